@@ -1,0 +1,126 @@
+//! What travels: a small value that is copied, never allocated, 64 bytes with everything that any protocol puts on it.
+//!
+//! A packet of the laboratory carries header fields, not payload bytes: payloads are named by the application unit
+//! that they belong to, and whoever wants to hear or see them looks the unit up at the end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Instant};
+
+/// Which flow a packet belongs to: its index in the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct FlowId(pub u32);
+
+/// Traffic class, as queues tell packets apart (paper 004 §3). In simulation it comes from the flow; a real router sets
+/// it from the DSCP or the ports.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Class {
+    /// Interactive voice over UDP.
+    Voice = 0,
+    /// UDP that is not voice.
+    OtherUdp = 1,
+    /// TCP, data and acknowledgements.
+    #[default]
+    Tcp = 2,
+}
+
+impl Class {
+    /// Every class, in the order of their indices.
+    pub const ALL: [Class; 3] = [Class::Voice, Class::OtherUdp, Class::Tcp];
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Packet {
+    /// The flow.
+    pub flow: FlowId,
+    /// Bytes on the wire: payload and every header that the link carries. The only size that links and queues see.
+    pub wire: u16,
+    /// Traffic class.
+    pub class: Class,
+    /// From the flow's receiver back to its sender (acknowledgements, reports).
+    pub feedback: bool,
+    /// Video layer (0 = base); 0 for everything else.
+    pub layer: u8,
+    /// What the transport wrote.
+    pub body: Body,
+}
+
+impl Packet {
+    /// Bytes on the wire.
+    pub const fn size(&self) -> Bytes {
+        Bytes::new(self.wire as u64)
+    }
+}
+
+/// A range of segments `[first, end)` that the receiver holds beyond the cumulative acknowledgement (RFC 2018).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlock {
+    /// First segment of the block.
+    pub first: u32,
+    /// One past the last; equal to `first` in an unused block.
+    pub end: u32,
+}
+
+/// The header that the transport wrote, and which application unit the payload belongs to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Body {
+    /// UDP with a sequence number (as RTP would carry it).
+    Datagram {
+        /// Payload bytes.
+        payload: u16,
+        /// Datagrams sent before this one.
+        sequence: u32,
+        /// The application's unit: a voice frame, a video frame.
+        unit: u32,
+        /// This datagram's place among those of its unit, and how many there are.
+        part: u16,
+        /// Datagrams that the unit was cut into.
+        parts: u16,
+        /// When the application made the unit.
+        created: Instant,
+    },
+    /// A TCP segment. Sequence numbers count segments, not bytes: SYN is segment 0, data starts at 1.
+    Segment {
+        /// Payload bytes; 0 for SYN.
+        payload: u16,
+        /// Segment number.
+        sequence: u32,
+        /// The application's unit, for applications that have units.
+        unit: u32,
+        /// TCP-Real's wave: the round of the sender's window to which the segment belongs.
+        wave: u16,
+        /// How many segments the wave has.
+        wave_size: u16,
+        /// Sent before.
+        retransmission: bool,
+        /// When the sender sent it (the timestamp option's TSval, in nanoseconds).
+        sent: Instant,
+        /// When the application made the unit.
+        created: Instant,
+    },
+    /// A TCP acknowledgement.
+    Ack {
+        /// The next segment expected: all before have arrived.
+        next: u32,
+        /// `sent` of the segment that caused this acknowledgement (TSecr).
+        echo: Instant,
+        /// The receiver's measured rate of the last wave, bits per second of payload; 0 when it has none (TCP-Real).
+        rate: f32,
+        /// Selective acknowledgements, newest first.
+        sack: [SackBlock; 3],
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_fits_a_cache_line() {
+        assert!(size_of::<Packet>() <= 64, "{} bytes", size_of::<Packet>());
+    }
+}

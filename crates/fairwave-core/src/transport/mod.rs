@@ -1,0 +1,110 @@
+//! How it is sent. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`], state machines without clock or socket.
+//!
+//! An endpoint is called with the present time and what happened, and writes packets and deliveries to the [`Output`] it
+//! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
+//! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::packet::Packet;
+use crate::traffic::Unit;
+use crate::units::Instant;
+
+/// A unit, or a part of it, that reached the receiving application.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Delivery {
+    /// Number of the application unit; for bulk data, the segment.
+    pub unit: u32,
+    /// Payload bytes delivered now.
+    pub payload: u32,
+    /// When the sending application made the unit.
+    pub created: Instant,
+    /// Video layer (0 = base).
+    pub layer: u8,
+    /// True when with this the unit is complete.
+    pub complete: bool,
+}
+
+/// What an endpoint wants done: packets for the network, units for the application above.
+///
+/// The driver hands in an empty one and drains it after the call; it keeps its memory.
+#[derive(Default, Debug)]
+pub struct Output {
+    /// Packets to send now, in order.
+    pub packets: Vec<Packet>,
+    /// Units for the application, in order.
+    pub deliveries: Vec<Delivery>,
+}
+
+impl Output {
+    /// Empties both lists and keeps their memory.
+    pub fn clear(&mut self) {
+        self.packets.clear();
+        self.deliveries.clear();
+    }
+}
+
+/// The sending half of a transport.
+pub trait Sender {
+    /// The flow begins. Bulk senders start to send; others may open a connection.
+    fn on_start(&mut self, now: Instant, out: &mut Output);
+    /// The application made a unit.
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);
+    /// A packet came back from the receiver.
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
+    /// The deadline has passed.
+    fn on_timer(&mut self, now: Instant, out: &mut Output);
+    /// When the sender wants to be woken; [`Instant::NEVER`] if not at all.
+    fn deadline(&self) -> Instant;
+    /// The flow ends: nothing new is sent, what is in flight may be.
+    fn on_stop(&mut self, now: Instant);
+    /// What may be plotted: see [`SenderView`].
+    fn view(&self) -> SenderView;
+}
+
+/// The receiving half of a transport.
+pub trait Receiver {
+    /// A packet arrived.
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
+    /// The deadline has passed.
+    fn on_timer(&mut self, now: Instant, out: &mut Output);
+    /// When the receiver wants to be woken; [`Instant::NEVER`] if not at all.
+    fn deadline(&self) -> Instant;
+    /// True for a receiver that never asks to be woken: whatever it does it does when a packet arrives, so a simulator
+    /// may call it as soon as the arrival time is known.
+    fn is_reactive(&self) -> bool;
+}
+
+/// What a sender shows of itself to traces and reports; fields that its protocol does not have are NaN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SenderView {
+    /// Congestion window, segments.
+    pub window: f64,
+    /// Slow start threshold, segments.
+    pub slow_start_threshold: f64,
+    /// Smoothed round-trip time, seconds.
+    pub smoothed_rtt: f64,
+    /// Sending rate that the controller allows, bits per second of payload.
+    pub rate: f64,
+    /// What the controller estimates (Westwood: bandwidth in b/s; TCP-Real: rate of the last wave in b/s; TFRC: loss
+    /// event rate; Vegas: diff in segments).
+    pub estimate: f64,
+    /// Packets sent, retransmissions included.
+    pub sent: u64,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Window reductions on loss that was not a timeout.
+    pub fast_retransmits: u64,
+}
+
+/// How a flow is sent.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TransportConfig {
+    /// As the application makes it.
+    #[default]
+    Udp,
+}

@@ -1,0 +1,463 @@
+//! Physical quantities: points in time, spans of time, rates and sizes.
+//!
+//! Time is kept in whole nanoseconds and rates in whole bits per second, so arithmetic is exact and the
+//! same on every machine. A megabit is 10⁶ bits and a kilobyte 10³ bytes, as in the field's papers.
+//! No public interface of fairwave takes a bare number where one of these fits.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A point in time: nanoseconds since the beginning of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Instant(u64);
+
+/// A length of time in nanoseconds; never negative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Span(u64);
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Rate(u64);
+
+/// A size in bytes. Which bytes (payload, IP, wire) is said where it is used.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Bytes(u64);
+
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+impl Instant {
+    /// The beginning of the run.
+    pub const ZERO: Instant = Instant(0);
+    /// Later than every other instant: a timer that is not armed.
+    pub const NEVER: Instant = Instant(u64::MAX);
+
+    /// The instant `nanos` nanoseconds after the beginning.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Instant(nanos)
+    }
+
+    /// The instant `seconds` after the beginning, to the nearest nanosecond.
+    pub fn from_seconds(seconds: f64) -> Self {
+        Instant(Span::from_seconds(seconds).0)
+    }
+
+    /// Nanoseconds since the beginning.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the beginning.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SECOND as f64
+    }
+
+    /// The time from `earlier` to here; zero when `earlier` is later.
+    pub const fn since(self, earlier: Instant) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+    /// The longest span.
+    pub const MAX: Span = Span(u64::MAX);
+
+    /// A span of `nanos` nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Span(nanos)
+    }
+
+    /// A span of `micros` microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Span(micros.saturating_mul(1_000))
+    }
+
+    /// A span of `millis` milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Span(millis.saturating_mul(1_000_000))
+    }
+
+    /// A span of whole seconds.
+    pub const fn from_secs(seconds: u64) -> Self {
+        Span(seconds.saturating_mul(NANOS_PER_SECOND))
+    }
+
+    /// A span of `seconds`, to the nearest nanosecond; zero for negative numbers and NaN.
+    pub fn from_seconds(seconds: f64) -> Self {
+        Span(libm::round(seconds * NANOS_PER_SECOND as f64) as u64)
+    }
+
+    /// Length in nanoseconds.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Length in seconds.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SECOND as f64
+    }
+
+    /// Length in milliseconds.
+    pub fn millis(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// This span times a factor that is not negative, to the nearest nanosecond.
+    pub fn scaled(self, factor: f64) -> Span {
+        Span(libm::round(self.0 as f64 * factor) as u64)
+    }
+
+    /// The difference, or zero when `other` is longer.
+    pub const fn saturating_sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Rate {
+    /// A rate of `bits` bits per second.
+    pub const fn from_bits_per_second(bits: u64) -> Self {
+        Rate(bits)
+    }
+
+    /// Bits per second.
+    pub const fn bits_per_second(self) -> u64 {
+        self.0
+    }
+
+    /// The time that `size` takes at this rate, to the nearest nanosecond; [`Span::MAX`] at rate zero.
+    pub const fn time_for(self, size: Bytes) -> Span {
+        if self.0 == 0 {
+            return Span::MAX;
+        }
+        match size.0.checked_mul(8 * NANOS_PER_SECOND) {
+            Some(scaled) => Span((scaled + self.0 / 2) / self.0),
+            None => Span(((size.0 as u128 * 8 * NANOS_PER_SECOND as u128) / self.0 as u128) as u64),
+        }
+    }
+
+    /// The bytes, rounded down, that pass in `span` at this rate.
+    pub const fn bytes_in(self, span: Span) -> Bytes {
+        Bytes((self.0 as u128 * span.0 as u128 / (8 * NANOS_PER_SECOND as u128)) as u64)
+    }
+}
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Bytes = Bytes(0);
+
+    /// A size of `bytes` bytes.
+    pub const fn new(bytes: u64) -> Self {
+        Bytes(bytes)
+    }
+
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The rate that moves this size in `span`; zero when `span` is zero.
+    pub fn per(self, span: Span) -> Rate {
+        if span.0 == 0 {
+            return Rate(0);
+        }
+        Rate((self.0 as u128 * 8 * NANOS_PER_SECOND as u128 / span.0 as u128) as u64)
+    }
+}
+
+impl Add<Span> for Instant {
+    type Output = Instant;
+    fn add(self, span: Span) -> Instant {
+        Instant(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Span> for Instant {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Sub<Instant> for Instant {
+    type Output = Span;
+    fn sub(self, earlier: Instant) -> Span {
+        self.since(earlier)
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Span) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, times: u64) -> Span {
+        Span(self.0.saturating_mul(times))
+    }
+}
+
+impl Div<u64> for Span {
+    type Output = Span;
+    fn div(self, parts: u64) -> Span {
+        Span(self.0 / parts)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Bytes;
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_sub(other.0))
+    }
+}
+
+/// Why a text is not a quantity, and what to write instead.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{text}` is not a {quantity}: {problem}; write for example {example}")]
+pub struct UnitError {
+    /// The text as given.
+    pub text: String,
+    /// What was expected: 'time', 'rate' or 'size'.
+    pub quantity: &'static str,
+    /// What is wrong with it.
+    pub problem: String,
+    /// Texts that would be accepted.
+    pub example: &'static str,
+}
+
+/// A quantity written as a number and a unit, such as `10 Mb/s`.
+trait Quantity: Sized {
+    const NAME: &'static str;
+    const EXAMPLE: &'static str;
+    /// Accepted units, each with its worth in the base unit.
+    const UNITS: &'static [(&'static str, f64)];
+
+    fn parse(text: &str) -> Result<f64, UnitError> {
+        let fail = |problem: String| UnitError {
+            text: text.to_owned(),
+            quantity: Self::NAME,
+            problem,
+            example: Self::EXAMPLE,
+        };
+        let trimmed = text.trim();
+        let split = trimmed
+            .char_indices()
+            .find(|&(i, c)| {
+                !(c.is_ascii_digit()
+                    || matches!(c, '.' | '_' | '+' | '-')
+                    || (matches!(c, 'e' | 'E')
+                        && trimmed[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+')))
+            })
+            .map_or(trimmed.len(), |(i, _)| i);
+        let (number, unit) = (trimmed[..split].replace('_', ""), trimmed[split..].trim());
+        if number.is_empty() {
+            return Err(fail("no number before the unit".to_owned()));
+        }
+        let value: f64 = number.parse().map_err(|_| fail(format!("`{number}` is not a number")))?;
+        let allowed = || Self::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        if unit.is_empty() {
+            return Err(fail(format!("the unit is missing (one of {})", allowed())));
+        }
+        let Some((_, worth)) = Self::UNITS.iter().find(|(name, _)| *name == unit) else {
+            return Err(fail(format!("unknown unit `{unit}` (one of {})", allowed())));
+        };
+        let base = value * worth;
+        if !base.is_finite() || base < 0.0 {
+            return Err(fail("it must not be negative".to_owned()));
+        }
+        if base >= u64::MAX as f64 {
+            return Err(fail("it is too large".to_owned()));
+        }
+        Ok(base)
+    }
+}
+
+impl Quantity for Span {
+    const NAME: &'static str = "time";
+    const EXAMPLE: &'static str = "`20 ms` or `1.5 s`";
+    const UNITS: &'static [(&'static str, f64)] =
+        &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
+}
+
+impl Quantity for Rate {
+    const NAME: &'static str = "rate";
+    const EXAMPLE: &'static str = "`64 kb/s` or `10 Mb/s`";
+    const UNITS: &'static [(&'static str, f64)] = &[
+        ("b/s", 1.0),
+        ("kb/s", 1e3),
+        ("Mb/s", 1e6),
+        ("Gb/s", 1e9),
+        ("bit/s", 1.0),
+        ("kbit/s", 1e3),
+        ("Mbit/s", 1e6),
+        ("Gbit/s", 1e9),
+        ("bps", 1.0),
+        ("kbps", 1e3),
+        ("Mbps", 1e6),
+        ("Gbps", 1e9),
+    ];
+}
+
+impl Quantity for Bytes {
+    const NAME: &'static str = "size";
+    const EXAMPLE: &'static str = "`160 B` or `125 kB`";
+    const UNITS: &'static [(&'static str, f64)] = &[
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("KiB", 1024.0),
+        ("MiB", 1048576.0),
+        ("byte", 1.0),
+        ("bytes", 1.0),
+    ];
+}
+
+/// Writes `base` with the largest unit that keeps it exact and short.
+fn write_scaled(f: &mut fmt::Formatter<'_>, base: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let (name, worth) = units.iter().find(|(_, worth)| base >= *worth).or(units.last()).copied().unwrap_or(("", 1));
+    if base % worth == 0 {
+        write!(f, "{} {name}", base / worth)
+    } else {
+        write!(f, "{} {name}", base as f64 / worth as f64)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, &[("s", NANOS_PER_SECOND), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Span(self.0).fmt(f)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, &[("Gb/s", 1_000_000_000), ("Mb/s", 1_000_000), ("kb/s", 1_000), ("b/s", 1)])
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, &[("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+    }
+}
+
+/// Text, serde and JSON Schema for a quantity: all three speak the same language.
+macro_rules! textual {
+    ($type:ident, $base:expr) => {
+        impl FromStr for $type {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                <Self as Quantity>::parse(text).map(|base| $type(libm::round(base * $base) as u64))
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        write!(f, "a {} as text, for example {}", $type::NAME, $type::EXAMPLE)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": concat!("A number and a unit, for example ", stringify!($type)),
+                    "examples": [$type::EXAMPLE],
+                })
+            }
+        }
+    };
+}
+
+textual!(Span, 1.0);
+textual!(Rate, 1.0);
+textual!(Bytes, 1.0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_megabit_is_a_million_bits() {
+        let rate: Rate = "10 Mb/s".parse().expect("a rate");
+        assert_eq!(rate.bits_per_second(), 10_000_000);
+        assert_eq!(rate.time_for(Bytes::new(1040)), Span::from_micros(832));
+        assert_eq!(rate.bytes_in(Span::from_millis(100)), Bytes::new(125_000));
+    }
+
+    #[test]
+    fn quantities_are_written_as_they_are_read() {
+        for text in ["10 Mb/s", "64 kb/s", "1 b/s", "2.5 Gb/s"] {
+            assert_eq!(text.parse::<Rate>().expect("a rate").to_string(), text);
+        }
+        for text in ["20 ms", "1.5 s", "7 ns", "832 us"] {
+            assert_eq!(text.parse::<Span>().expect("a time").to_string(), text);
+        }
+        for text in ["160 B", "125 kB"] {
+            assert_eq!(text.parse::<Bytes>().expect("a size").to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_bad_quantity_says_what_to_write() {
+        let error = "10 Mbq".parse::<Rate>().expect_err("no such unit").to_string();
+        assert!(error.contains("`Mbq`") && error.contains("Mb/s"), "{error}");
+        assert!("10".parse::<Span>().expect_err("no unit").to_string().contains("unit is missing"));
+        assert!("-1 s".parse::<Span>().expect_err("negative").to_string().contains("negative"));
+        assert!("fast".parse::<Rate>().expect_err("no number").to_string().contains("no number"));
+    }
+
+    #[test]
+    fn time_for_survives_sizes_beyond_64_bits_of_bit_nanoseconds() {
+        assert_eq!(Rate::from_bits_per_second(8).time_for(Bytes::new(10_000_000_000)), Span::from_secs(10_000_000_000));
+    }
+}

@@ -1,0 +1,98 @@
+//! A plan: a scenario with everything spelled out for one seed. It is what a simulator or a live run executes.
+//!
+//! Presets are expanded, defaults filled in, templates multiplied, spreads drawn; nothing in a plan is left to guess.
+//! Whoever runs it may rely on: every index in range, every route existing, every rate above zero.
+
+use fairwave_core::loss::LossConfig;
+use fairwave_core::packet::Class;
+use fairwave_core::queue::QueueConfig;
+use fairwave_core::random::Seed;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::TransportConfig;
+use fairwave_core::units::{Instant, Rate, Span};
+
+/// Everything that one run needs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The scenario's name, for reports.
+    pub name: String,
+    /// The seed: every random stream of the run derives from it.
+    pub seed: Seed,
+    /// Simulated time.
+    pub duration: Span,
+    /// Steady-state measures leave out what happens before.
+    pub warmup: Span,
+    /// Names of the nodes; links refer to them by index.
+    pub nodes: Vec<String>,
+    /// Link directions. A duplex link is two of them.
+    pub links: Vec<LinkPlan>,
+    /// Names of the flow groups; flows refer to them by index.
+    pub groups: Vec<String>,
+    /// Flows.
+    pub flows: Vec<FlowPlan>,
+    /// What is recorded besides the measures.
+    pub record: RecordPlan,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// `from>to`; also the name of the link's random streams (`link.r1>r2.loss`, `link.r1>r2.queue`).
+    pub name: String,
+    /// Index of the node that it leaves.
+    pub from: usize,
+    /// Index of the node that it reaches.
+    pub to: usize,
+    /// Rate at which bytes on the wire are sent.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Where packets wait.
+    pub queue: QueueConfig,
+    /// How it loses packets: on the wire, after they have been transmitted.
+    pub loss: LossConfig,
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// Index of the group.
+    pub group: usize,
+    /// `group[i]`; also the name of the flow's random streams (`flow.group[i].traffic`).
+    pub name: String,
+    /// Node of the sender.
+    pub from: usize,
+    /// Node of the receiver.
+    pub to: usize,
+    /// Indices of the links from sender to receiver, in order.
+    pub forward: Vec<usize>,
+    /// Indices of the links back, in order.
+    pub backward: Vec<usize>,
+    /// What the application sends.
+    pub traffic: TrafficConfig,
+    /// How it is sent.
+    pub transport: TransportConfig,
+    /// Traffic class, for queues that tell classes apart.
+    pub class: Class,
+    /// When it begins.
+    pub start: Instant,
+    /// When it ends; [`Instant::NEVER`] for the end of the run.
+    pub stop: Instant,
+    /// Thresholds of timeliness, in ascending order; the first is the one that reports quote.
+    pub thresholds: Vec<Span>,
+}
+
+/// What is recorded besides the measures.
+#[derive(Clone, Debug, Default)]
+pub struct RecordPlan {
+    /// Width of the bins of goodput per flow and queue length per link; zero for no series.
+    pub bin: Span,
+    /// Interval between samples of every sender's view (window, estimate); zero for none. Groups as in `windows_of`.
+    pub window_interval: Span,
+    /// Indices of the links whose queue is sampled into the series; the sample is taken at bin ends.
+    pub queues: Vec<usize>,
+    /// Indices of the flows whose sender is sampled.
+    pub windows: Vec<usize>,
+    /// Indices of the flows whose units are recorded one by one (created, arrived), so that they can be heard or seen.
+    pub units: Vec<usize>,
+}
