@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::packet::Packet;
+use crate::packet::{Class, FlowId, Packet};
 use crate::traffic::Unit;
 use crate::units::Instant;
 
@@ -24,6 +24,17 @@ pub struct Delivery {
     pub layer: u8,
     /// True when with this the unit is complete.
     pub complete: bool,
+}
+
+/// What an endpoint must know of its flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowContext {
+    /// The flow; goes on every packet.
+    pub flow: FlowId,
+    /// Traffic class; goes on every packet.
+    pub class: Class,
+    /// The application offers as much as the transport takes; it makes no units.
+    pub bulk: bool,
 }
 
 /// What an endpoint wants done: packets for the network, units for the application above.
@@ -107,4 +118,84 @@ pub enum TransportConfig {
     /// As the application makes it.
     #[default]
     Udp,
+}
+
+/// A sender of any transport. Built-in ones are dispatched by variant, without a virtual call; `Custom` takes a user's own.
+#[non_exhaustive]
+pub enum AnySender {
+    /// A user's own.
+    Custom(Box<dyn Sender + Send>),
+}
+
+/// A receiver of any transport.
+#[non_exhaustive]
+pub enum AnyReceiver {
+    /// A user's own.
+    Custom(Box<dyn Receiver + Send>),
+}
+
+/// Calls the same method on whichever endpoint the variant holds. New transports add their variant here.
+macro_rules! each_sender {
+    ($any:expr, $endpoint:ident => $call:expr) => {
+        match $any {
+            AnySender::Custom($endpoint) => $call,
+        }
+    };
+}
+
+macro_rules! each_receiver {
+    ($any:expr, $endpoint:ident => $call:expr) => {
+        match $any {
+            AnyReceiver::Custom($endpoint) => $call,
+        }
+    };
+}
+
+impl Sender for AnySender {
+    #[inline]
+    fn on_start(&mut self, now: Instant, out: &mut Output) {
+        each_sender!(self, s => s.on_start(now, out))
+    }
+    #[inline]
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
+        each_sender!(self, s => s.on_unit(now, unit, out))
+    }
+    #[inline]
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        each_sender!(self, s => s.on_packet(now, packet, out))
+    }
+    #[inline]
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        each_sender!(self, s => s.on_timer(now, out))
+    }
+    #[inline]
+    fn deadline(&self) -> Instant {
+        each_sender!(self, s => s.deadline())
+    }
+    #[inline]
+    fn on_stop(&mut self, now: Instant) {
+        each_sender!(self, s => s.on_stop(now))
+    }
+    fn view(&self) -> SenderView {
+        each_sender!(self, s => s.view())
+    }
+}
+
+impl Receiver for AnyReceiver {
+    #[inline]
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        each_receiver!(self, r => r.on_packet(now, packet, out))
+    }
+    #[inline]
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        each_receiver!(self, r => r.on_timer(now, out))
+    }
+    #[inline]
+    fn deadline(&self) -> Instant {
+        each_receiver!(self, r => r.deadline())
+    }
+    #[inline]
+    fn is_reactive(&self) -> bool {
+        each_receiver!(self, r => r.is_reactive())
+    }
 }
