@@ -19,6 +19,24 @@ pub struct Unit {
     pub created: Instant,
     /// Video layer (0 = base).
     pub layer: u8,
+    /// What kind of video frame it is a part of; [`FrameType::None`] for everything else.
+    pub frame_type: FrameType,
+}
+
+/// How a video frame was coded, as transports tell it to routers and receivers (paper 002 Fig. 1 and §3.3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[repr(u8)]
+pub enum FrameType {
+    /// Not video.
+    #[default]
+    #[serde(rename = "none")]
+    None = 0,
+    /// Coded by itself.
+    I = 1,
+    /// Predicted from the I or P frame before it.
+    P = 2,
+    /// Interpolated between its neighbours; nothing depends on it.
+    B = 3,
 }
 
 /// What an application sends.
