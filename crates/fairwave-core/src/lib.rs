@@ -4,6 +4,7 @@
 //! Everything here is a pure state machine that is told the time and what happened and answers with what to do. Nothing
 //! here owns a clock, a socket, a thread or a file, so the same code runs in virtual and in real time.
 
+pub mod config;
 pub mod loss;
 pub mod packet;
 pub mod quality;

@@ -1,7 +1,33 @@
 //! Where packets wait: a discipline decides *when* one must go, a victim rule *which*, the buffer does both in O(1).
+//!
+//! [`Queue`] is the face to whoever drives a link. Time only enters with `arrive` and `depart`: every periodic law here
+//! (REM's price, PIE's probability, ARED's max_p) is brought up to date lazily, with the state that held when its timer
+//! would have fired, which is exactly what timers would have given since nothing changes between those calls.
+//!
+//! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule is asked counts as
+//! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
+//! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
+
+mod buffer;
+mod config;
+mod drop_tail;
+#[cfg(test)]
+mod testing;
+mod victim;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use config::{Capacity, QueueConfig};
+pub use drop_tail::DropTailConfig;
+pub use victim::Victim;
+
+use buffer::{Buffer, Place};
+use victim::Selector;
+
+use crate::packet::{Class, Packet};
+use crate::random::Stream;
+use crate::units::{Instant, Rate, Span};
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -16,23 +42,204 @@ pub enum DropReason {
     Link = 2,
 }
 
-/// A queue's capacity: what it holds at most, in packets or bytes. The packet in transmission has left the queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Capacity {
-    /// Packets, whatever their size.
-    Packets(u32),
-    /// Bytes on the wire.
-    Bytes(u64),
+/// What a discipline says of an arrival.
+#[allow(dead_code)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// It may wait, if there is room.
+    Admit,
+    /// One packet must go; the victim rule says which.
+    Drop,
+    /// The arrival goes, and so does this one that waits.
+    DropBoth(Place),
 }
 
-/// Where packets wait before a link.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum QueueConfig {
-    /// First in, first out; an arrival that finds no room is dropped.
-    DropTail {
-        /// What it holds at most.
-        capacity: Capacity,
-    },
+/// What a discipline sees when a packet arrives. The arrival is not in the buffer.
+#[allow(dead_code)]
+struct Arrival<'a> {
+    now: Instant,
+    packet: &'a Packet,
+    buffer: &'a Buffer,
+    /// How long the link has had nothing to send, since it was last asked; zero while it sends.
+    idle: Span,
 }
+
+/// The disciplines, by value: a call costs a jump.
+#[derive(Clone, Debug)]
+enum Discipline {
+    /// Drops when full.
+    None,
+}
+
+impl Discipline {
+    fn new(config: &QueueConfig, _rate: Rate) -> Self {
+        match config {
+            QueueConfig::DropTail { .. } | QueueConfig::DropVictim(_) => Discipline::None,
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
+        match self {
+            Discipline::None => Verdict::Admit,
+        }
+    }
+
+    #[inline]
+    fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        match self {
+            Discipline::None => {}
+        }
+        buffer.pop_front().map(|(packet, _)| packet)
+    }
+
+    fn average(&self) -> Option<f64> {
+        match self {
+            Discipline::None => None,
+        }
+    }
+}
+
+/// A queue before a link: buffer, discipline and victim rule.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    buffer: Buffer,
+    capacity: Capacity,
+    selector: Selector,
+    discipline: Discipline,
+    stream: Stream,
+    rate: Rate,
+    /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
+    free_from: Instant,
+}
+
+impl Queue {
+    /// An empty queue before a link of `rate`; `stream` decides everything that is random.
+    pub fn new(config: &QueueConfig, rate: Rate, stream: Stream) -> Self {
+        Queue {
+            buffer: Buffer::with_capacity(config.capacity().room()),
+            capacity: config.capacity(),
+            selector: Selector::new(config.victim(), rate),
+            discipline: Discipline::new(config, rate),
+            stream,
+            rate,
+            free_from: Instant::ZERO,
+        }
+    }
+
+    /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
+    /// it is among them. Whoever drives an idle link calls [`Queue::depart`] next.
+    pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
+        self.selector.arrival(now, &packet);
+        let mut idle = Span::ZERO;
+        if self.buffer.is_empty() && now > self.free_from {
+            idle = now.since(self.free_from);
+            self.free_from = now;
+        }
+        let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle };
+        match self.discipline.arrive(&arrival, &mut self.stream) {
+            Verdict::Admit => {
+                let Excess { full, hopeless } = self.excess(&packet);
+                if hopeless || (full && matches!(self.selector, Selector::Tail)) {
+                    drops.push((packet, DropReason::Overflow));
+                    return;
+                }
+                self.buffer.push(now, packet);
+            }
+            Verdict::Drop => {
+                if matches!(self.selector, Selector::Tail) || self.excess(&packet).hopeless {
+                    drops.push((packet, DropReason::Early));
+                    return;
+                }
+                self.buffer.push(now, packet);
+                self.drop_victim(DropReason::Early, drops);
+            }
+            Verdict::DropBoth(waiting) => {
+                drops.push((self.buffer.remove(waiting), DropReason::Early));
+                drops.push((packet, DropReason::Early));
+                return;
+            }
+        }
+        while self.is_over() {
+            self.drop_victim(DropReason::Overflow, drops);
+        }
+    }
+
+    /// The link is free: takes the packet whose transmission begins now. What the discipline drops on the way is appended
+    /// to `drops`. `None` when nothing waits any more; the link is then idle.
+    pub fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let packet = self.discipline.depart(now, &mut self.buffer, drops);
+        if let Some(packet) = &packet {
+            self.free_from = now + self.rate.time_for(packet.size());
+        }
+        packet
+    }
+
+    /// When [`Queue::on_timer`] must be called: never, as all periodic work is done lazily. Here for disciplines that
+    /// will need it.
+    pub fn deadline(&self) -> Instant {
+        Instant::NEVER
+    }
+
+    /// The deadline has come. Does nothing: see [`Queue::deadline`].
+    pub fn on_timer(&mut self, _now: Instant, _drops: &mut Vec<(Packet, DropReason)>) {}
+
+    /// Packets that wait.
+    pub fn packets(&self) -> u32 {
+        self.buffer.total().packets
+    }
+
+    /// Bytes that wait.
+    pub fn bytes(&self) -> u64 {
+        self.buffer.total().bytes
+    }
+
+    /// Packets of a class that wait.
+    pub fn class_packets(&self, class: Class) -> u32 {
+        self.buffer.of(class).packets
+    }
+
+    /// Bytes of a class that wait.
+    pub fn class_bytes(&self, class: Class) -> u64 {
+        self.buffer.of(class).bytes
+    }
+
+    /// The quantity by which the discipline judges congestion, for plots; each discipline says what it is. For a
+    /// queue that drops when full: packets that wait.
+    pub fn average(&self) -> f64 {
+        self.discipline.average().unwrap_or(f64::from(self.packets()))
+    }
+
+    fn is_over(&self) -> bool {
+        let total = self.buffer.total();
+        match self.capacity {
+            Capacity::Packets(packets) => total.packets > packets,
+            Capacity::Bytes(bytes) => total.bytes > bytes,
+        }
+    }
+
+    /// What `packet` would be too much for: what waits now, or the buffer as such.
+    fn excess(&self, packet: &Packet) -> Excess {
+        let total = self.buffer.total();
+        let size = u64::from(packet.wire);
+        match self.capacity {
+            Capacity::Packets(packets) => Excess { full: total.packets >= packets, hopeless: packets == 0 },
+            Capacity::Bytes(bytes) => Excess { full: total.bytes + size > bytes, hopeless: size > bytes },
+        }
+    }
+
+    fn drop_victim(&mut self, reason: DropReason, drops: &mut Vec<(Packet, DropReason)>) {
+        if let Some(place) = self.selector.choose(&self.buffer, &mut self.stream) {
+            drops.push((self.buffer.remove(place), reason));
+        }
+    }
+}
+
+/// Whether an arrival finds no room now (`full`), or would find none in an empty buffer (`hopeless`).
+struct Excess {
+    full: bool,
+    hopeless: bool,
+}
+
+#[cfg(test)]
+mod tests;

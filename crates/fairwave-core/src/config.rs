@@ -1,0 +1,87 @@
+//! Why a value of a configuration is refused, and what to write instead.
+//!
+//! Every law checks its own parameters (`check`), because it alone knows their ranges. It names the key, the value and
+//! what is allowed; whoever read the configuration from a file adds file and line.
+
+use std::fmt::Display;
+
+use crate::units::Span;
+
+/// A value that is out of its range.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{key}` is {value}, but must be {allowed}; write for example `{example}`")]
+pub struct ConfigError {
+    /// The key as written in the scenario; nested keys are joined by dots (`talk.mean`).
+    pub key: String,
+    /// The value as given.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+    /// A line that would be accepted, as one writes it in TOML.
+    pub example: String,
+}
+
+impl ConfigError {
+    /// An error about `key`, whose `value` is not `allowed`; `example` is a line that would be.
+    pub fn new(
+        key: impl Into<String>,
+        value: impl Display,
+        allowed: impl Into<String>,
+        example: impl Into<String>,
+    ) -> Self {
+        ConfigError { key: key.into(), value: value.to_string(), allowed: allowed.into(), example: example.into() }
+    }
+
+    /// The same error, seen from one level up: the key becomes `table.key`.
+    #[must_use]
+    pub fn within(mut self, table: &str) -> Self {
+        self.key = format!("{table}.{}", self.key);
+        self
+    }
+}
+
+/// Accepts a fraction in [0, 1].
+pub fn check_fraction(key: &str, value: f64, example: &str) -> Result<(), ConfigError> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, value, "a fraction from 0 to 1 (not percent)", example))
+}
+
+/// Accepts a number in the open interval (`low`, `high`); `high` may be infinite, the value may not.
+pub fn check_between(key: &str, value: f64, low: f64, high: f64, example: &str) -> Result<(), ConfigError> {
+    if value > low && value < high {
+        return Ok(());
+    }
+    let allowed = if high.is_finite() { format!("above {low} and below {high}") } else { format!("above {low}") };
+    Err(ConfigError::new(key, value, allowed, example))
+}
+
+/// Accepts a span above zero.
+pub fn check_span(key: &str, value: Span, example: &str) -> Result<(), ConfigError> {
+    if value > Span::ZERO {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, value, "a time above 0", example))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_key_value_range_and_remedy() {
+        let error = check_fraction("rate", 5.0, "rate = 0.05").expect_err("5 is no fraction").within("loss");
+        assert_eq!(
+            error.to_string(),
+            "`loss.rate` is 5, but must be a fraction from 0 to 1 (not percent); write for example `rate = 0.05`"
+        );
+    }
+
+    #[test]
+    fn a_number_that_is_not_one_is_refused() {
+        assert!(check_fraction("rate", f64::NAN, "").is_err());
+        assert!(check_between("shape", f64::NAN, 1.0, f64::INFINITY, "").is_err());
+        assert!(check_between("shape", f64::INFINITY, 1.0, f64::INFINITY, "").is_err());
+    }
+}

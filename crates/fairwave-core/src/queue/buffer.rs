@@ -1,0 +1,326 @@
+//! Packets waiting, in order of arrival, from which any one can be taken in constant time.
+//!
+//! A slab of nodes threaded by two doubly linked lists, one through all packets and one through those of each class,
+//! and a vector of occupied places for uniformly random choice. Paper 004 §3 needs the front-most packet of a class and
+//! the bytes that each class holds; RED's and CHOKe's variants need the tail, the front and a random packet.
+//! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets.
+
+use crate::packet::{Class, Packet};
+use crate::units::Instant;
+
+/// No node: the end of a list.
+const NIL: u32 = u32::MAX;
+
+/// A packet that waits, by its place in the slab. Valid until that packet leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place(u32);
+
+/// Two ends of a linked list.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    front: u32,
+    back: u32,
+}
+
+impl Ends {
+    const EMPTY: Ends = Ends { front: NIL, back: NIL };
+}
+
+/// Neighbours in one linked list. In a free node, `next` of the order list is the next free one.
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    previous: u32,
+    next: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    packet: Packet,
+    arrived: Instant,
+    order: Links,
+    class: Links,
+    /// Where `occupied` names this node.
+    index: u32,
+}
+
+/// How much waits, of everything or of one class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Tally {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+/// Packets waiting.
+#[derive(Clone, Debug)]
+pub(super) struct Buffer {
+    nodes: Vec<Node>,
+    occupied: Vec<u32>,
+    free: u32,
+    order: Ends,
+    classes: [Ends; 3],
+    total: Tally,
+    per_class: [Tally; 3],
+}
+
+/// The links of one list are reached through a selector, so that both lists share their code.
+macro_rules! append {
+    ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
+        let back = $ends.back;
+        $nodes[$place as usize].$list = Links { previous: back, next: NIL };
+        if back == NIL {
+            $ends.front = $place;
+        } else {
+            $nodes[back as usize].$list.next = $place;
+        }
+        $ends.back = $place;
+    }};
+}
+
+macro_rules! unlink {
+    ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
+        let Links { previous, next } = $nodes[$place as usize].$list;
+        if previous == NIL {
+            $ends.front = next;
+        } else {
+            $nodes[previous as usize].$list.next = next;
+        }
+        if next == NIL {
+            $ends.back = previous;
+        } else {
+            $nodes[next as usize].$list.previous = previous;
+        }
+    }};
+}
+
+#[allow(dead_code)]
+impl Buffer {
+    /// An empty buffer that holds `expected` packets before it allocates again.
+    pub fn with_capacity(expected: usize) -> Self {
+        Buffer {
+            nodes: Vec::with_capacity(expected),
+            occupied: Vec::with_capacity(expected),
+            free: NIL,
+            order: Ends::EMPTY,
+            classes: [Ends::EMPTY; 3],
+            total: Tally::default(),
+            per_class: [Tally::default(); 3],
+        }
+    }
+
+    /// Everything that waits.
+    pub fn total(&self) -> Tally {
+        self.total
+    }
+
+    /// What waits of one class.
+    pub fn of(&self, class: Class) -> Tally {
+        self.per_class[class as usize]
+    }
+
+    /// No packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.occupied.is_empty()
+    }
+
+    /// Puts a packet behind all others.
+    pub fn push(&mut self, now: Instant, packet: Packet) {
+        let index = self.occupied.len() as u32;
+        let unlinked = Links { previous: NIL, next: NIL };
+        let node = Node { packet, arrived: now, order: unlinked, class: unlinked, index };
+        let place = if self.free == NIL {
+            self.nodes.push(node);
+            (self.nodes.len() - 1) as u32
+        } else {
+            let place = self.free;
+            self.free = self.nodes[place as usize].order.next;
+            self.nodes[place as usize] = node;
+            place
+        };
+        self.occupied.push(place);
+        append!(self.nodes, self.order, order, place);
+        append!(self.nodes, self.classes[packet.class as usize], class, place);
+        let size = u64::from(packet.wire);
+        self.total.packets += 1;
+        self.total.bytes += size;
+        let class = &mut self.per_class[packet.class as usize];
+        class.packets += 1;
+        class.bytes += size;
+    }
+
+    /// Takes a packet out, wherever it waits.
+    pub fn remove(&mut self, place: Place) -> Packet {
+        let place = place.0;
+        let Node { packet, index, .. } = self.nodes[place as usize];
+        self.occupied.swap_remove(index as usize);
+        if let Some(&moved) = self.occupied.get(index as usize) {
+            self.nodes[moved as usize].index = index;
+        }
+        unlink!(self.nodes, self.order, order, place);
+        unlink!(self.nodes, self.classes[packet.class as usize], class, place);
+        self.nodes[place as usize].order.next = self.free;
+        self.free = place;
+        let size = u64::from(packet.wire);
+        self.total.packets -= 1;
+        self.total.bytes -= size;
+        let class = &mut self.per_class[packet.class as usize];
+        class.packets -= 1;
+        class.bytes -= size;
+        packet
+    }
+
+    /// Takes the packet that has waited longest, and says since when.
+    pub fn pop_front(&mut self) -> Option<(Packet, Instant)> {
+        let front = self.front()?;
+        let arrived = self.nodes[front.0 as usize].arrived;
+        Some((self.remove(front), arrived))
+    }
+
+    /// The packet that has waited longest.
+    pub fn front(&self) -> Option<Place> {
+        at(self.order.front)
+    }
+
+    /// The packet that came last.
+    pub fn back(&self) -> Option<Place> {
+        at(self.order.back)
+    }
+
+    /// The packet of a class that has waited longest.
+    pub fn front_of(&self, class: Class) -> Option<Place> {
+        at(self.classes[class as usize].front)
+    }
+
+    /// The `index`-th of the packets in no particular order, `index` < packets: with a uniform index, a uniform choice.
+    pub fn any(&self, index: u64) -> Option<Place> {
+        self.occupied.get(index as usize).map(|&place| Place(place))
+    }
+
+    /// The packet that came just before this one.
+    pub fn before(&self, place: Place) -> Option<Place> {
+        at(self.nodes[place.0 as usize].order.previous)
+    }
+
+    /// The packet at a place.
+    pub fn packet(&self, place: Place) -> &Packet {
+        &self.nodes[place.0 as usize].packet
+    }
+}
+
+fn at(place: u32) -> Option<Place> {
+    (place != NIL).then_some(Place(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::packet;
+    use super::*;
+
+    /// The slow twin: a vector in order of arrival, everything by search and recount.
+    #[derive(Default)]
+    struct Naive(Vec<Packet>);
+
+    impl Naive {
+        fn recount(&self, of: impl Fn(&Packet) -> bool) -> Tally {
+            let chosen = self.0.iter().filter(|p| of(p));
+            Tally { packets: chosen.clone().count() as u32, bytes: chosen.map(|p| u64::from(p.wire)).sum() }
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Operation {
+        Push(u16, usize),
+        PopFront,
+        RemoveFrontOf(usize),
+        RemoveBack,
+        RemoveAny(u64),
+    }
+
+    fn operation() -> impl Strategy<Value = Operation> {
+        prop_oneof![
+            4 => (1..1600u16, 0..3usize).prop_map(|(size, class)| Operation::Push(size, class)),
+            1 => Just(Operation::PopFront),
+            1 => (0..3usize).prop_map(Operation::RemoveFrontOf),
+            1 => Just(Operation::RemoveBack),
+            1 => any::<u64>().prop_map(Operation::RemoveAny),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_counter_equals_a_recount_and_every_removal_takes_the_right_packet(
+            operations in prop::collection::vec(operation(), 0..400),
+        ) {
+            let (mut fast, mut slow, mut serial) = (Buffer::with_capacity(4), Naive::default(), 0);
+            for operation in operations {
+                let (got, expected) = match operation {
+                    Operation::Push(size, class) => {
+                        serial += 1;
+                        let packet = packet(serial, size, Class::ALL[class]);
+                        fast.push(Instant::ZERO, packet);
+                        slow.0.push(packet);
+                        (None, None)
+                    }
+                    Operation::PopFront => {
+                        let expected = (!slow.0.is_empty()).then(|| slow.0.remove(0));
+                        (fast.pop_front().map(|(packet, _)| packet), expected)
+                    }
+                    Operation::RemoveFrontOf(class) => {
+                        let class = Class::ALL[class];
+                        let found = slow.0.iter().position(|p| p.class == class);
+                        (fast.front_of(class).map(|place| fast.remove(place)), found.map(|i| slow.0.remove(i)))
+                    }
+                    Operation::RemoveBack => (fast.back().map(|place| fast.remove(place)), slow.0.pop()),
+                    Operation::RemoveAny(draw) => {
+                        let place = fast.any(draw % u64::from(fast.total().packets.max(1)));
+                        let got = place.map(|place| fast.remove(place));
+                        // The order of the choice is the buffer's own; the twin follows it.
+                        let found = got.and_then(|packet| slow.0.iter().position(|p| *p == packet));
+                        (got, found.map(|i| slow.0.remove(i)))
+                    }
+                };
+                prop_assert_eq!(got, expected);
+                prop_assert_eq!(fast.total(), slow.recount(|_| true));
+                for class in Class::ALL {
+                    prop_assert_eq!(fast.of(class), slow.recount(|p| p.class == class));
+                }
+            }
+            let rest: Vec<_> = std::iter::from_fn(|| fast.pop_front().map(|(packet, _)| packet)).collect();
+            prop_assert_eq!(rest, slow.0);
+        }
+    }
+
+    #[test]
+    fn every_waiting_packet_can_be_chosen_exactly_once_by_index() {
+        let mut buffer = Buffer::with_capacity(0);
+        for serial in 0..10 {
+            buffer.push(Instant::ZERO, packet(serial, 100, Class::Tcp));
+        }
+        for _ in 0..3 {
+            let _ = buffer.pop_front();
+        }
+        let mut flows: Vec<_> = (0..7).filter_map(|i| buffer.any(i)).map(|place| buffer.packet(place).flow.0).collect();
+        flows.sort_unstable();
+        assert_eq!(flows, (3..10).collect::<Vec<_>>());
+        assert_eq!(buffer.any(7), None);
+    }
+
+    #[test]
+    fn a_warm_buffer_does_not_allocate() {
+        let mut buffer = Buffer::with_capacity(0);
+        for round in 0..3 {
+            for serial in 0..100 {
+                buffer.push(Instant::ZERO, packet(serial, 100, Class::ALL[serial as usize % 3]));
+            }
+            let room = (buffer.nodes.capacity(), buffer.occupied.capacity());
+            while buffer.pop_front().is_some() {}
+            if round > 0 {
+                assert_eq!(buffer.nodes.len(), 100, "places are used again");
+            }
+            assert_eq!(room, (buffer.nodes.capacity(), buffer.occupied.capacity()));
+        }
+    }
+}
