@@ -1,0 +1,161 @@
+"""What theory says a network should do: closed forms to hold the simulator against.
+
+Each function gives its source, its units and the assumptions under which it holds. Rates are bits per
+second of payload unless said otherwise, times seconds, loss probabilities fractions.
+
+Sources: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
+Algorithm", CCR 27(3), 1997. J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Throughput: A Simple
+Model and its Empirical Validation", SIGCOMM 1998 (PFTK). Y. R. Yang, S. S. Lam, "General AIMD Congestion
+Control", ICNP 2000. L. Kleinrock, "Queueing Systems, Volume 1", 1975.
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def _positive(name: str, value: float) -> None:
+    if not (value > 0.0 and math.isfinite(value)):
+        raise ValueError(f"{name} is {value}: write a finite number above 0")
+
+
+def _probability(value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"loss is {value}: write a probability above 0 and below 1")
+
+
+def mathis(segment: float, rtt: float, loss: float, acked: float = 1.0) -> float:
+    """Rate of one Reno-like flow that never times out: (8·segment/rtt)·√(3/(2·acked·loss)).
+
+    ``segment``: payload bytes per segment. ``acked``: segments per acknowledgement (1: no delayed
+    acknowledgements, 2: one for every other segment). Mathis et al. Eq. (3) with C = √(3/2) or √(3/4).
+
+    Assumptions: periodic losses, no timeouts, the receiver's window never binds; good below a loss of about
+    1 %.
+    """
+    _positive("segment", segment)
+    _positive("rtt", rtt)
+    _probability(loss)
+    return 8.0 * segment / rtt * math.sqrt(1.5 / (acked * loss))
+
+
+def aimd(
+    segment: float,
+    rtt: float,
+    timeout: float,
+    loss: float,
+    *,
+    alpha: float = 1.0,
+    kept: float = 0.5,
+    acked: float = 1.0,
+    window: float = math.inf,
+) -> float:
+    """Rate of one AIMD(α, β) flow, timeouts included (Yang & Lam; with (1, ½) it is PFTK's Eq. 33).
+
+    8·segment / (rtt·√(2b(1−β)p/(α(1+β))) + timeout·min(1, 3·√(b(1−β²)p/(2α)))·p·(1+32p²)), at most
+    8·segment·window/rtt. ``alpha``: segments added per round trip; ``kept``: the part β of the window that
+    a loss leaves; ``window``: the receiver's limit in segments; ``timeout``: the first retransmission
+    timeout, seconds.
+
+    Assumptions: losses of a round are correlated (all after the first are lost), rounds are independent,
+    the round trip does not depend on the window; recovery is Reno's. With independent losses (Bernoulli)
+    and SACK the flow does better.
+    """
+    _positive("segment", segment)
+    _positive("rtt", rtt)
+    _positive("timeout", timeout)
+    _positive("alpha", alpha)
+    _probability(loss)
+    if not 0.0 < kept < 1.0:
+        raise ValueError(
+            f"kept is {kept}: write the part of the window that a loss leaves, above 0 and below 1"
+        )
+    halving = rtt * math.sqrt(2.0 * acked * (1.0 - kept) * loss / (alpha * (1.0 + kept)))
+    chance = min(1.0, 3.0 * math.sqrt(acked * (1.0 - kept * kept) * loss / (2.0 * alpha)))
+    waiting = timeout * chance * loss * (1.0 + 32.0 * loss * loss)
+    return 8.0 * segment * min(window / rtt, 1.0 / (halving + waiting))
+
+
+def pftk(
+    segment: float, rtt: float, timeout: float, loss: float, *, acked: float = 1.0, window: float = math.inf
+) -> float:
+    """Rate of one Reno flow by PFTK's full model (their Eq. 32), bits per second of segments sent.
+
+    Arguments as in :func:`aimd`. Unlike the approximation it knows that a small window cannot yield three
+    duplicates and that a limited window flattens the saw-tooth.
+    """
+    _positive("segment", segment)
+    _positive("rtt", rtt)
+    _positive("timeout", timeout)
+    _probability(loss)
+    p, b = loss, acked
+    expected = (2.0 + b) / (3.0 * b) + math.sqrt(
+        8.0 * (1.0 - p) / (3.0 * b * p) + ((2.0 + b) / (3.0 * b)) ** 2
+    )
+    backoff = 1.0 + sum(2.0**power * p ** (power + 1) for power in range(6))
+    waiting = timeout * backoff / (1.0 - p)
+    if expected < window:
+        share = _timeout_share(p, expected)
+        sent = (1.0 - p) / p + expected + share / (1.0 - p)
+        took = rtt * (b / 2.0 * expected + 1.0) + share * waiting
+    else:
+        share = _timeout_share(p, window)
+        sent = (1.0 - p) / p + window + share / (1.0 - p)
+        took = rtt * (b / 8.0 * window + (1.0 - p) / (p * window) + 2.0) + share * waiting
+    return 8.0 * segment * sent / took
+
+
+def _timeout_share(loss: float, window: float) -> float:
+    """The probability that a loss in a window of this size ends in a timeout."""
+    if window <= 3.0:
+        return 1.0
+    good = 1.0 - loss
+    return float(
+        min(1.0, (1.0 - good**3) * (1.0 + good**3 * (1.0 - good ** (window - 3.0))) / (1.0 - good**window))
+    )
+
+
+def friendly_alpha(kept: float) -> float:
+    """The α with which AIMD(α, β) takes what Reno takes: 4(1 − β²)/3. Yang & Lam."""
+    if not 0.0 < kept < 1.0:
+        raise ValueError(
+            f"kept is {kept}: write the part of the window that a loss leaves, above 0 and below 1"
+        )
+    return 4.0 * (1.0 - kept * kept) / 3.0
+
+
+def _load(load: float) -> None:
+    if not 0.0 <= load < 1.0:
+        raise ValueError(f"load is {load}: a queue is stable from 0 to below 1")
+
+
+def mm1_waiting(load: float) -> float:
+    """Mean number of packets that wait in M/M/1, the one in service not counted: ρ²/(1 − ρ). Kleinrock §3.2.
+
+    Assumptions: Poisson arrivals, exponential sizes, no limit to the queue.
+    """
+    _load(load)
+    return load * load / (1.0 - load)
+
+
+def md1_waiting(load: float) -> float:
+    """Mean number of packets that wait in M/D/1, the one in service not counted: ρ²/(2(1 − ρ)).
+
+    Kleinrock §5.6 (Pollaczek–Khinchine).
+
+    Assumptions: Poisson arrivals, packets of one size, no limit to the queue.
+    """
+    _load(load)
+    return load * load / (2.0 * (1.0 - load))
+
+
+def mm1k_loss(load: float, places: int) -> float:
+    """Share of arrivals that M/M/1/K turns away: (1 − ρ)ρᴷ/(1 − ρᴷ⁺¹). Kleinrock §3.6.
+
+    ``places``: K, the one in service counted.
+    """
+    if load < 0.0 or places < 1:
+        raise ValueError(f"load {load}, places {places}: write a load of 0 or more and at least 1 place")
+    if load == 1.0:
+        return 1.0 / (places + 1)
+    return (1.0 - load) * load**places / (1.0 - load ** (places + 1))

@@ -1,0 +1,87 @@
+"""Do two simulators agree? Means, intervals and a verdict, by a margin that is stated before looking.
+
+A measure agrees if the means differ by at most the margin (3 % of ns-2's mean), or if each mean lies inside
+the other's 95 % interval, or if they differ by less than what the measure can resolve (a drop rate of
+0.0002 beside one of 0.0003 is no finding). Intervals are Student's over independent seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+MARGIN = 0.03
+
+#: Differences below these are not looked at: about one packet in a run (drop and loss rates), half a packet
+#: of queue.
+RESOLUTION = {"drop_rate": 2e-4, "loss_rate": 2e-4, "mean_queue": 0.5, "jain": 0.005, "cov": 0.005}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds and the half-width of its 95 % interval (infinite for a single seed)."""
+
+    mean: float
+    half: float
+    count: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """The estimate from one value per seed; values that are not numbers are left out."""
+        kept = [value for value in values if not math.isnan(value)]
+        count = len(kept)
+        if count == 0:
+            return cls(math.nan, math.nan, 0)
+        mean = math.fsum(kept) / count
+        if count == 1:
+            return cls(mean, math.inf, 1)
+        deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in kept) / (count - 1))
+        factor = float(stats.t.ppf(0.975, count - 1))
+        return cls(mean, factor * deviation / math.sqrt(count), count)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure in both simulators."""
+
+    measure: str
+    ours: Estimate
+    theirs: Estimate
+
+    @property
+    def difference(self) -> float:
+        """Relative difference of the means, ours − theirs over theirs; NaN where theirs is 0."""
+        return (self.ours.mean - self.theirs.mean) / self.theirs.mean if self.theirs.mean else math.nan
+
+    @property
+    def agrees(self) -> bool:
+        """True by the margin, the intervals, or the resolution."""
+        return bool(self.reason)
+
+    @property
+    def reason(self) -> str:
+        """Why the two agree: ``margin``, ``intervals`` or ``resolution``; empty where they do not."""
+        gap = abs(self.ours.mean - self.theirs.mean)
+        if gap <= MARGIN * abs(self.theirs.mean):
+            return "margin"
+        if gap <= min(self.ours.half, self.theirs.half) and min(self.ours.count, self.theirs.count) > 1:
+            return "intervals"
+        if gap <= RESOLUTION.get(self.measure.split("/")[0].removesuffix("_steady"), 0.0):
+            return "resolution"
+        return ""
+
+
+def compare(ours: Sequence[dict[str, float]], theirs: Sequence[dict[str, float]]) -> list[Comparison]:
+    """One comparison per measure that both have, in the order of ns-2's."""
+    names = [name for name in theirs[0] if name in ours[0]] if ours and theirs else []
+    return [
+        Comparison(
+            name,
+            Estimate.of([run.get(name, math.nan) for run in ours]),
+            Estimate.of([run.get(name, math.nan) for run in theirs]),
+        )
+        for name in names
+    ]

@@ -1,0 +1,126 @@
+"""The comparison with ns-2: what the Tcl says, what is read back, and when two simulators agree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from fairwave.validation import ns2
+from fairwave.validation.case import NsCase, NsFlow, NsLink, NsQueue
+from fairwave.validation.measures import jain, of_ns2, variation
+from fairwave.validation.tcl import tcl
+from fairwave.validation.verdict import Comparison, Estimate, compare
+
+needs_ns2 = pytest.mark.skipif(ns2.find() is None, reason=ns2.ABSENT)
+
+
+def one_hop(**changes: object) -> NsCase:
+    """A constant stream of 1000-byte packets, 0.4 Mb/s, over 1 Mb/s and 10 ms."""
+    stream = NsFlow(
+        name="stream[0]",
+        group="stream",
+        source=0,
+        target=1,
+        forward=(0,),
+        backward=(1,),
+        agent="Agent/UDP",
+        sink="Agent/LossMonitor",
+        application="Application/Traffic/CBR",
+        start=0.0,
+        agent_settings={"packetSize_": "1000"},
+        application_settings={"packetSize_": "1000", "rate_": "400000"},
+    )
+    links = (NsLink(0, 1, 1e6, 0.01, NsQueue("DropTail", 50)), NsLink(1, 0, 1e6, 0.01))
+    case = NsCase("one hop", ("a", "b"), links, (stream,), 20.0, 10.0, 1, bottlenecks=(0,))
+    return replace(case, **changes)  # type: ignore[arg-type]
+
+
+@needs_ns2
+def test_a_stream_below_the_rate_arrives_whole() -> None:
+    run, _ = ns2.execute(one_hop())
+    measures = of_ns2(run)
+    assert measures["goodput_steady_mbps/stream"] == pytest.approx(0.4, rel=0.002)
+    assert measures["utilisation"] == pytest.approx(0.4, rel=0.002)
+    assert measures["drop_rate"] == 0.0
+    assert measures["mean_queue"] == 0.0
+
+
+@needs_ns2
+def test_loss_on_the_wire_is_lost_after_transmission_and_is_no_drop() -> None:
+    case = one_hop()
+    lossy = replace(case, links=(replace(case.links[0], loss=0.5), case.links[1]))
+    run, _ = ns2.execute(lossy)
+    measures = of_ns2(run)
+    assert measures["goodput_steady_mbps/stream"] == pytest.approx(0.2, abs=0.03)
+    assert measures["utilisation"] == pytest.approx(0.4, rel=0.002)
+    assert measures["drop_rate"] == 0.0
+
+
+@needs_ns2
+def test_overload_drops_the_excess_and_fills_the_queue_to_its_limit_less_one() -> None:
+    case = one_hop()
+    flow = replace(case.flows[0], application_settings={"packetSize_": "1000", "rate_": "2000000"})
+    run, _ = ns2.execute(replace(case, flows=(flow,)))
+    measures = of_ns2(run)
+    assert measures["drop_rate_steady"] == pytest.approx(0.5, abs=0.005)
+    assert measures["mean_queue_steady"] == pytest.approx(49, abs=1.0)
+
+
+@needs_ns2
+def test_a_program_that_fails_says_what_ns2_said() -> None:
+    with pytest.raises(ns2.NsError, match="NoSuch"):
+        ns2.execute(one_hop(links=(NsLink(0, 1, 1e6, 0.01, NsQueue("NoSuch", 50)), NsLink(1, 0, 1e6, 0.01))))
+
+
+def test_two_ways_to_one_destination_are_refused() -> None:
+    case = one_hop()
+    links = (*case.links, NsLink(0, 1, 1e6, 0.02))
+    other = replace(case.flows[0], forward=(2,))
+    with pytest.raises(ValueError, match="destination"):
+        tcl(replace(case, links=links, flows=(case.flows[0], other)))
+
+
+def test_the_timed_program_measures_nothing() -> None:
+    assert "snapshot" not in tcl(one_hop(plain=True))
+
+
+def test_without_ns2_the_message_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ns2.NsError, match="Debian's package is `ns2`"):
+        ns2.execute(one_hop())
+
+
+def test_jain_is_one_for_equals_and_one_nth_for_a_monopoly() -> None:
+    assert jain([3.0, 3.0, 3.0]) == 1.0
+    assert jain([1.0, 0.0, 0.0, 0.0]) == 0.25
+    assert math.isnan(jain([0.0, 0.0]))
+
+
+def test_variation_of_one_and_three_is_a_half() -> None:
+    assert variation([1.0, 3.0]) == 0.5
+
+
+def test_an_interval_is_students() -> None:
+    estimate = Estimate.of([1.0, 2.0, 3.0])
+    assert estimate.mean == 2.0
+    assert estimate.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+    assert Estimate.of([5.0]).half == math.inf
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "reason"),
+    [
+        (Estimate(1.02, 0.001, 5), Estimate(1.0, 0.001, 5), "margin"),
+        (Estimate(1.2, 0.3, 5), Estimate(1.0, 0.25, 5), "intervals"),
+        (Estimate(1.2, 0.3, 5), Estimate(1.0, 0.1, 5), ""),
+        (Estimate(1.2, math.inf, 1), Estimate(1.0, math.inf, 1), ""),
+    ],
+)
+def test_agreement_is_by_margin_or_by_both_intervals(ours: Estimate, theirs: Estimate, reason: str) -> None:
+    assert Comparison("goodput_mbps/tcp", ours, theirs).reason == reason
+
+
+def test_drop_rates_of_one_packet_agree() -> None:
+    assert compare([{"drop_rate": 0.0}], [{"drop_rate": 1e-4}])[0].reason == "resolution"
