@@ -340,7 +340,7 @@ impl Quantity for Bytes {
 /// Writes `base` with the largest unit that keeps it exact and short.
 fn write_scaled(f: &mut fmt::Formatter<'_>, base: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (name, worth) = units.iter().find(|(_, worth)| base >= *worth).or(units.last()).copied().unwrap_or(("", 1));
-    if base % worth == 0 {
+    if base.is_multiple_of(worth) {
         write!(f, "{} {name}", base / worth)
     } else {
         write!(f, "{} {name}", base as f64 / worth as f64)
