@@ -3,10 +3,26 @@
 //! A source knows nothing of the network. It is asked for its next emission, and asked again when that has been handed
 //! to the transport; so the same seed gives the same units whatever carries them.
 
+mod bulk;
+mod cbr;
+pub mod codec;
+mod on_off;
+mod period;
+mod voice;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::ConfigError;
+use crate::random::Stream;
 use crate::units::Instant;
+
+pub use bulk::{Activity, Bulk, BulkOnOffConfig};
+pub use cbr::{BurstConfig, Cbr, CbrConfig};
+pub use codec::Codec;
+pub use on_off::{First, OnOff};
+pub use period::Period;
+pub use voice::{Reading, Recording, RecordingConfig, VoiceConfig};
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,10 +56,105 @@ pub enum FrameType {
 }
 
 /// What an application sends.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficConfig {
     /// As much as the transport takes, all the time: a long file transfer.
-    #[default]
-    Bulk,
+    Bulk {},
+    /// As much as the transport takes, by turns.
+    BulkOnOff(BulkOnOffConfig),
+    /// A speaker who talks and is silent.
+    Voice(VoiceConfig),
+    /// A speaker who talks where a recording does.
+    Recording(RecordingConfig),
+    /// Constant bit rate.
+    Cbr(CbrConfig),
+    /// Constant bit rate by turns.
+    Burst(BurstConfig),
 }
+
+impl Default for TrafficConfig {
+    fn default() -> Self {
+        TrafficConfig::Bulk {}
+    }
+}
+
+impl TrafficConfig {
+    /// Checks the ranges of all parameters.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            TrafficConfig::Bulk {} => Ok(()),
+            TrafficConfig::BulkOnOff(config) => config.check(),
+            TrafficConfig::Voice(config) => config.check(),
+            TrafficConfig::Recording(config) => config.check(),
+            TrafficConfig::Cbr(config) => config.check(),
+            TrafficConfig::Burst(config) => config.check(),
+        }
+    }
+
+    /// True for applications that make no units but offer as much as the transport takes.
+    pub const fn is_bulk(&self) -> bool {
+        matches!(self, TrafficConfig::Bulk {} | TrafficConfig::BulkOnOff(_))
+    }
+}
+
+/// A source of units, or of times at which there is bulk data.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Source {
+    /// Makes no units; see [`Source::next_activity`].
+    Bulk(Bulk),
+    /// Packets of one size and interval while on: voice, bursts.
+    OnOff(OnOff),
+    /// A recording's speech.
+    Recording(Recording),
+    /// Constant bit rate.
+    Cbr(Cbr),
+}
+
+impl Source {
+    /// The source that `config` describes, beginning at `start`; all its randomness comes from `stream`.
+    ///
+    /// # Errors
+    /// When [`TrafficConfig::check`] refuses the configuration.
+    pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
+        Ok(match config {
+            TrafficConfig::Bulk {} => Source::Bulk(Bulk::always(start)),
+            TrafficConfig::BulkOnOff(config) => Source::Bulk(Bulk::by_turns(config, start, stream)?),
+            TrafficConfig::Voice(config) => Source::OnOff(config.source(start, stream)?),
+            TrafficConfig::Recording(config) => Source::Recording(Recording::new(config, start)?),
+            TrafficConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)?),
+            TrafficConfig::Burst(config) => Source::OnOff(config.source(start, stream)?),
+        })
+    }
+
+    /// The next unit; none when there will be no more. `created` never decreases, and is at or after the start. A bulk
+    /// source has none.
+    pub fn next_unit(&mut self) -> Option<Unit> {
+        match self {
+            Source::Bulk(_) => None,
+            Source::OnOff(source) => source.next_unit(),
+            Source::Recording(source) => source.next_unit(),
+            Source::Cbr(source) => source.next_unit(),
+        }
+    }
+
+    /// True for a source that makes no units but offers as much as the transport takes, whenever it is active.
+    pub const fn is_bulk(&self) -> bool {
+        matches!(self, Source::Bulk(_))
+    }
+
+    /// The next interval during which a bulk source offers data; none for other sources. Whoever drives the flow calls
+    /// [`crate::transport::Sender::on_start`] at its beginning and [`crate::transport::Sender::on_stop`] at its end.
+    pub fn next_activity(&mut self) -> Option<Activity> {
+        match self {
+            Source::Bulk(source) => source.next_activity(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

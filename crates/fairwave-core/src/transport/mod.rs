@@ -4,9 +4,12 @@
 //! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
+pub mod udp;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::ConfigError;
 use crate::packet::{Class, FlowId, Packet};
 use crate::traffic::Unit;
 use crate::units::Instant;
@@ -58,7 +61,8 @@ impl Output {
 
 /// The sending half of a transport.
 pub trait Sender {
-    /// The flow begins. Bulk senders start to send; others may open a connection.
+    /// The flow begins. Bulk senders start to send; others may open a connection. Called again after [`Sender::on_stop`],
+    /// the flow goes on where it stopped (bulk sources that turn on and off: [`crate::traffic::Source::next_activity`]).
     fn on_start(&mut self, now: Instant, out: &mut Output);
     /// The application made a unit.
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);
@@ -111,18 +115,67 @@ pub struct SenderView {
     pub fast_retransmits: u64,
 }
 
+impl Default for SenderView {
+    /// Nothing sent and nothing to show.
+    fn default() -> Self {
+        SenderView {
+            window: f64::NAN,
+            slow_start_threshold: f64::NAN,
+            smoothed_rtt: f64::NAN,
+            rate: f64::NAN,
+            estimate: f64::NAN,
+            sent: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            fast_retransmits: 0,
+        }
+    }
+}
+
 /// How a flow is sent.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TransportConfig {
     /// As the application makes it.
-    #[default]
-    Udp,
+    Udp(udp::UdpConfig),
+}
+
+impl Default for TransportConfig {
+    fn default() -> Self {
+        TransportConfig::Udp(udp::UdpConfig::default())
+    }
+}
+
+impl TransportConfig {
+    /// Checks the ranges of all parameters.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            TransportConfig::Udp(config) => config.check(),
+        }
+    }
+
+    /// Both endpoints of a flow.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn endpoints(&self, context: FlowContext) -> Result<(AnySender, AnyReceiver), ConfigError> {
+        match self {
+            TransportConfig::Udp(config) => Ok((
+                AnySender::Udp(udp::UdpSender::new(context, config)?),
+                AnyReceiver::Udp(Box::new(udp::UdpReceiver::new())),
+            )),
+        }
+    }
 }
 
 /// A sender of any transport. Built-in ones are dispatched by variant, without a virtual call; `Custom` takes a user's own.
 #[non_exhaustive]
 pub enum AnySender {
+    /// UDP.
+    Udp(udp::UdpSender),
     /// A user's own.
     Custom(Box<dyn Sender + Send>),
 }
@@ -130,6 +183,8 @@ pub enum AnySender {
 /// A receiver of any transport.
 #[non_exhaustive]
 pub enum AnyReceiver {
+    /// UDP.
+    Udp(Box<udp::UdpReceiver>),
     /// A user's own.
     Custom(Box<dyn Receiver + Send>),
 }
@@ -138,6 +193,7 @@ pub enum AnyReceiver {
 macro_rules! each_sender {
     ($any:expr, $endpoint:ident => $call:expr) => {
         match $any {
+            AnySender::Udp($endpoint) => $call,
             AnySender::Custom($endpoint) => $call,
         }
     };
@@ -146,6 +202,7 @@ macro_rules! each_sender {
 macro_rules! each_receiver {
     ($any:expr, $endpoint:ident => $call:expr) => {
         match $any {
+            AnyReceiver::Udp($endpoint) => $call,
             AnyReceiver::Custom($endpoint) => $call,
         }
     };

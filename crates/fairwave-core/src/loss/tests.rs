@@ -1,0 +1,130 @@
+//! Loss models seen from outside: how much they lose, in what clusters, and which configurations they refuse.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::packet::{Body, Class, FlowId};
+use crate::random::Seed;
+use crate::units::Span;
+
+fn packet() -> Packet {
+    let body = Body::Ack { next: 0, echo: Instant::ZERO, rate: 0.0, sack: Default::default() };
+    Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, layer: 0, body }
+}
+
+/// Which of `n` packets, one every `gap`, are lost.
+fn losses(config: &LossConfig, seed: u64, n: u64, gap: Span) -> Vec<bool> {
+    let mut loss = Loss::new(config, Seed(seed).stream("link.a>b.loss")).expect("a valid configuration");
+    (0..n).map(|i| loss.lost(Instant::ZERO + gap * i, &packet())).collect()
+}
+
+fn rate(lost: &[bool]) -> f64 {
+    lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64
+}
+
+/// Share of the packets after a lost one that are lost too.
+fn rate_after_loss(lost: &[bool]) -> f64 {
+    let after: Vec<bool> = lost.windows(2).filter(|pair| pair[0]).map(|pair| pair[1]).collect();
+    rate(&after)
+}
+
+const MILLISECOND: Span = Span::from_millis(1);
+
+#[test]
+fn bernoulli_loses_at_its_rate_and_without_memory() {
+    let lost = losses(&LossConfig::Bernoulli { rate: 0.05 }, 1, 400_000, MILLISECOND);
+    assert!((rate(&lost) - 0.05).abs() < 0.001, "{}", rate(&lost));
+    assert!((rate_after_loss(&lost) - 0.05).abs() < 0.005, "{}", rate_after_loss(&lost));
+}
+
+#[test]
+fn in_one_endless_round_losses_follow_losses_with_q() {
+    let config = LossConfig::Rounds { first: 0.01, after_loss: 0.15, mean_length: 1e9 };
+    let lost = losses(&config, 2, 1_000_000, MILLISECOND);
+    assert!((rate_after_loss(&lost) - 0.15).abs() < 0.01, "{}", rate_after_loss(&lost));
+    // Stationary distribution of the chain: p / (1 − q + p).
+    assert!((rate(&lost) - 0.01 / 0.86).abs() < 0.0005, "{}", rate(&lost));
+}
+
+#[test]
+fn rounds_of_one_packet_are_bernoulli() {
+    let config = LossConfig::Rounds { first: 0.1, after_loss: 1.0, mean_length: 1.0 };
+    let lost = losses(&config, 3, 200_000, MILLISECOND);
+    assert!((rate_after_loss(&lost) - 0.1).abs() < 0.01, "{}", rate_after_loss(&lost));
+}
+
+#[test]
+fn the_markov_chain_is_bad_for_its_share_of_time_and_loses_accordingly() {
+    let (good, bad) = (Span::from_millis(900), Span::from_millis(100));
+    let config = LossConfig::Markov { good, bad, good_loss: 0.01, bad_loss: 0.5 };
+    let lost = losses(&config, 4, 4_000_000, MILLISECOND);
+    assert!((rate(&lost) - (0.9 * 0.01 + 0.1 * 0.5)).abs() < 0.003, "{}", rate(&lost));
+}
+
+#[test]
+fn the_markov_chain_stays_bad_for_its_mean_sojourn() {
+    let (good, bad) = (Span::from_secs(1), Span::from_millis(200));
+    let lost = losses(&LossConfig::Markov { good, bad, good_loss: 0.0, bad_loss: 1.0 }, 5, 4_000_000, MILLISECOND);
+    let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+    let mean = lost.iter().filter(|&&lost| lost).count() as f64 / bursts;
+    assert!((mean - 200.0).abs() < 10.0, "{mean} ms");
+}
+
+#[test]
+fn a_constant_handoff_loses_everything_while_down_and_nothing_while_up() {
+    let config = LossConfig::Handoff { up: Span::from_millis(3), down: Span::from_millis(2), constant: true };
+    let lost = losses(&config, 6, 10, MILLISECOND);
+    assert_eq!(lost, [false, false, false, true, true, false, false, false, true, true]);
+}
+
+#[test]
+fn handoffs_take_their_share_of_time() {
+    let config = LossConfig::Handoff { up: Span::from_secs(5), down: Span::from_millis(500), constant: false };
+    let lost = losses(&config, 7, 4_000_000, Span::from_millis(10));
+    assert!((rate(&lost) - 0.5 / 5.5).abs() < 0.005, "{}", rate(&lost));
+}
+
+#[test]
+fn a_blackout_includes_its_beginning_and_excludes_its_end() {
+    let config = LossConfig::Blackout { from: Span::from_millis(2), to: Span::from_millis(4) };
+    assert_eq!(losses(&config, 8, 6, MILLISECOND), [false, false, true, true, false, false]);
+}
+
+#[test]
+fn a_pattern_is_followed_packet_by_packet() {
+    let follow = |repeat| losses(&LossConfig::Pattern { pattern: "01 0".to_owned(), repeat }, 9, 6, MILLISECOND);
+    assert_eq!(follow(true), [false, true, false, false, true, false]);
+    assert_eq!(follow(false), [false, true, false, false, false, false]);
+}
+
+#[test]
+fn values_out_of_range_are_refused_with_their_key() {
+    let key = |json: &str| serde_json::from_str::<LossConfig>(json).expect("readable").check().expect_err(json).key;
+    assert_eq!(key(r#"{"model": "bernoulli", "rate": 5}"#), "rate");
+    assert_eq!(key(r#"{"model": "rounds", "after-loss": -0.1}"#), "after-loss");
+    assert_eq!(key(r#"{"model": "rounds", "mean-length": 0}"#), "mean-length");
+    assert_eq!(key(r#"{"model": "handoff", "up": "5 s", "down": "0 s"}"#), "down");
+    assert_eq!(key(r#"{"model": "markov", "good": "0 s", "bad": "1 s"}"#), "good");
+    assert_eq!(key(r#"{"model": "blackout", "from": "2 s", "to": "1 s"}"#), "to");
+    assert_eq!(key(r#"{"model": "pattern", "pattern": "0x1"}"#), "pattern");
+    assert_eq!(key(r#"{"model": "pattern", "pattern": " "}"#), "pattern");
+}
+
+#[test]
+fn an_unknown_key_is_refused() {
+    for json in [r#"{"model": "none", "colour": 1}"#, r#"{"model": "bernoulli", "rate": 0.1, "colour": 1}"#] {
+        assert!(serde_json::from_str::<LossConfig>(json).expect_err(json).to_string().contains("colour"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_chain_looked_at_often_or_seldom_is_in_the_same_state(seed in any::<u64>(), stride in 2u64..50) {
+        let config = LossConfig::Handoff { up: Span::from_millis(7), down: Span::from_millis(5), constant: false };
+        let often = losses(&config, seed, 1000, MILLISECOND);
+        let seldom = losses(&config, seed, 1000 / stride, MILLISECOND * stride);
+        for (i, &state) in seldom.iter().enumerate() {
+            prop_assert_eq!(state, often[i * stride as usize]);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Constant bit rate and bursts of it: UDP sources that are not voice, and the application with a playback buffer of paper 003.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::on_off::{Alternation, First, OnOff};
+use super::{FrameType, Period, Unit};
+use crate::config::{ConfigError, check_fraction};
+use crate::random::Stream;
+use crate::units::{Bytes, Instant, Rate, Span};
+
+/// A packet of `payload` bytes each time that `rate` allows one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CbrConfig {
+    /// Payload bits per second, above 0.
+    pub rate: Rate,
+    /// Payload of a packet, 1 B and above. Default 1000 B.
+    #[serde(default = "default_payload")]
+    pub payload: Bytes,
+    /// How much each gap varies: it is the interval times 1 + jitter·(U − ½), U uniform in [0, 1). From 0 (default) to 1
+    /// (ns-2's `random_`).
+    #[serde(default)]
+    pub jitter: f64,
+}
+
+/// Bursts at a rate, silence in between.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BurstConfig {
+    /// Payload bits per second while on, above 0.
+    pub rate: Rate,
+    /// Payload of a packet, 1 B and above. Default 1000 B.
+    #[serde(default = "default_payload")]
+    pub payload: Bytes,
+    /// How long it is on.
+    pub on: Period,
+    /// How long it is off.
+    pub off: Period,
+    /// State at the beginning.
+    #[serde(default)]
+    pub first: First,
+}
+
+fn default_payload() -> Bytes {
+    Bytes::new(1000)
+}
+
+/// The time between packets.
+fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> {
+    if rate.bits_per_second() == 0 {
+        return Err(ConfigError::new("rate", rate, "a rate above 0", "rate = \"1 Mb/s\""));
+    }
+    if payload == Bytes::ZERO || payload.get() > u64::from(u32::MAX) {
+        return Err(ConfigError::new("payload", payload, "from 1 B to 4294967295 B", "payload = \"1000 B\""));
+    }
+    Ok(rate.time_for(payload).max(Span::from_nanos(1)))
+}
+
+impl CbrConfig {
+    /// Checks all ranges.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        interval(self.rate, self.payload)?;
+        check_fraction("jitter", self.jitter, "jitter = 0.5")
+    }
+}
+
+impl BurstConfig {
+    /// Checks all ranges.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        interval(self.rate, self.payload)?;
+        self.on.check().map_err(|e| e.within("on"))?;
+        self.off.check().map_err(|e| e.within("off"))
+    }
+
+    pub(super) fn source(&self, start: Instant, stream: Stream) -> Result<OnOff, ConfigError> {
+        self.check()?;
+        let periods = Alternation::new(self.on, self.off, self.first, stream);
+        Ok(OnOff::new(interval(self.rate, self.payload)?, self.payload.get() as u32, start, Some(periods)))
+    }
+}
+
+/// A source of constant bit rate; its first packet leaves at the start.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cbr {
+    interval: Span,
+    payload: u32,
+    jitter: f64,
+    due: Instant,
+    next_id: u32,
+    stream: Stream,
+}
+
+impl Cbr {
+    pub(super) fn new(config: &CbrConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Cbr {
+            interval: interval(config.rate, config.payload)?,
+            payload: config.payload.get() as u32,
+            jitter: config.jitter,
+            due: start,
+            next_id: 0,
+            stream,
+        })
+    }
+
+    pub(super) fn next_unit(&mut self) -> Option<Unit> {
+        if self.due == Instant::NEVER {
+            return None;
+        }
+        let unit =
+            Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
+        self.next_id = self.next_id.wrapping_add(1);
+        self.due += if self.jitter > 0.0 {
+            self.interval.scaled(1.0 + self.jitter * (self.stream.uniform() - 0.5))
+        } else {
+            self.interval
+        };
+        Some(unit)
+    }
+}
