@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Instant, Rate, Span};
 
 /// Which flow a packet belongs to: its index in the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -112,6 +112,36 @@ pub enum Body {
         rate: f32,
         /// Selective acknowledgements, newest first.
         sack: [SackBlock; 3],
+    },
+    /// A TFRC data packet (RFC 5348 §3.2.1).
+    TfrcData {
+        /// Payload bytes.
+        payload: u16,
+        /// This packet's place among those of its unit.
+        part: u16,
+        /// Packets that the unit was cut into.
+        parts: u16,
+        /// Packets sent before this one, modulo 2³².
+        sequence: u32,
+        /// The application's unit; for bulk data the sequence number.
+        unit: u32,
+        /// When the sender sent it.
+        sent: Instant,
+        /// When the application made the unit.
+        created: Instant,
+        /// The sender's round-trip time; zero while it has none.
+        round_trip: Span,
+    },
+    /// A TFRC receiver's report (RFC 5348 §3.2.2).
+    TfrcFeedback {
+        /// `sent` of the newest packet received.
+        echo: Instant,
+        /// How long ago that packet arrived.
+        delay: Span,
+        /// Payload received during the last round-trip time.
+        receive_rate: Rate,
+        /// Loss event rate, a fraction.
+        loss_event_rate: f64,
     },
 }
 

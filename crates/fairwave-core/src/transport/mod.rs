@@ -4,7 +4,12 @@
 //! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
+mod parts;
+mod serial;
+pub mod tfrc;
 pub mod udp;
+#[cfg(test)]
+mod wire_test;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -138,6 +143,8 @@ impl Default for SenderView {
 pub enum TransportConfig {
     /// As the application makes it.
     Udp(udp::UdpConfig),
+    /// TFRC (RFC 5348).
+    Tfrc(tfrc::TfrcConfig),
 }
 
 impl Default for TransportConfig {
@@ -154,6 +161,7 @@ impl TransportConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             TransportConfig::Udp(config) => config.check(),
+            TransportConfig::Tfrc(config) => config.check(),
         }
     }
 
@@ -167,6 +175,10 @@ impl TransportConfig {
                 AnySender::Udp(udp::UdpSender::new(context, config)?),
                 AnyReceiver::Udp(Box::new(udp::UdpReceiver::new())),
             )),
+            TransportConfig::Tfrc(config) => Ok((
+                AnySender::Tfrc(Box::new(tfrc::TfrcSender::new(context, config)?)),
+                AnyReceiver::Tfrc(Box::new(tfrc::TfrcReceiver::new(context, config)?)),
+            )),
         }
     }
 }
@@ -176,6 +188,8 @@ impl TransportConfig {
 pub enum AnySender {
     /// UDP.
     Udp(udp::UdpSender),
+    /// TFRC.
+    Tfrc(Box<tfrc::TfrcSender>),
     /// A user's own.
     Custom(Box<dyn Sender + Send>),
 }
@@ -185,6 +199,8 @@ pub enum AnySender {
 pub enum AnyReceiver {
     /// UDP.
     Udp(Box<udp::UdpReceiver>),
+    /// TFRC.
+    Tfrc(Box<tfrc::TfrcReceiver>),
     /// A user's own.
     Custom(Box<dyn Receiver + Send>),
 }
@@ -194,6 +210,7 @@ macro_rules! each_sender {
     ($any:expr, $endpoint:ident => $call:expr) => {
         match $any {
             AnySender::Udp($endpoint) => $call,
+            AnySender::Tfrc($endpoint) => $call,
             AnySender::Custom($endpoint) => $call,
         }
     };
@@ -203,6 +220,7 @@ macro_rules! each_receiver {
     ($any:expr, $endpoint:ident => $call:expr) => {
         match $any {
             AnyReceiver::Udp($endpoint) => $call,
+            AnyReceiver::Tfrc($endpoint) => $call,
             AnyReceiver::Custom($endpoint) => $call,
         }
     };
