@@ -1,0 +1,224 @@
+"""The call itself: from the units of a simulated call to the sound that the listener hears.
+
+Each unit carries the samples that the script assigns to it (:mod:`fairwave.speech.script`). They are coded,
+each unit meets its fate in the playout buffer (:mod:`fairwave.speech.playout`), what is missing is
+concealed (:mod:`fairwave.speech.concealment`).
+
+The listener's clock starts when the first unit is made: a unit made at time t of a talkspurt with playout
+delay D is heard at t + D. Beside what is heard the call keeps the *reference*: the uncoded samples of every
+unit at the same places, so that a score compares like with like, sample by sample.
+
+**Assumptions**: silence between talkspurts is known to be silence (as from a silence descriptor) and is
+never concealed; it is played as zeros, without comfort noise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairwave.speech import audio
+from fairwave.speech.audio import RATE, Recording, Samples
+from fairwave.speech.codec import codec as make_codec
+from fairwave.speech.concealment import DELAY_S, conceal
+from fairwave.speech.errors import SpeechError
+from fairwave.speech.playout import Fate, Fixed, Playout, Schedule, Times, schedule
+from fairwave.speech.script import Script
+from fairwave.speech.script import script as make_script
+
+_RTP_HEADER = 12
+"""Bytes of RTP's fixed header (RFC 3550 §5.1), which some scenarios count into the payload."""
+
+LONGEST_S = 6 * 3600.0
+"""Longest call that is rendered, in seconds."""
+
+
+@dataclass(frozen=True)
+class RenderedCall:
+    """What the listener hears, and what became of each unit.
+
+    Attributes:
+        samples: what is heard, 8 kHz, from the moment the first unit was made.
+        reference: what would be heard if nothing were lost, late or coded, aligned with ``samples``.
+        fate: per unit, a :class:`~fairwave.speech.playout.Fate`.
+        position: per unit, index of its first sample in ``samples``.
+        frame: samples per unit.
+        schedule: playout delays and talkspurts.
+        codec: its name.
+        concealment: its name.
+        source: where the speech comes from.
+        attribution: licence note of the recording.
+    """
+
+    samples: Samples
+    reference: Samples
+    fate: NDArray[np.int8]
+    position: NDArray[np.int64]
+    frame: int
+    schedule: Schedule
+    codec: str
+    concealment: str
+    source: str
+    attribution: str
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Units played, late and lost."""
+        return {fate.name.lower(): int(np.count_nonzero(self.fate == fate)) for fate in Fate}
+
+    @property
+    def loss(self) -> float:
+        """Share of the units that were not played in time, from 0 to 1."""
+        return float(np.mean(self.fate != Fate.PLAYED)) if len(self.fate) else 0.0
+
+    @property
+    def playout_delay_s(self) -> float:
+        """Mean time from making to playing a unit, in seconds, without framing and concealment."""
+        return float(self.schedule.delay_s[self.schedule.talkspurt].mean())
+
+    @property
+    def mouth_to_ear_s(self) -> float:
+        """Mean delay from mouth to ear, in seconds: filling a frame, travel and wait, concealment."""
+        ahead = DELAY_S if self.concealment == "appendix-i" else 0.0
+        return self.frame / RATE + self.playout_delay_s + ahead
+
+    def segment(self, first: int, stop: int) -> tuple[Samples, Samples]:
+        """Cut out what was heard and its reference from unit ``first`` up to but not including unit ``stop``.
+
+        Raises:
+            SpeechError: a range that is empty or reaches beyond the call.
+        """
+        if not 0 <= first < stop <= len(self.position):
+            raise SpeechError(
+                f"units {first} to {stop}: must be an ascending range within 0 to {len(self.position)}"
+            )
+        begin, end = int(self.position[first]), int(self.position[stop - 1]) + self.frame
+        return self.samples[begin:end], self.reference[begin:end]
+
+    def write(self, path: str | os.PathLike[str], *, reference: str | os.PathLike[str] | None = None) -> Path:
+        """Write what is heard as a wav file, and the reference too if its path is given."""
+        if reference is not None:
+            audio.write(reference, self.reference)
+        return audio.write(path, self.samples)
+
+
+def render_call(
+    units: Mapping[str, Any] | Any,  # noqa: ANN401 -- any table whose columns numpy understands
+    speech: Script | Recording,
+    *,
+    codec: str = "g711u",
+    playout: Playout | None = None,
+    concealment: str = "appendix-i",
+) -> RenderedCall:
+    """Make the call audible.
+
+    Args:
+        units: table of the call's units in the order in which they were made: columns ``created_s``,
+            ``arrived_s`` (seconds, NaN = never) and ``payload`` (bytes); a mapping of arrays, or an Arrow,
+            polars or pandas table of one flow.
+        speech: what is said. Of a bare recording the talk is found by voice activity, in frames as long as
+            the payload says (one byte a sample, as G.711 has it).
+        codec: one of :data:`fairwave.speech.codec.CODECS`.
+        playout: the playout buffer; fixed 100 ms if not given.
+        concealment: one of :data:`fairwave.speech.concealment.METHODS`.
+
+    Raises:
+        SpeechError: a table, name or value that cannot be used; the message says which and what is allowed.
+    """
+    playout = Fixed() if playout is None else playout
+    created, arrived, payload = _columns(units)
+    said = make_script(speech, _frame_s(payload)) if isinstance(speech, Recording) else speech
+    coder = make_codec(codec)
+    frame = said.frame
+    expected = frame * coder.payload_per_sample
+    fits = (payload == expected) | (payload == expected + _RTP_HEADER)
+    if codec.startswith("g711") and not fits.all():
+        odd = int(np.flatnonzero(~fits)[0])
+        raise SpeechError(
+            f"unit {odd}: payload of {payload[odd]:g} B, but the script's frames of "
+            f"{said.frame_s * 1e3:g} ms make {expected} B in {codec}; "
+            f"cut the script into frames of {payload[odd] / 8:g} ms"
+        )
+    plan = schedule(created, arrived, said.frame_s, playout)
+    position = _positions(created, plan, frame)
+    sent = said.frames[np.arange(len(created)) % len(said.frames)]
+    played = plan.fate == Fate.PLAYED
+    length = int(position.max()) + frame
+    if length > LONGEST_S * RATE:
+        raise SpeechError(f"call of {length / RATE:g} s: longer than {LONGEST_S:g} s; render a part of it")
+    spread = position[:, None] + np.arange(frame)
+    reference = np.zeros(length, np.int16)
+    reference[spread] = sent
+    heard = np.zeros(length, np.int16)
+    heard[spread] = np.where(played[:, None], coder.transmit(sent), np.int16(0))
+    missing = np.zeros(length, np.bool_)
+    missing[spread[~played]] = True
+    return RenderedCall(
+        samples=conceal(heard, missing, concealment),
+        reference=reference,
+        fate=plan.fate,
+        position=position,
+        frame=frame,
+        schedule=plan,
+        codec=coder.name,
+        concealment=concealment,
+        source=said.recording.source,
+        attribution=said.recording.attribution,
+    )
+
+
+def _positions(created: Times, plan: Schedule, frame: int) -> NDArray[np.int64]:
+    """First sample of each unit on the listener's clock: talkspurts are whole and never overlap."""
+    spurt = plan.talkspurt
+    first = np.searchsorted(spurt, np.arange(len(plan.delay_s)))
+    within = np.arange(len(created)) - first[spurt]
+    begin = np.rint((created[first] - created[0] + plan.delay_s) * RATE).astype(np.int64)
+    units = np.diff(np.append(first, len(created)))
+    free = 0
+    for index, (start, count) in enumerate(zip(begin.tolist(), units.tolist(), strict=True)):
+        begin[index] = max(start, free)
+        free = int(begin[index]) + count * frame
+    position: NDArray[np.int64] = begin[spurt] + within * frame
+    return position
+
+
+def _columns(units: Any) -> tuple[Times, Times, Times]:  # noqa: ANN401
+    """The three columns, checked."""
+    created, arrived, payload = (_column(units, name) for name in ("created_s", "arrived_s", "payload"))
+    if not len(created) or not len(created) == len(arrived) == len(payload):
+        raise SpeechError(
+            f"units: {len(created)} created_s, {len(arrived)} arrived_s, {len(payload)} payload; a call "
+            "has at least one unit and columns of one length; ask for this flow's units in the scenario's "
+            "record section"
+        )
+    if not np.all(np.isfinite(created)) or np.any(np.diff(created) < 0.0):
+        raise SpeechError(
+            "units: created_s must be finite and ascending; hand over one flow, in the order of its units"
+        )
+    early = np.flatnonzero(arrived < created)
+    if len(early):
+        raise SpeechError(
+            f"unit {early[0]}: arrived at {arrived[early[0]]} s, before it was made at {created[early[0]]} s"
+        )
+    return created, arrived, payload
+
+
+def _column(units: Any, name: str) -> Times:  # noqa: ANN401
+    try:
+        return np.asarray(units[name], dtype=np.float64)
+    except Exception as error:  # table libraries have exceptions of their own for a missing column
+        raise SpeechError(
+            f"units: no usable column {name!r} ({error}); a units table has the columns "
+            "unit, created_s, arrived_s, payload"
+        ) from error
+
+
+def _frame_s(payload: Times) -> float:
+    """Frame of a G.711 payload: one byte a sample."""
+    return float(payload[0]) / RATE

@@ -1,0 +1,123 @@
+"""Speech codecs: what a frame becomes on its way through encoder and decoder.
+
+G.711 is memoryless, so its two laws are tables: the encoder's over all 65536 linear values and the
+decoder's over all 256 codes, both asked once of ffmpeg's libraries (``pcm_mulaw``, ``pcm_alaw``) and
+checked in the tests against code points of ITU-T G.711 tables 1 and 2. ``linear`` codes nothing and
+separates what the network does from what the codec does.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, Protocol, cast
+
+import av
+import numpy as np
+from av.audio.codeccontext import AudioCodecContext
+from av.audio.frame import AudioFrame
+from numpy.typing import NDArray
+
+from fairwave.speech.audio import RATE, Samples
+from fairwave.speech.errors import SpeechError
+
+Codes = NDArray[np.uint8]
+
+
+class Codec(Protocol):
+    """A codec as a call needs it."""
+
+    @property
+    def name(self) -> str:
+        """Name in options and reports."""
+
+    @property
+    def payload_per_sample(self) -> int:
+        """Payload bytes of one sample; 0 where the two are not in a fixed proportion."""
+
+    def transmit(self, frames: Samples) -> Samples:
+        """Encode and decode frames of linear samples, one a row, as if all arrived; the shape stays."""
+
+
+class G711:
+    """ITU-T G.711: eight bits a sample, 64 kb/s."""
+
+    payload_per_sample = 1
+
+    def __init__(self, law: str) -> None:
+        if law not in {"u", "a"}:
+            raise SpeechError(f"G.711 law {law!r}: must be 'u' or 'a'")
+        self._encode, self._decode = _tables("pcm_mulaw" if law == "u" else "pcm_alaw")
+        self.name = f"g711{law}"
+
+    def encode(self, samples: Samples) -> Codes:
+        """Codes as they travel: of A law with the even bits inverted, of µ law with all bits inverted."""
+        codes: Codes = self._encode[samples.view(np.uint16)]
+        return codes
+
+    def decode(self, codes: Codes) -> Samples:
+        """Linear samples on the 16-bit scale."""
+        linear: Samples = self._decode[codes]
+        return linear
+
+    def transmit(self, frames: Samples) -> Samples:
+        """Quantise as an encoder and a decoder do."""
+        return self.decode(self.encode(np.ascontiguousarray(frames)))
+
+
+class Linear:
+    """No codec: samples pass as they are."""
+
+    name = "linear"
+    payload_per_sample = 2
+
+    def transmit(self, frames: Samples) -> Samples:
+        """Return the frames unchanged."""
+        return np.array(frames, dtype=np.int16)
+
+
+CODECS = ("g711u", "g711a", "linear")
+"""Names that :func:`codec` knows."""
+
+
+def codec(name: str) -> Codec:
+    """Make a codec by name.
+
+    Args:
+        name: one of :data:`CODECS`.
+
+    Raises:
+        SpeechError: a name that is none of them.
+    """
+    if name == "g711u":
+        return G711("u")
+    if name == "g711a":
+        return G711("a")
+    if name == "linear":
+        return Linear()
+    raise SpeechError(f"codec {name!r}: not known; choose one of {', '.join(CODECS)}")
+
+
+@cache
+def _tables(name: str) -> tuple[Codes, Samples]:
+    """Encoder's table, indexed by the bits of the linear sample, and decoder's table, indexed by the code."""
+    values = np.arange(65536, dtype=np.uint16).view(np.int16)
+    frame = AudioFrame.from_ndarray(values.reshape(1, -1), format="s16", layout="mono")
+    frame.sample_rate = RATE
+    encoder = _context(name, "w")
+    codes = b"".join(bytes(packet) for packet in [*encoder.encode(frame), *encoder.encode(None)])
+    decoder = _context(name, "r")
+    decoded = decoder.decode(av.Packet(bytes(range(256))))
+    linear = np.concatenate([piece.to_ndarray().reshape(-1) for piece in decoded]).astype(np.int16)
+    encode = np.frombuffer(codes, np.uint8)
+    encode.setflags(write=False)
+    linear.setflags(write=False)
+    return encode, linear
+
+
+def _context(name: str, mode: Literal["r", "w"]) -> AudioCodecContext:
+    context = cast("AudioCodecContext", av.CodecContext.create(name, mode))
+    context.sample_rate = RATE
+    context.layout = "mono"
+    if mode == "w":
+        context.format = "s16"
+    return context

@@ -1,0 +1,5 @@
+"""What goes wrong with speech: one exception whose text says where, what, and what to do instead."""
+
+
+class SpeechError(ValueError):
+    """A recording, a unit table or an option that cannot be used; the message names the remedy."""
