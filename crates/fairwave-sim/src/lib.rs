@@ -1,1 +1,18 @@
-//! To be filled.
+//! Fairwave in virtual time: a deterministic packet-level simulator.
+//!
+//! [`run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and leaves a [`RunResult`]; [`run_many`] does so for many
+//! on all cores. A run is a pure function of its plan: the same bytes on any machine, on any number of threads. How a
+//! packet passes through is told in ARCHITECTURE.md.
+
+mod event;
+mod link;
+mod measure;
+mod network;
+mod replicate;
+mod result;
+mod run;
+mod unit_log;
+
+pub use replicate::run_many;
+pub use result::{FlowRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
+pub use run::{RunError, run};

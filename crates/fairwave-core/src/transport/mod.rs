@@ -165,6 +165,14 @@ impl TransportConfig {
         }
     }
 
+    /// The name by which it is written and reported.
+    pub fn label(&self) -> String {
+        match self {
+            TransportConfig::Udp(_) => "udp".to_owned(),
+            TransportConfig::Tfrc(_) => "tfrc".to_owned(),
+        }
+    }
+
     /// Both endpoints of a flow.
     ///
     /// # Errors

@@ -1,0 +1,235 @@
+//! One direction of a link: where packets wait, how long they take, whether the wire loses them, and the pipe in which
+//! they travel.
+//!
+//! Two kinds of service. A *FIFO* whose overflow drops the arrival is crossed arithmetically: when a packet arrives, its
+//! departure follows at once from those before it. A *managed* queue, whose discipline may act on packets that already
+//! wait, is served packet by packet, each beginning of a transmission being an event.
+
+use std::collections::VecDeque;
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::loss::Loss;
+use fairwave_core::packet::Packet;
+use fairwave_core::queue::{Capacity, DropReason, Queue};
+use fairwave_core::random::Seed;
+use fairwave_core::units::{Instant, Rate, Span};
+use fairwave_scenario::plan::LinkPlan;
+
+use crate::measure::{LinkMeasure, Window};
+
+/// A packet between two links, or before its receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Transit {
+    /// When it arrives at the far end of the link whose pipe holds it.
+    pub arrival: Instant,
+    /// The link's place on the flow's route.
+    pub hop: u16,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// How a link serves its queue.
+pub enum Service {
+    /// First in, first out, crossed arithmetically.
+    Fifo(Fifo),
+    /// By a discipline, event by event.
+    Managed(Box<Managed>),
+}
+
+/// A queue under a discipline.
+pub struct Managed {
+    /// The queue.
+    pub queue: Queue,
+    /// When the event that serves it is due; `NEVER` if none is.
+    pub scheduled: Instant,
+    /// Until when the queue's length has been accounted for.
+    accounted: Instant,
+    /// What the discipline has just dropped.
+    pub drops: Vec<(Packet, DropReason)>,
+}
+
+/// One direction of a link.
+pub struct Link {
+    rate: Rate,
+    delay: Span,
+    /// When the transmitter will be free.
+    pub free: Instant,
+    last_wire: u16,
+    last_time: Span,
+    /// True when all that arrives comes, in order, from one other link: then it can be crossed as soon as that one is.
+    pub fed_in_order: bool,
+    /// The queue.
+    pub service: Service,
+    /// How the wire loses packets.
+    pub loss: Loss,
+    /// Packets that have left this link's transmitter and wait for their arrival to become the present.
+    pub pipe: VecDeque<Transit>,
+    /// Counters.
+    pub measure: LinkMeasure,
+}
+
+impl Link {
+    /// A link as planned; its random streams are those that bear its name.
+    pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
+        plan.queue.check()?;
+        plan.loss.check()?;
+        let service = if plan.queue.is_fifo_tail() {
+            Service::Fifo(Fifo::new(plan.queue.capacity()))
+        } else {
+            Service::Managed(Box::new(Managed {
+                queue: Queue::new(&plan.queue, plan.rate, seed.stream(&format!("link.{}.queue", plan.name))),
+                scheduled: Instant::NEVER,
+                accounted: Instant::ZERO,
+                drops: Vec::new(),
+            }))
+        };
+        Ok(Link {
+            rate: plan.rate,
+            delay: plan.delay,
+            free: Instant::ZERO,
+            last_wire: 0,
+            last_time: Span::ZERO,
+            fed_in_order: false,
+            service,
+            loss: Loss::new(&plan.loss, seed.stream(&format!("link.{}.loss", plan.name)))?,
+            pipe: VecDeque::new(),
+            measure: LinkMeasure::new(window, bin),
+        })
+    }
+
+    /// Time on the transmitter of a packet of `wire` bytes. Most neighbours are alike, so the last answer is kept.
+    #[inline]
+    pub fn transmission_time(&mut self, packet: &Packet) -> Span {
+        if packet.wire != self.last_wire {
+            (self.last_wire, self.last_time) = (packet.wire, self.rate.time_for(packet.size()));
+        }
+        self.last_time
+    }
+
+    /// When a packet that leaves the transmitter at `departure` reaches the far end.
+    #[inline]
+    pub fn far_end(&self, departure: Instant) -> Instant {
+        departure + self.delay
+    }
+
+    /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.
+    pub fn account_for_queue(&mut self, now: Instant) {
+        if let Service::Managed(managed) = &mut self.service {
+            self.measure.held(managed.queue.packets(), managed.accounted, now);
+            managed.accounted = now;
+        }
+    }
+
+    /// True for a link that is served event by event.
+    pub fn is_managed(&self) -> bool {
+        matches!(self.service, Service::Managed(_))
+    }
+}
+
+/// A first-in-first-out queue before a transmitter, as arithmetic: it knows when each packet that waits will start.
+pub struct Fifo {
+    capacity: Capacity,
+    /// (start of transmission, bytes on the wire) of those that wait, in order.
+    waiting: VecDeque<(Instant, u32)>,
+    bytes: u64,
+}
+
+impl Fifo {
+    /// An empty queue.
+    pub fn new(capacity: Capacity) -> Self {
+        Fifo { capacity, waiting: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Packets that wait at `now`; the one in transmission does not.
+    #[inline]
+    pub fn waiting_at(&mut self, now: Instant) -> usize {
+        while let Some(&(start, wire)) = self.waiting.front() {
+            if start > now {
+                break;
+            }
+            self.waiting.pop_front();
+            self.bytes -= u64::from(wire);
+        }
+        self.waiting.len()
+    }
+
+    /// Packets that waited when the last one arrived, that one included.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// A packet of `wire` bytes arrives at `now`; the transmitter is free at `free`. Answers when its transmission
+    /// starts, or that there is no room. Arrivals must come in order of time.
+    #[inline]
+    pub fn arrive(&mut self, now: Instant, wire: u16, free: Instant) -> Result<Instant, DropReason> {
+        let waiting = self.waiting_at(now);
+        if free <= now {
+            return Ok(now);
+        }
+        let room = match self.capacity {
+            Capacity::Packets(limit) => waiting < limit as usize,
+            Capacity::Bytes(limit) => self.bytes + u64::from(wire) <= limit,
+        };
+        if !room {
+            return Err(DropReason::Overflow);
+        }
+        self.waiting.push_back((free, u32::from(wire)));
+        self.bytes += u64::from(wire);
+        Ok(free)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same queue, event by event: a list of packets, and a transmitter that takes the first when it is free.
+    #[derive(Default)]
+    struct SlowTwin {
+        queue: VecDeque<(usize, u64)>,
+        busy_until: u64,
+        starts: Vec<Option<u64>>,
+    }
+
+    impl SlowTwin {
+        fn serve_until(&mut self, now: u64, time_per_byte: u64) {
+            while self.busy_until <= now {
+                let Some((id, wire)) = self.queue.pop_front() else { break };
+                self.starts[id] = Some(self.busy_until);
+                self.busy_until += wire * time_per_byte;
+            }
+        }
+
+        fn arrive(&mut self, now: u64, wire: u64, limit: usize, time_per_byte: u64) {
+            self.serve_until(now, time_per_byte);
+            let id = self.starts.len();
+            self.starts.push(None);
+            if self.queue.is_empty() && self.busy_until <= now {
+                self.starts[id] = Some(now);
+                self.busy_until = now + wire * time_per_byte;
+            } else if self.queue.len() < limit {
+                self.queue.push_back((id, wire));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arithmetic_gives_what_event_by_event_service_gives(
+            arrivals in prop::collection::vec((0u64..400, 40u16..200), 1..200), limit in 0u32..8
+        ) {
+            let (mut fifo, mut twin) = (Fifo::new(Capacity::Packets(limit)), SlowTwin::default());
+            let (mut now, mut free, mut starts) = (0, Instant::ZERO, Vec::new());
+            for (gap, wire) in arrivals {
+                now += gap;
+                twin.arrive(now, u64::from(wire), limit as usize, 1);
+                let start = fifo.arrive(Instant::from_nanos(now), wire, free).ok();
+                if let Some(start) = start { free = start + Span::from_nanos(u64::from(wire)); }
+                starts.push(start.map(|s| s.nanos()));
+            }
+            twin.serve_until(u64::MAX / 2, 1);
+            prop_assert_eq!(starts, twin.starts);
+        }
+    }
+}

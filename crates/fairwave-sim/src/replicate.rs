@@ -1,0 +1,44 @@
+//! Many runs on all cores. Which thread makes which run has no influence on what comes out.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::result::RunResult;
+
+/// Makes `jobs` runs, the `i`-th by `make(i)`, on `threads` threads (all cores when `None`).
+///
+/// `progress` is called with the number of runs done, from whichever thread finished one. When `cancel` becomes true,
+/// no further run begins; the answer then holds `None` in the places of those that were not made.
+///
+/// # Errors
+/// What `make` answers for the first job, by index, that failed.
+pub fn run_many<E: Send>(
+    jobs: usize,
+    threads: Option<usize>,
+    make: impl Fn(usize) -> Result<RunResult, E> + Sync,
+    progress: impl Fn(usize) + Sync,
+    cancel: &AtomicBool,
+) -> Result<Vec<Option<RunResult>>, E> {
+    let done = AtomicUsize::new(0);
+    let all = || {
+        (0..jobs)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|job| {
+                if cancel.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                let result = make(job)?;
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+                Ok(Some(result))
+            })
+            .collect::<Vec<Result<Option<RunResult>, E>>>()
+    };
+    let pool = threads.and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build().ok());
+    let results = match pool {
+        Some(pool) => pool.install(all),
+        None => all(),
+    };
+    results.into_iter().collect()
+}

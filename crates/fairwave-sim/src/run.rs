@@ -1,0 +1,558 @@
+//! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::traffic::{Activity, Source, Unit};
+use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Output, Receiver, Sender, SenderView};
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::Plan;
+
+use crate::event::{Event, EventQueue, Kind};
+use crate::link::{Service, Transit};
+use crate::measure::{FlowMeasure, Window};
+use crate::network::Network;
+use crate::result::{self, RunResult};
+use crate::unit_log::UnitLog;
+
+/// Why a run could not be made, or must not be trusted.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum RunError {
+    /// More links or flows than an event can name.
+    #[error(
+        "{links} link directions and {flows} flows are too many: at most {allowed} of each; use fewer flows, or several runs"
+    )]
+    TooLarge {
+        /// Link directions of the plan.
+        links: usize,
+        /// Flows of the plan.
+        flows: usize,
+        /// The most that is allowed.
+        allowed: usize,
+    },
+    /// A law refuses its configuration.
+    #[error("{place}: {error}")]
+    Config {
+        /// The link or flow.
+        place: String,
+        /// What is wrong.
+        error: ConfigError,
+    },
+    /// A route without links, or with too many.
+    #[error("flow `{flow}` has a route of {hops} links in one of its directions: 1 to 32767 are allowed")]
+    Route {
+        /// The flow.
+        flow: String,
+        /// Links of its longer route.
+        hops: usize,
+    },
+    /// An invariant does not hold: a defect of fairwave or of a user's own endpoint.
+    #[error(
+        "{law} is violated at {place}: {found}; the results of this run are not to be trusted, please report the scenario and seed"
+    )]
+    Invariant {
+        /// The law.
+        law: &'static str,
+        /// Where.
+        place: String,
+        /// What was found.
+        found: String,
+    },
+}
+
+/// A flow's sending side.
+pub(crate) struct Sending {
+    pub sender: AnySender,
+    source: Source,
+    next_unit: Option<Unit>,
+    /// When the application is, or will next be, active; none when it has ended.
+    activity: Option<Activity>,
+    active: bool,
+    stop: Instant,
+    /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
+    scheduled: Instant,
+}
+
+impl Sending {
+    /// When the application or the sender wants to be woken.
+    #[inline]
+    fn wake_at(&self) -> Instant {
+        let timer = self.sender.deadline();
+        let Some(activity) = self.activity else { return timer };
+        if !self.active {
+            return timer.min(activity.from);
+        }
+        let unit = self.next_unit.map_or(Instant::NEVER, |unit| unit.created);
+        timer.min(unit).min(activity.until)
+    }
+
+    /// The next time of activity, cut off where the flow ends.
+    fn next_activity(source: &mut Source, stop: Instant) -> Option<Activity> {
+        let Activity { from, until } = source.next_activity()?;
+        (from < stop).then_some(Activity { from, until: until.min(stop) })
+    }
+}
+
+/// A flow's receiving side.
+pub(crate) struct Receiving {
+    receiver: AnyReceiver,
+    scheduled: Instant,
+    /// Called as soon as the arrival time is known.
+    ahead_of_time: bool,
+    pub measure: FlowMeasure,
+    /// For applications that make units.
+    pub units: Option<Box<UnitLog>>,
+}
+
+/// A sample of a sender's view.
+pub(crate) struct Sample {
+    pub flow: usize,
+    pub at: Instant,
+    pub view: SenderView,
+}
+
+pub(crate) struct Simulation<'p> {
+    pub plan: &'p Plan,
+    pub window: Window,
+    pub network: Network,
+    pub sending: Vec<Sending>,
+    pub receiving: Vec<Receiving>,
+    pub samples: Vec<Sample>,
+    events: EventQueue,
+    /// Of senders.
+    out: Output,
+    /// Of receivers, which may be called while a sender's packets are on their way.
+    answer: Output,
+    /// Packets under way whose next happening lies beyond the end.
+    beyond_end: u64,
+    pub events_handled: u64,
+}
+
+/// Executes a plan.
+///
+/// # Errors
+/// A plan too large to be indexed, or an invariant that does not hold at the end.
+pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
+    let mut simulation = Simulation::new(plan)?;
+    simulation.run_until_end()?;
+    simulation.network.account_for_queues(simulation.window.end);
+    simulation.check_conservation()?;
+    Ok(result::collect(&simulation))
+}
+
+impl<'p> Simulation<'p> {
+    fn new(plan: &'p Plan) -> Result<Self, RunError> {
+        let end = Instant::ZERO + plan.duration;
+        let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
+        let network = Network::new(plan, window)?;
+        let (mut sending, mut receiving) = (Vec::with_capacity(plan.flows.len()), Vec::with_capacity(plan.flows.len()));
+        let mut reactive = Vec::with_capacity(plan.flows.len());
+        for (index, flow) in plan.flows.iter().enumerate() {
+            let refused = |error| RunError::Config { place: flow.name.clone(), error };
+            let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
+            let mut source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
+            let bulk = source.is_bulk();
+            let context = FlowContext { flow: FlowId(index as u32), class: flow.class, bulk };
+            let (sender, receiver) = flow.transport.endpoints(context).map_err(refused)?;
+            reactive.push(receiver.is_reactive());
+            let activity = match bulk {
+                true => Sending::next_activity(&mut source, flow.stop),
+                false => Some(Activity { from: flow.start, until: flow.stop }),
+            };
+            sending.push(Sending {
+                sender,
+                next_unit: source.next_unit(),
+                source,
+                activity,
+                active: false,
+                stop: flow.stop,
+                scheduled: Instant::NEVER,
+            });
+            receiving.push(Receiving {
+                receiver,
+                scheduled: Instant::NEVER,
+                ahead_of_time: false,
+                measure: FlowMeasure::new(window, plan.record.bin),
+                units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
+            });
+        }
+        let ahead = network.receivers_ahead_of_time(plan, &reactive);
+        for (receiving, ahead) in receiving.iter_mut().zip(ahead) {
+            receiving.ahead_of_time = ahead;
+        }
+        let mut simulation = Simulation {
+            plan,
+            window,
+            events: EventQueue::with_capacity(plan.links.len() + 2 * plan.flows.len()),
+            network,
+            sending,
+            receiving,
+            samples: Vec::new(),
+            out: Output::default(),
+            answer: Output::default(),
+            beyond_end: 0,
+            events_handled: 0,
+        };
+        for flow in 0..simulation.sending.len() {
+            simulation.arm_sender(flow, Instant::ZERO);
+        }
+        if plan.record.window_interval > Span::ZERO && !plan.record.windows.is_empty() {
+            simulation.events.push(Event::new(Instant::ZERO, Kind::Sample, 0));
+        }
+        Ok(simulation)
+    }
+
+    fn run_until_end(&mut self) -> Result<(), RunError> {
+        let mut now = Instant::ZERO;
+        while let Some(event) = self.events.peek() {
+            if event.at > self.window.end {
+                break;
+            }
+            if event.at < now {
+                return Err(RunError::Invariant {
+                    law: "time never runs back",
+                    place: format!("{:?} {}", event.kind(), event.index()),
+                    found: format!("{} after {now}", event.at),
+                });
+            }
+            now = event.at;
+            self.events_handled += 1;
+            match event.kind() {
+                Kind::Arrival => self.arrival(event.index(), now),
+                Kind::Service => self.service(event.index(), now),
+                Kind::Sender => self.sender_wakes(event.index(), now),
+                Kind::Receiver => self.receiver_wakes(event.index(), now),
+                Kind::Sample => self.sample(now),
+            }
+        }
+        Ok(())
+    }
+
+    /// The first packet of a link's pipe has reached the far end.
+    #[inline]
+    fn arrival(&mut self, link: usize, now: Instant) {
+        self.events.pop();
+        let Some(Transit { hop, packet, .. }) = self.network.links[link].pipe.pop_front() else { return };
+        if let Some(next) = self.network.first_arrival(link) {
+            self.events.push(Event::new(next, Kind::Arrival, link));
+        }
+        let flow = packet.flow.0 as usize;
+        match self.network.route(flow, packet.feedback, hop + 1) {
+            Some(next) => self.forward(next, packet, hop + 1, now),
+            None if packet.feedback => {
+                self.receiving[flow].measure.feedback[1] += 1;
+                self.sending[flow].sender.on_packet(now, &packet, &mut self.out);
+                self.send(flow, now);
+                self.arm_sender(flow, now);
+            }
+            None => {
+                self.receive(flow, &packet, now);
+                self.arm_receiver(flow, now);
+            }
+        }
+    }
+
+    /// A packet arrives at a link at `at` and goes as far as can be told without another event.
+    fn forward(&mut self, mut link: usize, packet: Packet, mut hop: u16, mut at: Instant) {
+        loop {
+            if at > self.window.end {
+                self.beyond_end += 1;
+                return;
+            }
+            let here = &mut self.network.links[link];
+            here.measure.arrived(at);
+            let time = here.transmission_time(&packet);
+            let start = match &mut here.service {
+                Service::Fifo(fifo) => match fifo.arrive(at, packet.wire, here.free) {
+                    Ok(start) => {
+                        here.measure.max_queue = here.measure.max_queue.max(fifo.len() as u32);
+                        start
+                    }
+                    Err(reason) => {
+                        here.measure.dropped(at, reason);
+                        self.dropped(&packet);
+                        return;
+                    }
+                },
+                Service::Managed(_) => {
+                    self.arrive_at_managed(link, packet, at);
+                    return;
+                }
+            };
+            here.measure.waited(at, start);
+            here.free = start + time;
+            match self.leave(link, &packet, hop) {
+                Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
+                None => return,
+            }
+        }
+    }
+
+    /// A packet leaves a link's transmitter at the time for which it is taken (`free`). Answers with the next link and
+    /// the arrival there if that can be crossed at once; else the packet has been put where it belongs.
+    #[inline]
+    fn leave(&mut self, link: usize, packet: &Packet, hop: u16) -> Option<(usize, Instant)> {
+        let here = &mut self.network.links[link];
+        let departure = here.free;
+        let counts = here.measure.departed(departure, packet.wire);
+        if here.loss.lost(departure, packet) {
+            let flow = packet.flow.0 as usize;
+            if counts {
+                here.measure.lost += 1;
+                match packet.feedback {
+                    false => self.receiving[flow].measure.lost += 1,
+                    true => self.receiving[flow].measure.feedback[3] += 1,
+                }
+            } else {
+                self.beyond_end += 1;
+            }
+            return None;
+        }
+        let arrival = here.far_end(departure);
+        let flow = packet.flow.0 as usize;
+        match self.network.route(flow, packet.feedback, hop + 1) {
+            Some(next) if self.network.links[next].fed_in_order => return Some((next, arrival)),
+            None if !packet.feedback && self.receiving[flow].ahead_of_time => {
+                if arrival > self.window.end {
+                    self.beyond_end += 1;
+                } else {
+                    self.receive(flow, packet, arrival);
+                }
+            }
+            _ => {
+                let pipe = &mut self.network.links[link].pipe;
+                if pipe.is_empty() {
+                    self.events.push(Event::new(arrival, Kind::Arrival, link));
+                }
+                pipe.push_back(Transit { arrival, hop, packet: *packet });
+            }
+        }
+        None
+    }
+
+    fn dropped(&mut self, packet: &Packet) {
+        let measure = &mut self.receiving[packet.flow.0 as usize].measure;
+        match packet.feedback {
+            false => measure.dropped += 1,
+            true => measure.feedback[2] += 1,
+        }
+    }
+
+    fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
+        let here = &mut self.network.links[link];
+        here.account_for_queue(now);
+        if here.free == now {
+            // A transmission that ends now makes room before the arrival is judged.
+            self.serve_managed(link, now);
+        }
+        if let Service::Managed(managed) = &mut self.network.links[link].service {
+            managed.queue.arrive(now, packet, &mut managed.drops);
+            self.serve_managed(link, now);
+        }
+    }
+
+    /// A managed link's transmitter may have become free, or its discipline may have periodic work.
+    fn service(&mut self, link: usize, now: Instant) {
+        self.events.pop();
+        let here = &mut self.network.links[link];
+        here.account_for_queue(now);
+        let Service::Managed(managed) = &mut here.service else { return };
+        if managed.scheduled != now {
+            return;
+        }
+        managed.scheduled = Instant::NEVER;
+        if managed.queue.deadline() <= now {
+            managed.queue.on_timer(now, &mut managed.drops);
+        }
+        self.serve_managed(link, now);
+    }
+
+    /// Begins the next transmission if the transmitter is free, counts what the discipline dropped, and arranges to be
+    /// called again.
+    fn serve_managed(&mut self, link: usize, now: Instant) {
+        let here = &mut self.network.links[link];
+        let free = here.free;
+        let Service::Managed(managed) = &mut here.service else { return };
+        let begun = if free <= now { managed.queue.depart(now, &mut managed.drops) } else { None };
+        here.measure.max_queue = here.measure.max_queue.max(managed.queue.packets());
+        for (packet, reason) in managed.drops.drain(..) {
+            here.measure.dropped(now, reason);
+            let measure = &mut self.receiving[packet.flow.0 as usize].measure;
+            match packet.feedback {
+                false => measure.dropped += 1,
+                true => measure.feedback[2] += 1,
+            }
+        }
+        if let Some(packet) = &begun {
+            here.free = now + here.transmission_time(packet);
+            here.measure.started += 1;
+        }
+        let here = &mut self.network.links[link];
+        let Service::Managed(managed) = &mut here.service else { return };
+        let next_start = if managed.queue.packets() > 0 { here.free } else { Instant::NEVER };
+        let wanted = next_start.min(managed.queue.deadline());
+        if wanted < managed.scheduled {
+            managed.scheduled = wanted.max(now + Span::from_nanos(1));
+            self.events.push(Event::new(managed.scheduled, Kind::Service, link));
+        }
+        if let Some(packet) = begun {
+            let hop = self.network.hop_of(packet.flow.0 as usize, packet.feedback, link);
+            if let Some((next, arrival)) = self.leave(link, &packet, hop) {
+                self.forward(next, packet, hop + 1, arrival);
+            }
+        }
+    }
+
+    /// Hands the sender's packets to the first link of their route.
+    fn send(&mut self, flow: usize, now: Instant) {
+        if self.out.packets.is_empty() {
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.out.packets);
+        let first = self.network.route(flow, false, 0);
+        for packet in packets.drain(..) {
+            let measure = &mut self.receiving[flow].measure;
+            measure.packets_sent += 1;
+            measure.wire_sent += u64::from(packet.wire);
+            if let Some(first) = first {
+                self.forward(first, packet, 0, now);
+            }
+        }
+        self.out.packets = packets;
+    }
+
+    /// A data packet has reached its receiver.
+    fn receive(&mut self, flow: usize, packet: &Packet, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        receiving.measure.packets_arrived += 1;
+        receiving.receiver.on_packet(now, packet, &mut self.answer);
+        self.answer(flow, now);
+    }
+
+    /// Counts what the receiver delivered and sends what it answers.
+    fn answer(&mut self, flow: usize, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        for delivery in self.answer.deliveries.drain(..) {
+            receiving.measure.delivered(now, delivery.payload);
+            if delivery.complete
+                && let Some(units) = &mut receiving.units
+            {
+                units.received(delivery.unit, now);
+            }
+        }
+        if self.answer.packets.is_empty() {
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.answer.packets);
+        receiving.measure.feedback[0] += packets.len() as u64;
+        let first = self.network.route(flow, true, 0);
+        for packet in packets.drain(..) {
+            if let Some(first) = first {
+                self.forward(first, packet, 0, now);
+            }
+        }
+        self.answer.packets = packets;
+    }
+
+    fn sender_wakes(&mut self, flow: usize, now: Instant) {
+        self.events.pop();
+        let sending = &mut self.sending[flow];
+        if sending.scheduled != now {
+            return;
+        }
+        sending.scheduled = Instant::NEVER;
+        if let Some(activity) = sending.activity {
+            if !sending.active && now >= activity.from {
+                sending.active = true;
+                sending.sender.on_start(now, &mut self.out);
+            }
+            while let Some(unit) = sending.next_unit.filter(|unit| unit.created <= now && unit.created < activity.until)
+            {
+                if let Some(units) = &mut self.receiving[flow].units {
+                    units.sent(&unit);
+                }
+                sending.sender.on_unit(now, unit, &mut self.out);
+                sending.next_unit = sending.source.next_unit();
+            }
+            if now >= activity.until {
+                sending.active = false;
+                sending.sender.on_stop(now);
+                sending.activity = Sending::next_activity(&mut sending.source, sending.stop);
+            }
+        }
+        if sending.sender.deadline() <= now {
+            sending.sender.on_timer(now, &mut self.out);
+        }
+        self.send(flow, now);
+        // An endpoint whose deadline does not move on must not stop the clock.
+        self.arm_sender(flow, now + Span::from_nanos(1));
+    }
+
+    /// Makes sure that the queue holds an entry no later than the sender's next deadline. A deadline that has moved back
+    /// costs nothing here: the entry that is there comes early, finds nothing due and is renewed.
+    #[inline]
+    fn arm_sender(&mut self, flow: usize, earliest: Instant) {
+        let sending = &mut self.sending[flow];
+        let wanted = sending.wake_at();
+        if wanted < sending.scheduled && wanted <= self.window.end {
+            sending.scheduled = wanted.max(earliest);
+            self.events.push(Event::new(sending.scheduled, Kind::Sender, flow));
+        }
+    }
+
+    fn receiver_wakes(&mut self, flow: usize, now: Instant) {
+        self.events.pop();
+        let receiving = &mut self.receiving[flow];
+        if receiving.scheduled != now {
+            return;
+        }
+        receiving.scheduled = Instant::NEVER;
+        if receiving.receiver.deadline() <= now {
+            receiving.receiver.on_timer(now, &mut self.answer);
+            self.answer(flow, now);
+        }
+        self.arm_receiver(flow, now);
+    }
+
+    #[inline]
+    fn arm_receiver(&mut self, flow: usize, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        let wanted = receiving.receiver.deadline();
+        if wanted < receiving.scheduled && wanted <= self.window.end {
+            receiving.scheduled = wanted.max(now + Span::from_nanos(1));
+            self.events.push(Event::new(receiving.scheduled, Kind::Receiver, flow));
+        }
+    }
+
+    fn sample(&mut self, now: Instant) {
+        self.events.pop();
+        self.events.push(Event::new(now + self.plan.record.window_interval, Kind::Sample, 0));
+        for &flow in &self.plan.record.windows {
+            self.samples.push(Sample { flow, at: now, view: self.sending[flow].sender.view() });
+        }
+    }
+
+    /// Packets sent = arrived + dropped + lost + in flight, data and feedback together.
+    fn check_conservation(&self) -> Result<(), RunError> {
+        let in_queues: u64 = (self.network.links.iter())
+            .map(|link| match &link.service {
+                Service::Managed(managed) => u64::from(managed.queue.packets()),
+                Service::Fifo(_) => 0,
+            })
+            .sum();
+        let in_flight = self.beyond_end + self.network.in_pipes() + in_queues;
+        let (mut sent, mut ended) = (0, 0);
+        for Receiving { measure, .. } in &self.receiving {
+            let [feedback_sent, feedback_ended @ ..] = measure.feedback;
+            sent += measure.packets_sent + feedback_sent;
+            ended += measure.packets_arrived + measure.dropped + measure.lost + feedback_ended.iter().sum::<u64>();
+        }
+        if sent != ended + in_flight {
+            return Err(RunError::Invariant {
+                law: "sent = arrived + dropped + lost + in flight",
+                place: "the sum over all flows".to_owned(),
+                found: format!("{sent} sent, {ended} ended, {in_flight} in flight"),
+            });
+        }
+        Ok(())
+    }
+}

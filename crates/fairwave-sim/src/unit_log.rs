@@ -1,0 +1,43 @@
+//! What became of each unit that an application made: the ground of every measure of timeliness and of call quality.
+
+use fairwave_core::traffic::Unit;
+use fairwave_core::units::{Instant, Span};
+
+/// One unit's way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    /// When the application made it.
+    pub created: Instant,
+    /// When it was complete at the receiver; `NEVER` if it has not been.
+    pub arrived: Instant,
+    /// Payload bytes.
+    pub payload: u32,
+}
+
+/// Every unit of a flow, in the order of their numbers.
+pub(crate) struct UnitLog {
+    pub units: Vec<Logged>,
+    pub received: u64,
+}
+
+impl UnitLog {
+    /// An empty log, measuring timeliness against these thresholds.
+    pub fn new(_thresholds: &[Span]) -> Self {
+        UnitLog { units: Vec::new(), received: 0 }
+    }
+
+    /// The application made a unit. Units are numbered from 0 without gaps.
+    pub fn sent(&mut self, unit: &Unit) {
+        self.units.push(Logged { created: unit.created, arrived: Instant::NEVER, payload: unit.payload });
+    }
+
+    /// A unit is complete at the receiver.
+    pub fn received(&mut self, unit: u32, now: Instant) {
+        if let Some(logged) = self.units.get_mut(unit as usize)
+            && logged.arrived == Instant::NEVER
+        {
+            logged.arrived = now;
+            self.received += 1;
+        }
+    }
+}
