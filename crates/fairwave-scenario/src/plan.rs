@@ -85,11 +85,13 @@ pub struct FlowPlan {
 /// What is recorded besides the measures.
 #[derive(Clone, Debug, Default)]
 pub struct RecordPlan {
-    /// Width of the bins of goodput per flow and queue length per link; zero for no series.
+    /// Width of the bins of goodput per flow and queue length per link, from which smoothness is measured; zero for none.
     pub bin: Span,
-    /// Interval between samples of every sender's view (window, estimate); zero for none. Groups as in `windows_of`.
+    /// Indices of the flows whose goodput per bin is left as a series.
+    pub goodput: Vec<usize>,
+    /// Interval between samples of every sender's view (window, estimate); zero for none.
     pub window_interval: Span,
-    /// Indices of the links whose queue is sampled into the series; the sample is taken at bin ends.
+    /// Indices of the links whose mean queue length per bin is left as a series.
     pub queues: Vec<usize>,
     /// Indices of the flows whose sender is sampled.
     pub windows: Vec<usize>,
