@@ -151,7 +151,8 @@ impl<'p> Simulation<'p> {
             let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
             let mut source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
             let bulk = source.is_bulk();
-            let context = FlowContext { flow: FlowId(index as u32), class: flow.class, bulk };
+            let (class, layers) = (flow.class, flow.traffic.layers());
+            let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
             let (sender, receiver) = flow.transport.endpoints(context).map_err(refused)?;
             reactive.push(receiver.is_reactive());
             let activity = match bulk {

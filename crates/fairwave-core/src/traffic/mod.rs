@@ -6,6 +6,7 @@
 mod bulk;
 mod cbr;
 pub mod codec;
+mod layers;
 mod on_off;
 mod period;
 mod voice;
@@ -20,6 +21,7 @@ use crate::units::Instant;
 pub use bulk::{Activity, Bulk, BulkOnOffConfig};
 pub use cbr::{BurstConfig, Cbr, CbrConfig};
 pub use codec::Codec;
+pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
 pub use voice::{Reading, Recording, RecordingConfig, VoiceConfig};
@@ -93,6 +95,11 @@ impl TrafficConfig {
             TrafficConfig::Cbr(config) => config.check(),
             TrafficConfig::Burst(config) => config.check(),
         }
+    }
+
+    /// The rates of the video's layers; none for what is not layered, or whose layers [`TrafficConfig::check`] refuses.
+    pub fn layers(&self) -> LayerRates {
+        LayerRates::default()
     }
 
     /// True for applications that make no units but offer as much as the transport takes.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::packet::{Class, FlowId, Packet};
-use crate::traffic::Unit;
+use crate::traffic::{LayerRates, Unit};
 use crate::units::Instant;
 
 /// A unit, or a part of it, that reached the receiving application.
@@ -35,7 +35,7 @@ pub struct Delivery {
 }
 
 /// What an endpoint must know of its flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowContext {
     /// The flow; goes on every packet.
     pub flow: FlowId,
@@ -43,6 +43,9 @@ pub struct FlowContext {
     pub class: Class,
     /// The application offers as much as the transport takes; it makes no units.
     pub bulk: bool,
+    /// The rates of the video's layers ([`crate::traffic::TrafficConfig::layers`]), which the sender advertises before the
+    /// flow begins; empty for everything else.
+    pub layers: LayerRates,
 }
 
 /// What an endpoint wants done: packets for the network, units for the application above.
@@ -54,6 +57,27 @@ pub struct Output {
     pub packets: Vec<Packet>,
     /// Units for the application, in order.
     pub deliveries: Vec<Delivery>,
+    /// How many of the units handed in by this call the transport's adaptation left out (layers above those that the
+    /// receiver takes now): the application did not send them, so they count neither as sent nor as lost.
+    pub skipped: u32,
+    /// Losses that a receiver noticed, and what it took them for.
+    pub verdicts: Vec<LossVerdict>,
+}
+
+/// A run of lost packets as a receiver judged it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LossVerdict {
+    /// The first lost packet: how many data packets the sender sent before it. Senders whose receivers judge never send
+    /// a packet twice, so this is also its place in the flow.
+    pub first: u64,
+    /// Packets lost in a row.
+    pub packets: u64,
+    /// True for congestion, false for random loss.
+    pub congestion: bool,
+    /// The receiving rate at this moment, bits per second of payload.
+    pub receive_rate: f64,
+    /// Below this rate a loss is taken for congestion, bits per second of payload; NaN while there is none.
+    pub bound: f64,
 }
 
 impl Output {
@@ -61,6 +85,8 @@ impl Output {
     pub fn clear(&mut self) {
         self.packets.clear();
         self.deliveries.clear();
+        self.skipped = 0;
+        self.verdicts.clear();
     }
 }
 
@@ -94,6 +120,44 @@ pub trait Receiver {
     /// True for a receiver that never asks to be woken: whatever it does it does when a packet arrives, so a simulator
     /// may call it as soon as the arrival time is known.
     fn is_reactive(&self) -> bool;
+    /// What may be plotted; nothing, for a receiver that only receives.
+    fn view(&self) -> ReceiverView {
+        ReceiverView::default()
+    }
+}
+
+/// What a receiver shows of itself to traces and reports; fields that its protocol does not have are NaN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ReceiverView {
+    /// Measured receiving rate, bits per second of payload.
+    pub receive_rate: f64,
+    /// Below this receiving rate a loss is taken for congestion (DVRC: mean − n · deviation), bits per second of payload.
+    pub bound: f64,
+    /// The sending rate that the receiver asks for, bits per second of payload.
+    pub rate: f64,
+    /// Layers that the receiver asks for.
+    pub layers: f64,
+    /// Loss events that it took for congestion.
+    pub congestion_events: u64,
+    /// Loss events that it took for random.
+    pub random_events: u64,
+    /// Times that nothing arrived for so long that it acted.
+    pub timeouts: u64,
+}
+
+impl Default for ReceiverView {
+    /// Nothing to show.
+    fn default() -> Self {
+        ReceiverView {
+            receive_rate: f64::NAN,
+            bound: f64::NAN,
+            rate: f64::NAN,
+            layers: f64::NAN,
+            congestion_events: 0,
+            random_events: 0,
+            timeouts: 0,
+        }
+    }
 }
 
 /// What a sender shows of itself to traces and reports; fields that its protocol does not have are NaN.
@@ -110,6 +174,8 @@ pub struct SenderView {
     /// What the controller estimates (Westwood: bandwidth in b/s; TCP-Real: rate of the last wave in b/s; TFRC: loss
     /// event rate; Vegas: diff in segments).
     pub estimate: f64,
+    /// Video layers that are sent.
+    pub layers: f64,
     /// Packets sent, retransmissions included.
     pub sent: u64,
     /// Packets sent again.
@@ -129,6 +195,7 @@ impl Default for SenderView {
             smoothed_rtt: f64::NAN,
             rate: f64::NAN,
             estimate: f64::NAN,
+            layers: f64::NAN,
             sent: 0,
             retransmitted: 0,
             timeouts: 0,
@@ -280,5 +347,8 @@ impl Receiver for AnyReceiver {
     #[inline]
     fn is_reactive(&self) -> bool {
         each_receiver!(self, r => r.is_reactive())
+    }
+    fn view(&self) -> ReceiverView {
+        each_receiver!(self, r => r.view())
     }
 }

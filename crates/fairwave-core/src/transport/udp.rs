@@ -233,7 +233,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sender(config: &UdpConfig) -> UdpSender {
-        let context = FlowContext { flow: FlowId(3), class: Class::Voice, bulk: false };
+        let context = FlowContext { flow: FlowId(3), class: Class::Voice, ..FlowContext::default() };
         UdpSender::new(context, config).expect("a valid configuration")
     }
 

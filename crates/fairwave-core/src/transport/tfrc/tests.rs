@@ -12,7 +12,7 @@ use crate::transport::{FlowContext, Sender, SenderView};
 use crate::units::{Instant, Rate, Span};
 
 fn wire(bulk: bool, config: &TfrcConfig) -> Wire<TfrcSender, TfrcReceiver> {
-    let context = FlowContext { flow: FlowId(0), class: Class::OtherUdp, bulk };
+    let context = FlowContext { flow: FlowId(0), class: Class::OtherUdp, bulk, ..FlowContext::default() };
     let sender = TfrcSender::new(context, config).expect("a valid configuration");
     let receiver = TfrcReceiver::new(context, config).expect("a valid configuration");
     Wire::new(sender, receiver, Span::from_millis(50))
