@@ -94,7 +94,6 @@ macro_rules! unlink {
     }};
 }
 
-#[allow(dead_code)]
 impl Buffer {
     /// An empty buffer that holds `expected` packets before it allocates again.
     pub fn with_capacity(expected: usize) -> Self {

@@ -8,21 +8,46 @@
 //! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
 //! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
 
+mod ared;
+mod avq;
 mod buffer;
+mod choke;
+mod codel;
 mod config;
 mod drop_tail;
+mod pie;
+mod punsi;
+mod red;
+mod rem;
 #[cfg(test)]
 mod testing;
+mod ticker;
 mod victim;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use ared::AredConfig;
+pub use avq::AvqConfig;
+pub use choke::ChokeConfig;
+pub use codel::CodelConfig;
 pub use config::{Capacity, QueueConfig};
 pub use drop_tail::DropTailConfig;
+pub use pie::PieConfig;
+pub use punsi::{Fellow, PunsiConfig};
+pub use red::{Mode, RedConfig, RedPreset};
+pub use rem::RemConfig;
 pub use victim::Victim;
 
+use ared::Ared;
+use avq::Avq;
 use buffer::{Buffer, Place};
+use choke::Choke;
+use codel::Codel;
+use pie::Pie;
+use punsi::Punsi;
+use red::Red;
+use rem::Rem;
 use victim::Selector;
 
 use crate::packet::{Class, Packet};
@@ -43,7 +68,6 @@ pub enum DropReason {
 }
 
 /// What a discipline says of an arrival.
-#[allow(dead_code)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     /// It may wait, if there is room.
@@ -55,7 +79,6 @@ enum Verdict {
 }
 
 /// What a discipline sees when a packet arrives. The arrival is not in the buffer.
-#[allow(dead_code)]
 struct Arrival<'a> {
     now: Instant,
     packet: &'a Packet,
@@ -69,26 +92,54 @@ struct Arrival<'a> {
 enum Discipline {
     /// Drops when full.
     None,
+    Red(Red),
+    Ared(Ared),
+    Avq(Avq),
+    Rem(Rem),
+    Choke(Choke),
+    Punsi(Punsi),
+    Codel(Codel),
+    Pie(Pie),
 }
 
 impl Discipline {
-    fn new(config: &QueueConfig, _rate: Rate) -> Self {
+    fn new(config: &QueueConfig, rate: Rate) -> Self {
         match config {
             QueueConfig::DropTail { .. } | QueueConfig::DropVictim(_) => Discipline::None,
+            QueueConfig::Red(config) => Discipline::Red(Red::new(config.resolve(rate))),
+            QueueConfig::Ared(config) => Discipline::Ared(Ared::new(config, rate)),
+            QueueConfig::Avq(config) => Discipline::Avq(Avq::new(config, rate)),
+            QueueConfig::Rem(config) => Discipline::Rem(Rem::new(config, rate)),
+            QueueConfig::Choke(config) => Discipline::Choke(Choke::new(config, rate)),
+            QueueConfig::Punsi(config) => Discipline::Punsi(Punsi::new(config, rate)),
+            QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config)),
+            QueueConfig::Pie(config) => Discipline::Pie(Pie::new(config, rate)),
+        }
+    }
+
+    /// `full`: the buffer has no room for the arrival.
+    #[inline]
+    fn arrive(&mut self, arrival: &Arrival<'_>, full: bool, stream: &mut Stream) -> Verdict {
+        match self {
+            Discipline::None | Discipline::Codel(_) => Verdict::Admit,
+            Discipline::Red(red) => red.arrive(arrival, stream),
+            Discipline::Ared(ared) => ared.arrive(arrival, stream),
+            Discipline::Avq(avq) => avq.arrive(arrival),
+            Discipline::Rem(rem) => rem.arrive(arrival, stream),
+            Discipline::Choke(choke) => choke.arrive(arrival, stream),
+            Discipline::Punsi(punsi) => punsi.arrive(arrival, full, stream),
+            Discipline::Pie(pie) => pie.arrive(arrival, stream),
         }
     }
 
     #[inline]
-    fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         match self {
-            Discipline::None => Verdict::Admit,
-        }
-    }
-
-    #[inline]
-    fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        match self {
-            Discipline::None => {}
+            Discipline::Codel(codel) => return codel.depart(now, buffer, drops),
+            // Their laws watch the backlog, which is about to change.
+            Discipline::Rem(rem) => rem.catch_up(now, buffer),
+            Discipline::Pie(pie) => pie.catch_up(now, buffer),
+            _ => {}
         }
         buffer.pop_front().map(|(packet, _)| packet)
     }
@@ -96,6 +147,14 @@ impl Discipline {
     fn average(&self) -> Option<f64> {
         match self {
             Discipline::None => None,
+            Discipline::Red(red) => Some(red.average),
+            Discipline::Ared(Ared { red, .. })
+            | Discipline::Choke(Choke { red, .. })
+            | Discipline::Punsi(Punsi { red, .. }) => Some(red.average),
+            Discipline::Avq(avq) => Some(avq.capacity()),
+            Discipline::Rem(rem) => Some(rem.price()),
+            Discipline::Codel(codel) => Some(codel.sojourn()),
+            Discipline::Pie(pie) => Some(pie.probability()),
         }
     }
 }
@@ -137,9 +196,9 @@ impl Queue {
             self.free_from = now;
         }
         let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle };
-        match self.discipline.arrive(&arrival, &mut self.stream) {
+        let Excess { full, hopeless } = self.excess(&packet);
+        match self.discipline.arrive(&arrival, full, &mut self.stream) {
             Verdict::Admit => {
-                let Excess { full, hopeless } = self.excess(&packet);
                 if hopeless || (full && matches!(self.selector, Selector::Tail)) {
                     drops.push((packet, DropReason::Overflow));
                     return;
@@ -147,7 +206,7 @@ impl Queue {
                 self.buffer.push(now, packet);
             }
             Verdict::Drop => {
-                if matches!(self.selector, Selector::Tail) || self.excess(&packet).hopeless {
+                if matches!(self.selector, Selector::Tail) || hopeless {
                     drops.push((packet, DropReason::Early));
                     return;
                 }
@@ -204,8 +263,10 @@ impl Queue {
         self.buffer.of(class).bytes
     }
 
-    /// The quantity by which the discipline judges congestion, for plots; each discipline says what it is. For a
-    /// queue that drops when full: packets that wait.
+    /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe and PUNSI the average queue in
+    /// (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel how long the packet that left last had
+    /// waited, in seconds, PIE its drop probability, and a queue that drops when full the packets that wait. As of the
+    /// last arrival or departure.
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))
     }

@@ -19,10 +19,39 @@ fn configs() -> Vec<serde_json::Value> {
     let mut configs = Vec::new();
     for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
         for victim in ["tail", "front", "random", "drop-sel", "voice-guard"] {
-            configs.push(serde_json::json!({"discipline": "drop-tail", "capacity": capacity, "victim": victim}));
+            for discipline in ["drop-tail", "red", "ared", "avq", "rem", "codel", "pie"] {
+                let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity, "victim": victim});
+                make_nervous(&mut config);
+                configs.push(config);
+            }
+        }
+        for discipline in ["choke", "punsi"] {
+            let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity});
+            make_nervous(&mut config);
+            configs.push(config);
         }
     }
     configs
+}
+
+/// Parameters with which a discipline drops within a few packets.
+fn make_nervous(config: &mut serde_json::Value) {
+    let extra = match config["discipline"].as_str().unwrap_or_default() {
+        "red" | "choke" | "punsi" => {
+            serde_json::json!({"weight": 0.3, "min-threshold": 2, "max-threshold": 5, "max-p": 0.3})
+        }
+        "ared" => serde_json::json!({"weight": 0.3, "min-threshold": 2, "max-threshold": 5, "interval": "10 ms"}),
+        "avq" => serde_json::json!({"virtual-buffer": "3 kB"}),
+        "rem" => serde_json::json!({"gamma": 0.1, "phi": 1.1, "target": 2}),
+        "codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "mtu": "40 B"}),
+        "pie" => {
+            serde_json::json!({"target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B"})
+        }
+        _ => serde_json::json!({}),
+    };
+    for (key, value) in extra.as_object().into_iter().flatten() {
+        config[key] = value.clone();
+    }
 }
 
 /// Sums packets and bytes per class.
@@ -156,4 +185,146 @@ fn a_queue_without_room_is_refused() {
     let config = QueueConfig::DropTail { capacity: Capacity::Packets(0) };
     let error = config.check().expect_err("no room");
     assert_eq!((error.key.as_str(), error.value.as_str()), ("capacity.packets", "0"));
+}
+
+/// Poisson arrivals of `load` times the link's rate for `seconds`, half of them voice; what was dropped early and for
+/// overflow, of how many, in the second half of that time.
+fn overload(config: serde_json::Value, load: f64, seconds: f64) -> (usize, usize, usize) {
+    let (mut queue, mut stream, mut drops, mut arrived) = (queue(config), stream(), Vec::new(), 0);
+    let spacing = 500.0 * 8.0 / (1e6 * load);
+    let (mut now, mut free) = (Instant::ZERO, Instant::ZERO);
+    let mut settled = false;
+    while now.seconds() < seconds {
+        if !settled && now.seconds() > seconds / 2.0 {
+            (settled, arrived) = (true, 0);
+            drops.clear();
+        }
+        now += Span::from_seconds(stream.exponential(spacing));
+        while free < now && queue.packets() > 0 {
+            if let Some(packet) = queue.depart(free, &mut drops) {
+                free += rate().time_for(packet.size());
+            }
+        }
+        let class = [Class::Voice, Class::OtherUdp][arrived % 2];
+        queue.arrive(now, packet(stream.below(4) as u32, 500, class), &mut drops);
+        arrived += 1;
+        if free < now {
+            let packet = queue.depart(now, &mut drops);
+            free = now + packet.map_or(Span::ZERO, |packet| rate().time_for(packet.size()));
+        }
+    }
+    let early = drops.iter().filter(|(_, reason)| *reason == DropReason::Early).count();
+    (early, drops.len() - early, arrived)
+}
+
+/// Storyboard: a link of 250 packets a second and a buffer of 100, first half loaded, then a quarter too much. REM's price takes
+/// half a minute to get there.
+#[test]
+fn every_discipline_leaves_light_load_alone_and_sheds_overload_before_the_buffer_is_full() {
+    for discipline in ["red", "ared", "avq", "rem", "choke", "punsi", "codel", "pie"] {
+        let config = serde_json::json!({"discipline": discipline, "capacity": {"packets": 100}});
+        let (early, overflow, arrived) = overload(config.clone(), 0.5, 60.0);
+        assert!((early + overflow) * 200 < arrived, "{discipline} at half load: {early} and {overflow} of {arrived}");
+        let (early, overflow, arrived) = overload(config, 1.25, 240.0);
+        let loss = (early + overflow) as f64 / arrived as f64;
+        assert!((0.19..0.30).contains(&loss) || discipline == "avq", "{discipline} sheds the excess: {loss}");
+        assert!(early > 20 * overflow, "{discipline} drops early: {early} and {overflow} of {arrived}");
+    }
+}
+
+#[test]
+fn any_discipline_that_asks_for_a_victim_gets_it_by_any_rule() {
+    for discipline in ["red", "ared", "avq", "rem", "pie"] {
+        for victim in ["front", "random", "drop-sel", "voice-guard"] {
+            let config = serde_json::json!({"discipline": discipline, "capacity": {"packets": 100}, "victim": victim});
+            let (early, overflow, arrived) = overload(config, 1.25, 200.0);
+            assert!(
+                early * 10 > arrived && early > overflow,
+                "{discipline} {victim}: {early}, {overflow} of {arrived}"
+            );
+        }
+    }
+}
+
+/// Arrivals at a RED queue whose average asks for a drop every time; what is dropped.
+fn first_early_drop(victim: &str) -> u32 {
+    let mut queue = queue(serde_json::json!({
+        "discipline": "red", "capacity": {"packets": 10}, "victim": victim,
+        "weight": 1.0, "min-threshold": 1, "max-threshold": 2, "gentle": false,
+    }));
+    let mut drops = Vec::new();
+    for (flow, class) in [(1, Class::Voice), (2, Class::Tcp), (3, Class::OtherUdp)] {
+        queue.arrive(Instant::ZERO, packet(flow, 100 * flow as u16, class), &mut drops);
+    }
+    assert_eq!((drops.len(), queue.packets()), (1, 2), "{victim}");
+    assert_eq!(drops[0].1, DropReason::Early);
+    drops[0].0.flow.0
+}
+
+#[test]
+fn an_early_drop_takes_the_victim_of_the_rule_and_admits_the_arrival() {
+    assert_eq!(first_early_drop("tail"), 3);
+    assert_eq!(first_early_drop("front"), 1);
+    assert_eq!(first_early_drop("drop-sel"), 3, "other UDP holds most bytes with the arrival");
+}
+
+#[test]
+fn red_ages_only_over_time_in_which_the_link_idles() {
+    let mut queue = queue(serde_json::json!({
+        "discipline": "red", "capacity": {"packets": 30}, "weight": 0.5, "mean-packet": "500 B",
+        "min-threshold": 10, "max-threshold": 20,
+    }));
+    let (mut now, mut drops) = (Instant::ZERO, Vec::new());
+    for _ in 0..8 {
+        queue.arrive(now, packet(1, 500, Class::Tcp), &mut drops);
+    }
+    for _ in 0..8 {
+        assert!(queue.depart(now, &mut drops).is_some());
+        now += Span::from_millis(4);
+    }
+    let before = queue.average();
+    // The link sends until `now`; 8 ms later two packets of 4 ms each would have met an empty queue.
+    queue.arrive(now + Span::from_millis(8), packet(1, 500, Class::Tcp), &mut drops);
+    assert!((queue.average() - before / 4.0).abs() < 1e-9, "{before} {}", queue.average());
+}
+
+#[test]
+fn parameters_out_of_range_are_refused_with_key_value_and_an_example() {
+    let cases = [
+        (r#"{"discipline":"red","capacity":{"packets":50},"min-threshold":30,"max-threshold":20}"#, "min-threshold"),
+        (r#"{"discipline":"red","capacity":{"packets":50},"max-threshold":60}"#, "max-threshold"),
+        (r#"{"discipline":"red","capacity":{"bytes":5000},"max-threshold":11}"#, "max-threshold"),
+        (r#"{"discipline":"red","capacity":{"packets":50},"max-p":0}"#, "max-p"),
+        (r#"{"discipline":"red","capacity":{"packets":50},"weight":1.5}"#, "weight"),
+        (r#"{"discipline":"red","capacity":{"packets":50},"mean-packet":"0 B"}"#, "mean-packet"),
+        (r#"{"discipline":"ared","capacity":{"packets":50},"interval":"0 s"}"#, "interval"),
+        (r#"{"discipline":"avq","capacity":{"packets":50},"gamma":1.2}"#, "gamma"),
+        (r#"{"discipline":"avq","capacity":{"packets":50},"alpha":-1}"#, "alpha"),
+        (r#"{"discipline":"rem","capacity":{"packets":50},"phi":1}"#, "phi"),
+        (r#"{"discipline":"rem","capacity":{"packets":50},"target":51}"#, "target"),
+        (r#"{"discipline":"choke","capacity":{"packets":50},"candidates":0}"#, "candidates"),
+        (r#"{"discipline":"punsi","capacity":{"packets":50},"recent":1000}"#, "recent"),
+        (r#"{"discipline":"codel","capacity":{"packets":50},"interval":"4 ms"}"#, "interval"),
+        (r#"{"discipline":"pie","capacity":{"packets":50},"update":"0 ms"}"#, "update"),
+        (r#"{"discipline":"pie","capacity":{"packets":0}}"#, "capacity.packets"),
+    ];
+    for (text, key) in cases {
+        let config: QueueConfig = serde_json::from_str(text).expect(text);
+        let error = config.check().expect_err(text);
+        assert_eq!(error.key, key, "{text}");
+        assert!(error.example.contains(key.split('.').next().unwrap_or_default()), "{text}: {}", error.example);
+    }
+}
+
+#[test]
+fn no_configuration_that_is_accepted_or_not_makes_a_queue_panic() {
+    let nan = RedConfig { weight: Some(f64::NAN), ..RedConfig::preset(RedPreset::Floyd, Capacity::Packets(0)) };
+    let config = QueueConfig::Red(nan);
+    assert!(config.check().is_err());
+    let mut queue = Queue::new(&config, Rate::from_bits_per_second(0), stream());
+    let mut drops = Vec::new();
+    for flow in 0..10 {
+        queue.arrive(Instant::NEVER, packet(flow, 1500, Class::Tcp), &mut drops);
+        let _ = queue.depart(Instant::NEVER, &mut drops);
+    }
 }

@@ -1,0 +1,179 @@
+//! AVQ: drops a packet when a smaller, imagined queue would overflow, and adapts the size of that queue's link.
+//!
+//! Follows Kunniyur & Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
+//! Management" (2001). The virtual queue is fed with the same packets and drained at the virtual capacity C̃, which obeys
+//! dC̃/dt = α(γC − λ): it shrinks while the arrival rate λ exceeds the desired utilization γ of the link C.
+//! In its token-bucket form, on an arrival of b bytes at time t, s being the time of the arrival before:
+//!
+//! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0).
+//!
+//! **Assumptions.** C̃ starts at C. Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
+//! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
+//! is drained at its value after the earlier one, as in the authors' pseudo-code.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::config::Capacity;
+use super::red::{check_probability, check_size};
+use super::victim::Victim;
+use super::{Arrival, Verdict};
+use crate::config::{ConfigError, check_between};
+use crate::units::{Bytes, Instant, Rate};
+
+/// Parameters of AVQ.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AvqConfig {
+    /// What the buffer holds at most.
+    pub capacity: Capacity,
+    /// Which packet goes when one must.
+    #[serde(default)]
+    pub victim: Victim,
+    /// How fast the virtual capacity adapts, per second; above 0.
+    #[serde(default = "alpha")]
+    pub alpha: f64,
+    /// Desired utilization of the link, in (0, 1].
+    #[serde(default = "gamma")]
+    pub gamma: f64,
+    /// Size of the virtual buffer; that of the real one when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtual_buffer: Option<Bytes>,
+    /// What a packet of a capacity given in packets counts in the virtual buffer.
+    #[serde(default = "mean_packet")]
+    pub mean_packet: Bytes,
+}
+
+fn alpha() -> f64 {
+    0.15
+}
+
+fn gamma() -> f64 {
+    0.98
+}
+
+fn mean_packet() -> Bytes {
+    Bytes::new(1000)
+}
+
+impl AvqConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.15")?;
+        check_probability("gamma", self.gamma, "gamma = 0.98")?;
+        check_size("mean-packet", self.mean_packet)?;
+        check_size("virtual-buffer", self.virtual_buffer.unwrap_or(self.mean_packet))
+    }
+}
+
+/// AVQ at work.
+#[derive(Clone, Debug)]
+pub(super) struct Avq {
+    alpha: f64,
+    gamma: f64,
+    /// Bytes per second of the link (C).
+    link: f64,
+    /// Bytes that the virtual queue holds at most (B).
+    buffer: f64,
+    /// Bytes in the virtual queue (VQ).
+    queue: f64,
+    /// Bytes per second of the virtual link (C̃).
+    capacity: f64,
+    updated: Instant,
+}
+
+impl Avq {
+    pub fn new(config: &AvqConfig, rate: Rate) -> Self {
+        let link = rate.bits_per_second() as f64 / 8.0;
+        let real = match config.capacity {
+            Capacity::Packets(packets) => f64::from(packets) * config.mean_packet.get() as f64,
+            Capacity::Bytes(bytes) => bytes as f64,
+        };
+        Avq {
+            alpha: config.alpha,
+            gamma: config.gamma,
+            link,
+            buffer: config.virtual_buffer.map_or(real, |size| size.get() as f64),
+            queue: 0.0,
+            capacity: link,
+            updated: Instant::ZERO,
+        }
+    }
+
+    /// The virtual capacity in bits per second.
+    pub fn capacity(&self) -> f64 {
+        8.0 * self.capacity
+    }
+
+    #[inline]
+    pub fn arrive(&mut self, arrival: &Arrival<'_>) -> Verdict {
+        let elapsed = arrival.now.since(self.updated).seconds();
+        self.updated = arrival.now;
+        let size = f64::from(arrival.packet.wire);
+        self.queue = (self.queue - self.capacity * elapsed).max(0.0);
+        let overflows = self.queue + size > self.buffer;
+        if !overflows {
+            self.queue += size;
+        }
+        let grown = (self.capacity + self.alpha * self.gamma * self.link * elapsed).min(self.link);
+        self.capacity = (grown - self.alpha * size).max(0.0);
+        if overflows { Verdict::Drop } else { Verdict::Admit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buffer::Buffer;
+    use super::super::testing::{feed, packet};
+    use super::*;
+    use crate::packet::Class;
+    use crate::units::Span;
+
+    /// On a link of 1 MB/s.
+    fn avq(extra: &str) -> Avq {
+        let config: AvqConfig =
+            serde_json::from_str(&format!(r#"{{"capacity":{{"bytes":10000}}{extra}}}"#)).expect("avq");
+        Avq::new(&config, Rate::from_bits_per_second(8_000_000))
+    }
+
+    fn arrive(avq: &mut Avq, now: Instant, size: u16) -> bool {
+        let (packet, buffer) = (packet(0, size, Class::Tcp), Buffer::with_capacity(0));
+        avq.arrive(&Arrival { now, packet: &packet, buffer: &buffer, idle: Span::ZERO }) == Verdict::Drop
+    }
+
+    #[test]
+    fn the_virtual_capacity_follows_its_law() {
+        let mut avq = avq("");
+        assert!(!arrive(&mut avq, Instant::ZERO, 1000));
+        assert!((avq.capacity - (1e6 - 0.15 * 1000.0)).abs() < 1e-6);
+        // After 1 ms: + α γ C dt = 0.15 · 0.98 · 10⁶ · 0.001 = 147, limited to C, then − α b = 150.
+        arrive(&mut avq, Instant::ZERO + Span::from_millis(1), 1000);
+        assert!((avq.capacity - (1e6 - 150.0 + 147.0 - 150.0)).abs() < 1e-6, "{}", avq.capacity);
+        arrive(&mut avq, Instant::ZERO + Span::from_secs(5), 1000);
+        assert!((avq.capacity - (1e6 - 150.0)).abs() < 1e-6, "never above the link");
+    }
+
+    #[test]
+    fn a_packet_that_overflows_the_virtual_queue_goes_although_the_real_one_is_empty() {
+        let mut avq = avq(r#","virtual-buffer":"2500 B""#);
+        assert!(!arrive(&mut avq, Instant::ZERO, 1000));
+        assert!(!arrive(&mut avq, Instant::ZERO, 1000));
+        assert!(arrive(&mut avq, Instant::ZERO, 1000));
+        assert!(!arrive(&mut avq, Instant::ZERO, 500), "the packet that was dropped took no place");
+        // The virtual link drains about 1 MB/s: after 1 ms there is room for 1000 bytes less what adaptation took.
+        assert!(!arrive(&mut avq, Instant::ZERO + Span::from_millis(1), 990));
+    }
+
+    #[test]
+    fn load_below_the_desired_utilization_is_not_dropped_and_load_above_loses_what_exceeds_it() {
+        let loss = |load: f64| {
+            let (mut avq, mut arrived, mut dropped) = (avq(""), 0.0, 0.0);
+            feed(Instant::ZERO, 200.0, 1e-3 / load, |now| {
+                arrived += 1.0;
+                dropped += f64::from(u8::from(arrive(&mut avq, now, 1000)));
+            });
+            dropped / arrived
+        };
+        assert_eq!(loss(0.95), 0.0);
+        assert!(loss(1.0) > 0.3, "a source that does not yield drives the virtual capacity down: {}", loss(1.0));
+    }
+}

@@ -1,0 +1,167 @@
+//! CHOKe: compares an arrival with a packet drawn from the queue, and drops both when they are of one flow.
+//!
+//! Follows Pan, Prabhakar & Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
+//! Allocation" (2000), §2. Below min-threshold every packet is admitted. Above, the arrival is compared with a random
+//! packet of the queue; on a match both go. Without a match RED decides, and from max-threshold on the arrival goes.
+//! CHOKe chooses its victims itself; an arrival that overflows the buffer is dropped.
+//!
+//! **Assumptions.** With several candidates they are drawn with replacement and the first that matches goes with the arrival
+//! (the paper's m > 1 drops every match). A match counts as no drop of RED's and leaves RED's spacing alone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::config::{Capacity, check_thresholds};
+use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
+use super::{Arrival, Verdict};
+use crate::config::ConfigError;
+use crate::random::Stream;
+use crate::units::{Bytes, Rate};
+
+/// Parameters of CHOKe: RED's, and how many packets an arrival is compared with.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ChokeConfig {
+    /// What the buffer holds at most.
+    pub capacity: Capacity,
+    /// Average queue, in (mean) packets, below which every packet is admitted.
+    #[serde(default = "min_threshold")]
+    pub min_threshold: f64,
+    /// Average queue, in (mean) packets, from which every arrival goes.
+    #[serde(default = "max_threshold")]
+    pub max_threshold: f64,
+    /// Weight of the newest sample in the average, in (0, 1].
+    #[serde(default = "weight")]
+    pub weight: f64,
+    /// RED's drop probability at `max-threshold`, in (0, 1].
+    #[serde(default = "max_p")]
+    pub max_p: f64,
+    /// Whether packets or bytes count in the average.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Mean packet size on the wire.
+    #[serde(default = "mean_packet")]
+    pub mean_packet: Bytes,
+    /// Packets that an arrival is compared with, at least 1.
+    #[serde(default = "candidates")]
+    pub candidates: u32,
+}
+
+fn min_threshold() -> f64 {
+    5.0
+}
+
+fn max_threshold() -> f64 {
+    15.0
+}
+
+fn weight() -> f64 {
+    0.002
+}
+
+fn max_p() -> f64 {
+    0.1
+}
+
+fn mean_packet() -> Bytes {
+    MEAN_PACKET
+}
+
+fn candidates() -> u32 {
+    1
+}
+
+impl ChokeConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_thresholds(Some(self.min_threshold), Some(self.max_threshold), self.capacity, self.mean_packet)?;
+        check_probability("weight", self.weight, "weight = 0.002")?;
+        check_probability("max-p", self.max_p, "max-p = 0.1")?;
+        check_size("mean-packet", self.mean_packet)?;
+        if !(1..=64).contains(&self.candidates) {
+            return Err(ConfigError::new("candidates", self.candidates, "from 1 to 64", "candidates = 1"));
+        }
+        Ok(())
+    }
+
+    fn resolve(&self, rate: Rate) -> Parameters {
+        Parameters {
+            min_threshold: self.min_threshold,
+            max_threshold: self.max_threshold,
+            weight: self.weight,
+            max_p: self.max_p,
+            gentle: false,
+            mode: self.mode,
+            mean_packet: self.mean_packet,
+            per_second: packets_per_second(rate, self.mean_packet),
+            wait: false,
+        }
+    }
+}
+
+/// CHOKe at work.
+#[derive(Clone, Debug)]
+pub(super) struct Choke {
+    pub red: Red,
+    candidates: u32,
+}
+
+impl Choke {
+    pub fn new(config: &ChokeConfig, rate: Rate) -> Self {
+        Choke { red: Red::new(config.resolve(rate)), candidates: config.candidates }
+    }
+
+    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.red.update(arrival);
+        if self.red.average >= self.red.parameters.min_threshold {
+            let waiting = u64::from(arrival.buffer.total().packets);
+            for _ in 0..self.candidates {
+                if let Some(place) = arrival.buffer.any(stream.below(waiting))
+                    && arrival.buffer.packet(place).flow == arrival.packet.flow
+                {
+                    return Verdict::DropBoth(place);
+                }
+            }
+        }
+        if self.red.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buffer::Buffer;
+    use super::super::testing::{packet, stream};
+    use super::*;
+    use crate::packet::Class;
+    use crate::units::{Instant, Span};
+
+    /// What becomes of an arrival of flow 1 that finds these flows waiting, at an average of `average`.
+    fn verdict(average: f64, waiting: &[u32]) -> Verdict {
+        let config: ChokeConfig =
+            serde_json::from_str(r#"{"capacity":{"packets":100},"weight":1e-9,"max-p":1e-9}"#).expect("choke");
+        let mut choke = Choke::new(&config, Rate::from_bits_per_second(1_000_000));
+        choke.red.average = average;
+        let mut buffer = Buffer::with_capacity(0);
+        for &flow in waiting {
+            buffer.push(Instant::ZERO, packet(flow, 500, Class::Tcp));
+        }
+        let packet = packet(1, 500, Class::Tcp);
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        choke.arrive(&arrival, &mut stream())
+    }
+
+    #[test]
+    fn a_match_in_the_queue_costs_both_packets() {
+        assert!(matches!(verdict(10.0, &[1, 1, 1]), Verdict::DropBoth(_)));
+    }
+
+    #[test]
+    fn without_a_match_red_decides_and_above_max_threshold_the_arrival_goes() {
+        assert_eq!(verdict(10.0, &[2, 3]), Verdict::Admit);
+        assert_eq!(verdict(16.0, &[2, 3]), Verdict::Drop);
+    }
+
+    #[test]
+    fn below_min_threshold_nothing_is_compared() {
+        assert_eq!(verdict(4.0, &[1, 1, 1]), Verdict::Admit);
+    }
+}

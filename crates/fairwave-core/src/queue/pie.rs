@@ -1,0 +1,294 @@
+//! PIE: drops with a probability that a proportional-integral controller steers by queueing delay.
+//!
+//! Follows RFC 8033: §4.1 random dropping with its safeguards, §4.2 the drop probability, updated every `update` from the
+//! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is small
+//! and decay when the queue is empty; §4.4 the burst allowance; §5.4 derandomization; §5.5 the cap on its growth.
+//!
+//! Queue and probability change only at calls, so all updates that were due since are brought up to date at the next one.
+//!
+//! **Assumptions.** The delay is the backlog over the link's rate, since that rate is known (§4.3 allows any estimate).
+//! The packet in transmission is not counted. Optional §5 features left out: ECN, the auto-turn on and off (§5.3) and
+//! timestamps. The time-scale of `alpha` and `beta` is the RFC's update period of 15 ms; they are not rescaled for others.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::Buffer;
+use super::config::Capacity;
+use super::red::check_size;
+use super::ticker::Ticker;
+use super::victim::Victim;
+use super::{Arrival, Verdict};
+use crate::config::{ConfigError, check_between, check_span};
+use crate::random::Stream;
+use crate::units::{Bytes, Instant, Rate, Span};
+
+/// Parameters of PIE.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PieConfig {
+    /// What the buffer holds at most.
+    pub capacity: Capacity,
+    /// Which packet goes when one must.
+    #[serde(default)]
+    pub victim: Victim,
+    /// The queueing delay that it steers to (QDELAY_REF).
+    #[serde(default = "fifteen_millis")]
+    pub target: Span,
+    /// How often the drop probability is updated (T_UPDATE).
+    #[serde(default = "fifteen_millis")]
+    pub update: Span,
+    /// How long a burst after calm may last before anything is dropped (MAX_BURST).
+    #[serde(default = "max_burst")]
+    pub max_burst: Span,
+    /// Gain on the distance of the delay from its target, per second.
+    #[serde(default = "alpha")]
+    pub alpha: f64,
+    /// Gain on the change of the delay, per second.
+    #[serde(default = "beta")]
+    pub beta: f64,
+    /// Mean packet size on the wire: nothing is dropped while no more than two of them wait.
+    #[serde(default = "mean_packet")]
+    pub mean_packet: Bytes,
+}
+
+fn fifteen_millis() -> Span {
+    Span::from_millis(15)
+}
+
+fn max_burst() -> Span {
+    Span::from_millis(150)
+}
+
+fn alpha() -> f64 {
+    0.125
+}
+
+fn beta() -> f64 {
+    1.25
+}
+
+fn mean_packet() -> Bytes {
+    Bytes::new(1000)
+}
+
+impl PieConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_span("target", self.target, "target = \"15 ms\"")?;
+        check_span("update", self.update, "update = \"15 ms\"")?;
+        check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.125")?;
+        check_between("beta", self.beta, 0.0, f64::INFINITY, "beta = 1.25")?;
+        check_size("mean-packet", self.mean_packet)
+    }
+}
+
+/// PIE at work.
+#[derive(Clone, Debug)]
+pub(super) struct Pie {
+    target: f64,
+    update: Span,
+    max_burst: Span,
+    alpha: f64,
+    beta: f64,
+    two_packets: u64,
+    /// Bytes per second of the link.
+    link: f64,
+    probability: f64,
+    /// Delay in seconds at the last update.
+    delay: f64,
+    burst: Span,
+    /// Probability accumulated since the last drop.
+    accumulated: f64,
+    ticker: Ticker,
+}
+
+impl Pie {
+    pub fn new(config: &PieConfig, rate: Rate) -> Self {
+        Pie {
+            target: config.target.seconds(),
+            update: config.update,
+            max_burst: config.max_burst,
+            alpha: config.alpha,
+            beta: config.beta,
+            two_packets: config.mean_packet.get().saturating_mul(2),
+            link: rate.bits_per_second().max(1) as f64 / 8.0,
+            probability: 0.0,
+            delay: 0.0,
+            burst: config.max_burst,
+            accumulated: 0.0,
+            ticker: Ticker::new(config.update),
+        }
+    }
+
+    /// The drop probability.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now, arrival.buffer);
+        let calm = self.delay < self.target / 2.0 && self.probability < 0.2;
+        if self.burst > Span::ZERO || calm || arrival.buffer.total().bytes <= self.two_packets {
+            return Verdict::Admit;
+        }
+        // §5.4: no drop before the probabilities of the packets admitted sum to 0.85, one for certain at 8.5.
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        let drop = match self.accumulated {
+            sum if sum < 0.85 => false,
+            sum if sum >= 8.5 => true,
+            _ => stream.chance(self.probability),
+        };
+        if !drop {
+            return Verdict::Admit;
+        }
+        self.accumulated = 0.0;
+        Verdict::Drop
+    }
+
+    /// Updates the probability for every period that has ended before `now`, with the backlog that has stood since.
+    #[inline]
+    pub fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
+        while self.ticker.tick(now) {
+            let before = (self.probability, self.delay, self.burst);
+            self.step(buffer.total().bytes as f64 / self.link);
+            if before == (self.probability, self.delay, self.burst) {
+                self.ticker.skip(now);
+            }
+        }
+    }
+
+    /// One update with the given delay in seconds (§4.2).
+    fn step(&mut self, delay: f64) {
+        let raw = self.alpha * (delay - self.target) + self.beta * (delay - self.delay);
+        let mut change = raw * scale(self.probability);
+        if self.probability >= 0.1 && change > 0.02 {
+            change = 0.02;
+        }
+        self.probability += change;
+        if delay == 0.0 && self.delay == 0.0 {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.burst = self.burst.saturating_sub(self.update);
+        let half = self.target / 2.0;
+        if self.probability == 0.0 && delay < half && self.delay < half {
+            self.burst = self.max_burst;
+        }
+        self.delay = delay;
+    }
+}
+
+/// By how much the gains are scaled down at a small probability (§4.2).
+fn scale(probability: f64) -> f64 {
+    const TABLE: [(f64, f64); 6] =
+        [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+    TABLE.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| 1.0 / divisor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{packet, stream};
+    use super::*;
+    use crate::packet::Class;
+
+    /// On a link of 8 Mb/s: 1000 bytes are a millisecond of delay.
+    fn pie() -> Pie {
+        let config: PieConfig = serde_json::from_str(r#"{"capacity":{"packets":1000}}"#).expect("pie");
+        Pie::new(&config, Rate::from_bits_per_second(8_000_000))
+    }
+
+    fn queue_of(packets: u32) -> Buffer {
+        let mut buffer = Buffer::with_capacity(0);
+        for flow in 0..packets {
+            buffer.push(Instant::ZERO, packet(flow, 1000, Class::Tcp));
+        }
+        buffer
+    }
+
+    #[test]
+    fn the_probability_follows_the_controller() {
+        let mut pie = pie();
+        (pie.probability, pie.delay) = (0.2, 0.020);
+        pie.step(0.025);
+        // α(25 − 15 ms) + β(25 − 20 ms), unscaled above 0.1
+        assert!((pie.probability - (0.2 + 0.125 * 0.010 + 1.25 * 0.005)).abs() < 1e-12, "{}", pie.probability);
+    }
+
+    #[test]
+    fn gains_are_scaled_down_while_the_probability_is_small() {
+        for (probability, divisor) in
+            [(0.0, 2048.0), (5e-6, 512.0), (5e-5, 128.0), (5e-4, 32.0), (5e-3, 8.0), (5e-2, 2.0), (0.2, 1.0)]
+        {
+            let mut pie = pie();
+            (pie.probability, pie.delay) = (probability, 0.020);
+            pie.step(0.020);
+            let expected = probability + 0.125 * 0.005 / divisor;
+            assert!((pie.probability - expected).abs() < 1e-15, "at {probability}");
+        }
+    }
+
+    #[test]
+    fn from_a_tenth_on_one_update_adds_at_most_two_hundredths() {
+        let mut pie = pie();
+        pie.probability = 0.1;
+        pie.step(0.5);
+        assert!((pie.probability - 0.12).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_empty_queue_decays_the_probability_exponentially() {
+        let mut pie = pie();
+        (pie.probability, pie.delay) = (0.5, 0.0);
+        pie.step(0.0);
+        assert!((pie.probability - (0.5 - 0.125 * 0.015) * 0.98).abs() < 1e-12);
+    }
+
+    /// How many of 1000 arrivals at a queue of 40 ms are dropped, at this probability and burst allowance.
+    fn dropped(probability: f64, burst: Span, waiting: u32) -> usize {
+        let (mut pie, buffer, mut stream) = (pie(), queue_of(waiting), stream());
+        (pie.probability, pie.delay, pie.burst) = (probability, 0.040, burst);
+        let packet = packet(0, 1000, Class::Tcp);
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        (0..1000).filter(|_| pie.arrive(&arrival, &mut stream) == Verdict::Drop).count()
+    }
+
+    #[test]
+    fn drops_are_spread_by_accumulating_probability() {
+        // At 0.1 the first 8 packets after a drop pass (sum 0.8), then each goes with 0.1: a drop each 8 + 10 packets.
+        let drops = dropped(0.1, Span::ZERO, 40);
+        assert!((45..=66).contains(&drops), "{drops}");
+    }
+
+    #[test]
+    fn bursts_and_short_queues_pass() {
+        assert_eq!(dropped(1.0, Span::from_millis(1), 40), 0);
+        assert_eq!(dropped(1.0, Span::ZERO, 2), 0);
+        assert_eq!(dropped(1.0, Span::ZERO, 3), 1000);
+    }
+
+    #[test]
+    fn the_burst_allowance_runs_down_and_returns_when_calm() {
+        let mut pie = pie();
+        for _ in 0..10 {
+            pie.step(0.030);
+        }
+        assert_eq!(pie.burst, Span::ZERO);
+        (pie.probability, pie.delay) = (0.0, 0.001);
+        pie.step(0.001);
+        assert_eq!(pie.burst, Span::from_millis(150));
+    }
+
+    #[test]
+    fn catching_up_late_is_the_same_as_every_timer_in_time() {
+        let (mut lazy, mut eager) = (pie(), pie());
+        (lazy.probability, eager.probability) = (0.01, 0.01);
+        for i in 1..=400u64 {
+            eager.catch_up(Instant::ZERO + Span::from_millis(15) * i + Span::from_nanos(1), &queue_of(0));
+        }
+        lazy.catch_up(Instant::ZERO + Span::from_millis(6001), &queue_of(0));
+        assert_eq!((lazy.probability, lazy.burst, lazy.delay), (eager.probability, eager.burst, eager.delay));
+    }
+}

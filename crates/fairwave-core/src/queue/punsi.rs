@@ -1,0 +1,212 @@
+//! PUNSI: a stateless queue that punishes flows which do not yield.
+//!
+//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its abstract
+//! and paper 004 §2 and §4.2 tell: packets of TCP meet RED; a packet of UDP is moreover compared with one drawn from those
+//! that joined the queue most recently, since a flow that does not yield sends in bursts and finds itself there.
+//! A match costs both packets. PUNSI knows two classes only: all UDP, voice included, is one (004 §4.2).
+//!
+//! **Assumptions**, as neither source prints the algorithm. Packets match when they are of the same flow; `match = "class"`
+//! takes any UDP packet for a fellow. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at
+//! min-threshold and also when the buffer is full. Without a match RED (gentle) decides about UDP, too.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::Place;
+use super::config::{Capacity, check_thresholds};
+use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
+use super::{Arrival, Verdict};
+use crate::config::ConfigError;
+use crate::packet::Class;
+use crate::random::Stream;
+use crate::units::{Bytes, Rate};
+
+/// What makes a waiting packet a fellow of an arriving one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fellow {
+    /// The same flow.
+    #[default]
+    Flow,
+    /// UDP as well.
+    Class,
+}
+
+/// Parameters of PUNSI: RED's, and whom an arriving UDP packet is compared with.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PunsiConfig {
+    /// What the buffer holds at most.
+    pub capacity: Capacity,
+    /// Average queue, in (mean) packets, below which every packet is admitted.
+    #[serde(default = "min_threshold")]
+    pub min_threshold: f64,
+    /// Average queue, in (mean) packets, at which RED's drop probability reaches `max-p`.
+    #[serde(default = "max_threshold")]
+    pub max_threshold: f64,
+    /// Weight of the newest sample in the average, in (0, 1].
+    #[serde(default = "weight")]
+    pub weight: f64,
+    /// RED's drop probability at `max-threshold`, in (0, 1].
+    #[serde(default = "max_p")]
+    pub max_p: f64,
+    /// Whether packets or bytes count in the average.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Mean packet size on the wire.
+    #[serde(default = "mean_packet")]
+    pub mean_packet: Bytes,
+    /// How many of the most recent arrivals that wait are drawn from, 1 to 64.
+    #[serde(default = "recent")]
+    pub recent: u32,
+    /// What makes a waiting packet a match.
+    #[serde(default, rename = "match")]
+    pub fellow: Fellow,
+}
+
+fn min_threshold() -> f64 {
+    5.0
+}
+
+fn max_threshold() -> f64 {
+    15.0
+}
+
+fn weight() -> f64 {
+    0.002
+}
+
+fn max_p() -> f64 {
+    0.1
+}
+
+fn mean_packet() -> Bytes {
+    MEAN_PACKET
+}
+
+fn recent() -> u32 {
+    10
+}
+
+impl PunsiConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_thresholds(Some(self.min_threshold), Some(self.max_threshold), self.capacity, self.mean_packet)?;
+        check_probability("weight", self.weight, "weight = 0.002")?;
+        check_probability("max-p", self.max_p, "max-p = 0.1")?;
+        check_size("mean-packet", self.mean_packet)?;
+        if !(1..=64).contains(&self.recent) {
+            return Err(ConfigError::new("recent", self.recent, "from 1 to 64", "recent = 10"));
+        }
+        Ok(())
+    }
+
+    fn resolve(&self, rate: Rate) -> Parameters {
+        Parameters {
+            min_threshold: self.min_threshold,
+            max_threshold: self.max_threshold,
+            weight: self.weight,
+            max_p: self.max_p,
+            gentle: true,
+            mode: self.mode,
+            mean_packet: self.mean_packet,
+            per_second: packets_per_second(rate, self.mean_packet),
+            wait: false,
+        }
+    }
+}
+
+/// PUNSI at work.
+#[derive(Clone, Debug)]
+pub(super) struct Punsi {
+    pub red: Red,
+    recent: u32,
+    fellow: Fellow,
+}
+
+impl Punsi {
+    pub fn new(config: &PunsiConfig, rate: Rate) -> Self {
+        Punsi { red: Red::new(config.resolve(rate)), recent: config.recent, fellow: config.fellow }
+    }
+
+    /// `full`: the buffer has no room for the arrival.
+    pub fn arrive(&mut self, arrival: &Arrival<'_>, full: bool, stream: &mut Stream) -> Verdict {
+        self.red.update(arrival);
+        let congested = full || self.red.average >= self.red.parameters.min_threshold;
+        if congested
+            && arrival.packet.class != Class::Tcp
+            && let Some(place) = self.draw(arrival, stream)
+        {
+            let drawn = arrival.buffer.packet(place);
+            let matches = match self.fellow {
+                Fellow::Flow => drawn.flow == arrival.packet.flow,
+                Fellow::Class => drawn.class != Class::Tcp,
+            };
+            if matches {
+                return Verdict::DropBoth(place);
+            }
+        }
+        if self.red.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    /// One of the most recent packets, uniformly.
+    fn draw(&self, arrival: &Arrival<'_>, stream: &mut Stream) -> Option<Place> {
+        let choice = self.recent.min(arrival.buffer.total().packets);
+        let mut place = arrival.buffer.back()?;
+        for _ in 0..stream.below(u64::from(choice)) {
+            place = arrival.buffer.before(place)?;
+        }
+        Some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buffer::Buffer;
+    use super::super::testing::{packet, stream};
+    use super::*;
+    use crate::units::{Instant, Span};
+
+    /// What becomes of an arrival of flow 1, of `class`, that finds these waiting.
+    fn verdict(extra: &str, class: Class, full: bool, waiting: &[(u32, Class)]) -> Verdict {
+        let text = format!(r#"{{"capacity":{{"packets":100}},"weight":1e-9,"max-p":1e-9{extra}}}"#);
+        let config: PunsiConfig = serde_json::from_str(&text).expect("punsi");
+        let mut punsi = Punsi::new(&config, Rate::from_bits_per_second(1_000_000));
+        punsi.red.average = if full { 0.0 } else { 10.0 };
+        let mut buffer = Buffer::with_capacity(0);
+        for &(flow, class) in waiting {
+            buffer.push(Instant::ZERO, packet(flow, 500, class));
+        }
+        let packet = packet(1, 500, class);
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        punsi.arrive(&arrival, full, &mut stream())
+    }
+
+    #[test]
+    fn udp_that_finds_itself_among_the_recent_arrivals_loses_both_packets() {
+        assert!(matches!(verdict("", Class::OtherUdp, false, &[(1, Class::OtherUdp); 3]), Verdict::DropBoth(_)));
+        assert!(matches!(verdict("", Class::Voice, false, &[(1, Class::Voice); 3]), Verdict::DropBoth(_)));
+    }
+
+    #[test]
+    fn tcp_is_left_to_red() {
+        assert_eq!(verdict("", Class::Tcp, false, &[(1, Class::Tcp); 3]), Verdict::Admit);
+    }
+
+    #[test]
+    fn only_the_most_recent_arrivals_are_drawn_from() {
+        let waiting = [(1, Class::OtherUdp), (1, Class::OtherUdp), (2, Class::OtherUdp)];
+        assert_eq!(verdict(r#","recent":1"#, Class::OtherUdp, false, &waiting), Verdict::Admit);
+    }
+
+    #[test]
+    fn voice_and_other_udp_are_fellows_when_classes_match() {
+        let waiting = [(2, Class::OtherUdp); 3];
+        assert_eq!(verdict("", Class::Voice, false, &waiting), Verdict::Admit);
+        assert!(matches!(verdict(r#","match":"class""#, Class::Voice, false, &waiting), Verdict::DropBoth(_)));
+    }
+
+    #[test]
+    fn a_full_buffer_is_reason_enough_to_compare() {
+        assert!(matches!(verdict("", Class::OtherUdp, true, &[(1, Class::OtherUdp); 3]), Verdict::DropBoth(_)));
+    }
+}

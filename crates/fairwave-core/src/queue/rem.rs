@@ -1,0 +1,264 @@
+//! REM: drops with a probability that is exponential in a price, which rises with backlog and with excess demand.
+//!
+//! Follows Athuraliya, Li, Low & Yin, "REM: Active Queue Management" (2001). Every interval the price becomes
+//! p ← max(p + γ(α(b − b*) + x − c), 0), with backlog b, its target b*, and the packets x that arrived in the interval
+//! against the c that the link could have carried; an arrival is dropped with probability 1 − φ^(−p).
+//!
+//! Defaults are the authors' and ns-2.35's: γ 0.001, α 0.1, φ 1.001, 2 ms, target 20 packets, input not smoothed.
+//! Lengths are in packets; in byte mode in packets of `mean-packet` bytes. Neither the backlog nor the count changes
+//! between calls, so all intervals that have ended since are brought up to date at the next arrival or departure.
+//!
+//! **Assumptions.** x counts every arrival, dropped or not. The backlog leaves out the packet in transmission.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::Buffer;
+use super::config::Capacity;
+use super::red::{Mode, check_probability, check_size, packets_per_second};
+use super::ticker::Ticker;
+use super::victim::Victim;
+use super::{Arrival, Verdict};
+use crate::config::{ConfigError, check_between, check_span};
+use crate::random::Stream;
+use crate::units::{Bytes, Instant, Rate, Span};
+
+/// Parameters of REM.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RemConfig {
+    /// What the buffer holds at most.
+    pub capacity: Capacity,
+    /// Which packet goes when one must.
+    #[serde(default)]
+    pub victim: Victim,
+    /// Step size of the price (γ); above 0.
+    #[serde(default = "gamma")]
+    pub gamma: f64,
+    /// Weight of the backlog against the rate (α); above 0.
+    #[serde(default = "alpha")]
+    pub alpha: f64,
+    /// Base of the drop probability (φ); above 1.
+    #[serde(default = "phi")]
+    pub phi: f64,
+    /// How often the price is updated.
+    #[serde(default = "interval")]
+    pub interval: Span,
+    /// Target backlog (b*), in (mean) packets.
+    #[serde(default = "target")]
+    pub target: f64,
+    /// Weight of the newest interval in the smoothed input rate, in (0, 1]; 1 does not smooth.
+    #[serde(default = "input_weight")]
+    pub input_weight: f64,
+    /// Whether packets or bytes count.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Mean packet size on the wire: by it the link's rate is turned into packets.
+    #[serde(default = "mean_packet")]
+    pub mean_packet: Bytes,
+}
+
+fn gamma() -> f64 {
+    0.001
+}
+
+fn alpha() -> f64 {
+    0.1
+}
+
+fn phi() -> f64 {
+    1.001
+}
+
+fn interval() -> Span {
+    Span::from_millis(2)
+}
+
+fn target() -> f64 {
+    20.0
+}
+
+fn input_weight() -> f64 {
+    1.0
+}
+
+fn mean_packet() -> Bytes {
+    Bytes::new(1000)
+}
+
+impl RemConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_between("gamma", self.gamma, 0.0, f64::INFINITY, "gamma = 0.001")?;
+        check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.1")?;
+        check_between("phi", self.phi, 1.0, f64::INFINITY, "phi = 1.001")?;
+        check_span("interval", self.interval, "interval = \"2 ms\"")?;
+        check_probability("input-weight", self.input_weight, "input-weight = 1.0")?;
+        check_size("mean-packet", self.mean_packet)?;
+        let room = self.capacity.in_packets(self.mean_packet);
+        if !(0.0..=room).contains(&self.target) {
+            let allowed = format!("from 0 to the buffer's {room} packets");
+            return Err(ConfigError::new("target", self.target, allowed, "target = 20"));
+        }
+        Ok(())
+    }
+}
+
+/// REM at work.
+#[derive(Clone, Debug)]
+pub(super) struct Rem {
+    gamma: f64,
+    alpha: f64,
+    log_phi: f64,
+    target: f64,
+    input_weight: f64,
+    mode: Mode,
+    mean_packet: f64,
+    /// (Mean) packets that the link carries in an interval (c).
+    carried: f64,
+    /// (Mean) packets that have arrived in this interval.
+    arrived: f64,
+    /// (Mean) packets per interval, smoothed (x).
+    input: f64,
+    price: f64,
+    probability: f64,
+    ticker: Ticker,
+}
+
+impl Rem {
+    pub fn new(config: &RemConfig, rate: Rate) -> Self {
+        Rem {
+            gamma: config.gamma,
+            alpha: config.alpha,
+            log_phi: libm::log(config.phi),
+            target: config.target,
+            input_weight: config.input_weight,
+            mode: config.mode,
+            mean_packet: config.mean_packet.get() as f64,
+            carried: packets_per_second(rate, config.mean_packet) * config.interval.seconds(),
+            arrived: 0.0,
+            input: 0.0,
+            price: 0.0,
+            probability: 0.0,
+            ticker: Ticker::new(config.interval),
+        }
+    }
+
+    /// The price, in (mean) packets.
+    pub fn price(&self) -> f64 {
+        self.price
+    }
+
+    #[inline]
+    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now, arrival.buffer);
+        self.arrived += match self.mode {
+            Mode::Packets => 1.0,
+            Mode::Bytes => f64::from(arrival.packet.wire) / self.mean_packet,
+        };
+        if stream.chance(self.probability) { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    /// Updates the price for every interval that has ended before `now`, with the backlog that has stood since the last call.
+    #[inline]
+    pub fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
+        let mut changed = false;
+        while self.ticker.tick(now) {
+            let total = buffer.total();
+            let backlog = match self.mode {
+                Mode::Packets => f64::from(total.packets),
+                Mode::Bytes => total.bytes as f64 / self.mean_packet,
+            };
+            changed = true;
+            if self.update(backlog) {
+                self.ticker.skip(now);
+            }
+        }
+        if changed {
+            self.probability = -libm::expm1(-self.price * self.log_phi);
+        }
+    }
+
+    /// One interval ends. True when further ones without arrivals would leave everything as it is.
+    fn update(&mut self, backlog: f64) -> bool {
+        let before = (self.price, self.input);
+        self.input += self.input_weight * (self.arrived - self.input);
+        self.arrived = 0.0;
+        let excess = self.alpha * (backlog - self.target) + self.input - self.carried;
+        self.price = (self.price + self.gamma * excess).max(0.0);
+        (self.price, self.input) == before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{packet, stream};
+    use super::*;
+    use crate::packet::Class;
+
+    /// On a link of 8 Mb/s: 2 packets of 1000 bytes each interval of 2 ms.
+    fn rem(extra: &str) -> Rem {
+        let config: RemConfig =
+            serde_json::from_str(&format!(r#"{{"capacity":{{"packets":100}}{extra}}}"#)).expect("rem");
+        Rem::new(&config, Rate::from_bits_per_second(8_000_000))
+    }
+
+    fn queue_of(packets: u32) -> Buffer {
+        let mut buffer = Buffer::with_capacity(0);
+        for flow in 0..packets {
+            buffer.push(Instant::ZERO, packet(flow, 1000, Class::Tcp));
+        }
+        buffer
+    }
+
+    fn arrive(rem: &mut Rem, now: Instant, buffer: &Buffer) -> Verdict {
+        let packet = packet(0, 1000, Class::Tcp);
+        rem.arrive(&Arrival { now, packet: &packet, buffer, idle: Span::ZERO }, &mut stream())
+    }
+
+    #[test]
+    fn the_price_follows_its_law() {
+        let mut rem = rem("");
+        for _ in 0..5 {
+            arrive(&mut rem, Instant::from_nanos(1), &queue_of(50));
+        }
+        rem.catch_up(Instant::ZERO + Span::from_millis(3), &queue_of(50));
+        // γ(α(b − b*) + x − c) = 0.001 · (0.1 · (50 − 20) + 5 − 2)
+        assert!((rem.price - 0.006).abs() < 1e-12, "{}", rem.price);
+        assert!((rem.probability - (1.0 - libm::pow(1.001, -0.006))).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_price_is_never_negative() {
+        let mut rem = rem("");
+        rem.catch_up(Instant::ZERO + Span::from_secs(1), &queue_of(0));
+        assert_eq!((rem.price, rem.probability), (0.0, 0.0));
+    }
+
+    #[test]
+    fn the_price_rests_where_demand_and_backlog_balance() {
+        let mut rem = rem("");
+        rem.price = 100.0;
+        for i in 0..4000u64 {
+            arrive(&mut rem, Instant::ZERO + Span::from_millis(1) * i + Span::from_nanos(1), &queue_of(20));
+        }
+        assert!((rem.price - 100.0).abs() < 1e-9, "{}", rem.price);
+    }
+
+    #[test]
+    fn catching_up_late_is_the_same_as_every_timer_in_time() {
+        for extra in ["", r#","input-weight":0.25"#] {
+            let (mut lazy, mut eager) = (rem(extra), rem(extra));
+            for rem in [&mut lazy, &mut eager] {
+                rem.price = 0.3;
+                for _ in 0..7 {
+                    arrive(rem, Instant::from_nanos(1), &queue_of(0));
+                }
+            }
+            for i in 1..=400u64 {
+                eager.catch_up(Instant::ZERO + Span::from_millis(2) * i + Span::from_nanos(1), &queue_of(0));
+            }
+            lazy.catch_up(Instant::ZERO + Span::from_millis(801), &queue_of(0));
+            assert_eq!((lazy.price, lazy.input, lazy.probability), (eager.price, eager.input, eager.probability));
+        }
+    }
+}
