@@ -1,7 +1,7 @@
 //! Speech codecs as a network sees them: how many bytes a frame has and how long it lasts.
 //!
 //! Sizes are those of the RTP payload formats: RFC 3551 §4.5 for the ITU-T codecs, GSM and GSM-EFR, RFC 5993 for GSM-HR,
-//! RFC 3951/3952 for iLBC, RFC 4867 (bandwidth-efficient, one frame) for AMR. How each sounds is in [`crate::quality::emodel`].
+//! RFC 3951/3952 for iLBC, RFC 4867 (bandwidth-efficient, one frame) for AMR. How each sounds is in [`crate::quality::impairment`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,192 @@
+//! Playout as specification: what is played when, and how calls are rated.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const PACKET: Span = Span::from_millis(20);
+
+/// Units of one talkspurt from 0 ms on, every 20 ms, with these network delays in milliseconds; none is lost.
+fn spurt(delays: &[Option<u64>]) -> Vec<SpokenUnit> {
+    units(&delays.iter().enumerate().map(|(i, &delay)| (20 * i as u64, delay)).collect::<Vec<_>>())
+}
+
+/// Units as (made, network delay) in milliseconds.
+fn units(units: &[(u64, Option<u64>)]) -> Vec<SpokenUnit> {
+    let at = |millis| Instant::ZERO + Span::from_millis(millis);
+    let unit = |&(made, delay): &(u64, Option<u64>)| SpokenUnit {
+        created: at(made),
+        arrived: delay.map_or(Instant::NEVER, |delay| at(made + delay)),
+    };
+    units.iter().map(unit).collect()
+}
+
+fn fixed(millis: u64, reference: Reference) -> PlayoutConfig {
+    PlayoutConfig::Fixed { delay: Span::from_millis(millis), reference }
+}
+
+fn adaptive(estimator: Estimator) -> PlayoutConfig {
+    PlayoutConfig::Adaptive { estimator, safety: 4.0, least: Span::from_millis(10) }
+}
+
+/// One letter per unit: played, late, lost (x).
+fn letters(fates: &[Fate]) -> String {
+    let letter = |fate: &Fate| match fate {
+        Fate::Played(_) => 'p',
+        Fate::Late(_) => 'l',
+        Fate::Lost => 'x',
+    };
+    fates.iter().map(letter).collect()
+}
+
+#[test]
+fn a_fixed_buffer_plays_what_arrives_within_its_delay_of_the_first() {
+    let fates = play(&spurt(&[Some(50), Some(80), Some(81), None, Some(40)]), PACKET, &fixed(30, Reference::First));
+    assert_eq!(letters(&fates), "pplxp");
+    assert_eq!(fates[0], Fate::Played(Instant::ZERO + Span::from_millis(80)));
+}
+
+#[test]
+fn the_reference_moves_the_deadline() {
+    let call = spurt(&[Some(50), Some(35), Some(75)]);
+    let heard = |reference| letters(&play(&call, PACKET, &fixed(30, reference)));
+    assert_eq!(heard(Reference::First), "ppp");
+    assert_eq!(heard(Reference::Minimum), "ppl");
+    assert_eq!(heard(Reference::Creation), "lll");
+}
+
+#[test]
+fn paper_004_calls_a_packet_useless_after_300_ms() {
+    let fates = play(&spurt(&[Some(300), Some(301)]), PACKET, &fixed(300, Reference::Creation));
+    assert_eq!(letters(&fates), "pl");
+}
+
+#[test]
+fn within_a_talkspurt_the_adaptive_offset_does_not_change() {
+    let call = spurt(&[Some(40), Some(45), Some(60), Some(42), Some(50)]);
+    let fates = play(&call, PACKET, &adaptive(Estimator::Average));
+    let offsets: Vec<Span> = (call.iter().zip(&fates))
+        .map(|(unit, fate)| match fate {
+            Fate::Played(at) | Fate::Late(at) => *at - unit.created,
+            Fate::Lost => Span::ZERO,
+        })
+        .collect();
+    assert!(offsets.iter().all(|&offset| offset == Span::from_millis(50)), "{offsets:?}");
+}
+
+#[test]
+fn the_next_talkspurt_follows_a_network_that_has_slowed_down() {
+    let mut call: Vec<(u64, Option<u64>)> = (0..50).map(|i| (20 * i, Some(40))).collect();
+    call.extend((0..50).map(|i| (2000 + 20 * i, Some(90))));
+    call.extend((0..50).map(|i| (4000 + 20 * i, Some(90))));
+    let heard = letters(&play(&units(&call), PACKET, &adaptive(Estimator::Spike)));
+    assert_eq!(&heard[..50], "p".repeat(50));
+    assert_eq!(&heard[50..100], "l".repeat(50), "one step of 50 ms is not a spike, and the offset was fixed before");
+    assert_eq!(&heard[100..], "p".repeat(50));
+}
+
+#[test]
+fn a_spike_at_the_start_of_a_talkspurt_is_followed_at_once_and_forgotten_after() {
+    let mut call: Vec<(u64, Option<u64>)> = (0..50).map(|i| (20 * i, Some(40))).collect();
+    // A stall of 300 ms: its backlog arrives at one moment, the delays falling by 20 ms from unit to unit.
+    call.extend((0..50).map(|i| (2000 + 20 * i, Some(340_u64.saturating_sub(20 * i).max(40)))));
+    call.extend((0..50).map(|i| (4000 + 20 * i, Some(40))));
+    let call = units(&call);
+    let fates = play(&call, PACKET, &adaptive(Estimator::Spike));
+    assert_eq!(letters(&fates), "p".repeat(150));
+    let Fate::Played(last) = fates[149] else { panic!("the last unit was played") };
+    assert!(last - call[149].created < Span::from_millis(120), "{}", last - call[149].created);
+}
+
+#[test]
+fn an_undisturbed_g711_call_loses_only_what_its_delay_costs() {
+    let call = spurt(&[Some(50); 500]);
+    let quality = call_quality(&call, Codec::G711, PACKET, Concealment::AppendixI, &fixed(30, Reference::First))
+        .expect("G.711 is in G.113");
+    assert_eq!((quality.late, quality.lost, quality.delay), (0, 0, Span::from_millis(100)));
+    assert!((quality.rating.r - 91.0).abs() < 2.0 && quality.mos > 4.3, "{quality:?}");
+}
+
+#[test]
+fn late_units_harm_as_much_as_lost_ones() {
+    let half = |bad: Option<u64>| spurt(&[Some(50), bad].repeat(200));
+    let rate = |call: &[SpokenUnit]| {
+        call_quality(call, Codec::G711, PACKET, Concealment::None, &fixed(30, Reference::First))
+            .expect("rated")
+            .rating
+            .r
+    };
+    assert_eq!(rate(&half(None)), rate(&half(Some(500))));
+}
+
+#[test]
+fn a_call_of_which_nothing_arrives_is_as_bad_as_can_be() {
+    let quality =
+        call_quality(&spurt(&[None; 10]), Codec::G711, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
+            .expect("rated");
+    assert_eq!((quality.lost, quality.late), (10, 0));
+    assert!(quality.mos < 1.6, "{quality:?}");
+}
+
+#[test]
+fn a_call_without_units_or_without_a_published_codec_is_not_rated() {
+    let rate = |units: &[SpokenUnit], codec| {
+        call_quality(units, codec, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
+    };
+    assert!(rate(&[], Codec::G711).is_none());
+    assert!(rate(&spurt(&[Some(50)]), Codec::G722).is_none());
+}
+
+#[test]
+fn a_negative_margin_is_refused() {
+    let config = PlayoutConfig::Adaptive { estimator: Estimator::Spike, safety: -1.0, least: Span::ZERO };
+    assert_eq!(config.check().expect_err("negative").key, "safety");
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_played_before_it_arrives_and_every_unit_has_one_fate(
+        delays in prop::collection::vec(prop::option::weighted(0.9, 0u64..600), 1..120),
+        silences in prop::collection::vec(0u64..3, 120),
+        which in 0usize..4,
+    ) {
+        let mut clock = 0;
+        let call: Vec<(u64, Option<u64>)> = delays
+            .iter()
+            .zip(silences)
+            .map(|(&delay, silence)| { clock += 20 + 400 * (silence / 2); (clock, delay) })
+            .collect();
+        let call = units(&call);
+        let config = [
+            fixed(60, Reference::First),
+            fixed(100, Reference::Creation),
+            adaptive(Estimator::Average),
+            adaptive(Estimator::Spike),
+        ][which];
+        let fates = play(&call, PACKET, &config);
+        prop_assert_eq!(fates.len(), call.len());
+        for (unit, fate) in call.iter().zip(&fates) {
+            match fate {
+                Fate::Played(at) => prop_assert!(*at >= unit.arrived),
+                Fate::Late(due) => prop_assert!(*due < unit.arrived && unit.arrived < Instant::NEVER),
+                Fate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
+            }
+        }
+        let quality = call_quality(&call, Codec::G729, PACKET, Concealment::AppendixI, &config).expect("rated");
+        let played = fates.iter().filter(|fate| matches!(fate, Fate::Played(_))).count() as u64;
+        prop_assert_eq!(quality.sent, played + quality.late + quality.lost);
+        prop_assert!((1.0..=4.5).contains(&quality.mos));
+    }
+
+    #[test]
+    fn a_longer_fixed_delay_never_makes_more_units_late(
+        delays in prop::collection::vec(0u64..600, 1..100), short in 0u64..300, more in 0u64..300,
+    ) {
+        let call = spurt(&delays.iter().map(|&delay| Some(delay)).collect::<Vec<_>>());
+        let late = |millis| {
+            let fates = play(&call, PACKET, &fixed(millis, Reference::First));
+            fates.iter().filter(|fate| matches!(fate, Fate::Late(_))).count()
+        };
+        prop_assert!(late(short + more) <= late(short));
+    }
+}
