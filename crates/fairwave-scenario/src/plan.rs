@@ -5,6 +5,8 @@
 
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
+use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
@@ -80,6 +82,10 @@ pub struct FlowPlan {
     pub stop: Instant,
     /// Thresholds of timeliness, in ascending order; the first is the one that reports quote.
     pub thresholds: Vec<Span>,
+    /// How the receiver of a call plays it out.
+    pub playout: PlayoutConfig,
+    /// What the receiver of a call does about units that it cannot play.
+    pub concealment: Concealment,
 }
 
 /// What is recorded besides the measures.

@@ -14,5 +14,5 @@ mod run;
 mod unit_log;
 
 pub use replicate::run_many;
-pub use result::{FlowRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
+pub use result::{FlowRow, GroupRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
 pub use run::{RunError, run};

@@ -2,8 +2,12 @@
 //!
 //! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that does not apply is NaN.
 
+use fairwave_core::quality::delay::DelaySummary;
+use fairwave_core::quality::playout::{Fate, SpokenUnit, call_quality, play};
+use fairwave_core::quality::{fairness, smoothness, throughput};
 use fairwave_core::transport::Sender;
-use fairwave_core::units::{Bytes, Instant, Span};
+use fairwave_core::units::{Bytes, Instant, Rate, Span};
+use fairwave_scenario::plan::FlowPlan;
 use serde::Serialize;
 
 use crate::run::{Receiving, Simulation};
@@ -14,6 +18,8 @@ use crate::unit_log::UnitLog;
 pub struct RunResult {
     /// One row per flow.
     pub flows: Vec<FlowRow>,
+    /// One row per flow group.
+    pub groups: Vec<GroupRow>,
     /// One row per flow, threshold and reading of timeliness, for flows whose application makes units.
     pub timeliness: Vec<TimelinessRow>,
     /// One row per link direction.
@@ -85,6 +91,43 @@ pub struct FlowRow {
     pub mos: f64,
     /// Units that arrived after their playout.
     pub late_units: u64,
+    /// Mean delay mouth to ear of the units that a call's receiver plays.
+    pub mouth_to_ear_s: f64,
+}
+
+/// The flows of one group together.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupRow {
+    /// Name of the group.
+    pub group: String,
+    /// How many flows it has.
+    pub flows: u64,
+    /// How they were sent.
+    pub transport: String,
+    /// Sum of the flows' goodputs over their lives.
+    pub goodput_bps: f64,
+    /// Sum of the flows' goodputs after the warm-up.
+    pub goodput_steady_bps: f64,
+    /// Jain's index of the flows' goodputs over their lives.
+    pub jain: f64,
+    /// Jain's index of the flows' goodputs after the warm-up.
+    pub jain_steady: f64,
+    /// Smallest over largest goodput after the warm-up.
+    pub worst_case_fairness: f64,
+    /// Mean of Jain's index per bin after the warm-up; NaN without bins.
+    pub short_term_fairness: f64,
+    /// Mean of the flows' coefficients of variation over the bins after the warm-up; NaN without bins.
+    pub cov: f64,
+    /// Share of the bytes sent (on the wire, data direction) that are not payload delivered.
+    pub overhead: f64,
+    /// Data packets dropped by queues over those sent.
+    pub dropped_share: f64,
+    /// Data packets lost by links over those sent.
+    pub lost_share: f64,
+    /// Units that the applications made.
+    pub units_sent: u64,
+    /// Units complete at the receivers.
+    pub units_received: u64,
 }
 
 /// Timeliness of one flow by one reading.
@@ -163,6 +206,10 @@ pub struct UnitRow {
     pub arrived_s: f64,
     /// Payload bytes.
     pub payload: u32,
+    /// `played`, `late` (after its playout) or `lost` in a call; `arrived` or `lost` otherwise.
+    pub fate: &'static str,
+    /// When a call's receiver plays it; NaN if it does not.
+    pub played_s: f64,
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {
@@ -180,21 +227,70 @@ pub(crate) fn collect(simulation: &Simulation) -> RunResult {
     for (flow, receiving) in simulation.receiving.iter().enumerate() {
         let group = simulation.plan.flows[flow].group;
         result.flows.push(flow_row(simulation, flow, index_in_group[group], receiving));
+        if let Some(log) = &receiving.units {
+            result.timeliness.extend(log.timeliness.results().map(|timely| TimelinessRow {
+                group: simulation.plan.groups[group].clone(),
+                flow: index_in_group[group],
+                threshold_s: timely.threshold.seconds(),
+                reading: timely.reading.name(),
+                delayed: timely.delayed,
+                timely: timely.timely,
+            }));
+        }
         index_in_group[group] += 1;
     }
+    result.groups = groups(simulation, &result.flows);
     series(simulation, &mut result.series);
     for &flow in &simulation.plan.record.units {
         let Some(log) = &simulation.receiving[flow].units else { continue };
-        let name = &simulation.plan.flows[flow].name;
-        result.units.extend(log.units.iter().enumerate().map(|(unit, logged)| UnitRow {
-            flow: name.clone(),
-            unit: unit as u32,
-            created_s: logged.created.seconds(),
-            arrived_s: if logged.arrived == Instant::NEVER { f64::NAN } else { logged.arrived.seconds() },
-            payload: logged.payload,
-        }));
+        result.units.extend(unit_rows(&simulation.plan.flows[flow], log));
     }
     result
+}
+
+fn groups(simulation: &Simulation, flows: &[FlowRow]) -> Vec<GroupRow> {
+    let rate = |bps: f64| Rate::from_bits_per_second(bps as u64);
+    (simulation.plan.groups.iter().enumerate())
+        .map(|(index, name)| {
+            let members: Vec<usize> =
+                (0..flows.len()).filter(|&flow| simulation.plan.flows[flow].group == index).collect();
+            let whole: Vec<Rate> = members.iter().map(|&flow| rate(flows[flow].goodput_bps)).collect();
+            let steady: Vec<Rate> = members.iter().map(|&flow| rate(flows[flow].goodput_steady_bps)).collect();
+            let sum = |count: &dyn Fn(&FlowRow) -> u64| members.iter().map(|&flow| count(&flows[flow])).sum::<u64>();
+            let bins: Vec<Vec<Rate>> = members.iter().map(|&flow| steady_bins(simulation, flow)).collect();
+            let per_bin: Vec<Vec<Rate>> = (0..bins.first().map_or(0, Vec::len))
+                .map(|bin| bins.iter().filter_map(|flow| flow.get(bin).copied()).collect())
+                .collect();
+            GroupRow {
+                group: name.clone(),
+                flows: members.len() as u64,
+                transport: members.first().map_or_else(String::new, |&flow| flows[flow].transport.clone()),
+                goodput_bps: members.iter().map(|&flow| flows[flow].goodput_bps).sum(),
+                goodput_steady_bps: members.iter().map(|&flow| flows[flow].goodput_steady_bps).sum(),
+                jain: fairness::jain(&whole),
+                jain_steady: fairness::jain(&steady),
+                worst_case_fairness: fairness::worst_case(&steady),
+                short_term_fairness: fairness::short_term(per_bin.iter().map(Vec::as_slice)),
+                cov: smoothness::system_coefficient_of_variation(bins.iter().map(Vec::as_slice)),
+                overhead: throughput::overhead(
+                    Bytes::new(sum(&|row| row.wire_sent)),
+                    Bytes::new(sum(&|row| row.payload_received)),
+                ),
+                dropped_share: ratio(sum(&|row| row.dropped), sum(&|row| row.packets_sent)),
+                lost_share: ratio(sum(&|row| row.lost), sum(&|row| row.packets_sent)),
+                units_sent: sum(&|row| row.units_sent),
+                units_received: sum(&|row| row.units_received),
+            }
+        })
+        .collect()
+}
+
+/// A flow's goodput in the whole bins of the steady part; empty without bins.
+fn steady_bins(simulation: &Simulation, flow: usize) -> Vec<Rate> {
+    let (bin, window) = (simulation.plan.record.bin, simulation.window);
+    let payload: Vec<Bytes> =
+        simulation.receiving[flow].measure.payload_in_bin.iter().map(|&bytes| Bytes::new(u64::from(bytes))).collect();
+    smoothness::rates(&payload, bin, bin, window.warmup.since(Instant::ZERO), window.end.since(Instant::ZERO))
 }
 
 fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiving) -> FlowRow {
@@ -233,9 +329,11 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         r_factor: f64::NAN,
         mos: f64::NAN,
         late_units: 0,
+        mouth_to_ear_s: f64::NAN,
     };
     if let Some(log) = &receiving.units {
         describe_units(&mut row, log);
+        rate_call(&mut row, log, plan);
     }
     row
 }
@@ -244,6 +342,52 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog) {
     row.units_sent = log.units.len() as u64;
     row.units_received = log.received;
     row.units_lost = row.units_sent - row.units_received;
+    row.jitter_s = log.jitter.estimate().seconds();
+    let received = log.units.iter().filter(|unit| unit.arrived != Instant::NEVER);
+    if let Some(delays) = DelaySummary::of_units(received.map(|unit| (unit.created, unit.arrived))) {
+        row.delay_mean_s = delays.mean.seconds();
+        row.delay_p50_s = delays.p50.seconds();
+        row.delay_p95_s = delays.p95.seconds();
+        row.delay_p99_s = delays.p99.seconds();
+        row.delay_max_s = delays.max.seconds();
+    }
+}
+
+fn spoken(log: &UnitLog) -> Vec<SpokenUnit> {
+    log.units.iter().map(|unit| SpokenUnit { created: unit.created, arrived: unit.arrived }).collect()
+}
+
+fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
+    let Some((codec, packet_time)) = plan.traffic.call() else { return };
+    if let Some(quality) = call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
+        row.r_factor = quality.rating.r;
+        row.mos = quality.mos;
+        row.late_units = quality.late;
+        row.mouth_to_ear_s = quality.delay.seconds();
+    }
+}
+
+/// The units of a recorded flow; a call's with what the receiver's playout made of them.
+fn unit_rows<'a>(plan: &'a FlowPlan, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
+    let fates = plan.traffic.call().map(|(_, packet_time)| play(&spoken(log), packet_time, &plan.playout));
+    log.units.iter().enumerate().map(move |(index, unit)| {
+        let (fate, played) = match fates.as_ref().and_then(|fates| fates.get(index)) {
+            Some(Fate::Played(at)) => ("played", at.seconds()),
+            Some(Fate::Late(_)) => ("late", f64::NAN),
+            Some(Fate::Lost) => ("lost", f64::NAN),
+            None if unit.arrived == Instant::NEVER => ("lost", f64::NAN),
+            None => ("arrived", f64::NAN),
+        };
+        UnitRow {
+            flow: plan.name.clone(),
+            unit: index as u32,
+            created_s: unit.created.seconds(),
+            arrived_s: if unit.arrived == Instant::NEVER { f64::NAN } else { unit.arrived.seconds() },
+            payload: unit.payload,
+            fate,
+            played_s: played,
+        }
+    })
 }
 
 fn links(simulation: &Simulation) -> Vec<LinkRow> {
@@ -289,7 +433,8 @@ fn series(simulation: &Simulation, rows: &mut Vec<SeriesRow>) {
                 value: *nanos as f64 / record.bin.nanos() as f64,
             }));
         }
-        for (plan, receiving) in simulation.plan.flows.iter().zip(&simulation.receiving) {
+        for &flow in &record.goodput {
+            let (plan, receiving) = (&simulation.plan.flows[flow], &simulation.receiving[flow]);
             rows.extend(receiving.measure.payload_in_bin.iter().take(whole_bins).enumerate().map(|(i, bytes)| {
                 SeriesRow {
                     kind: "goodput_bps",

@@ -1,5 +1,7 @@
 //! What became of each unit that an application made: the ground of every measure of timeliness and of call quality.
 
+use fairwave_core::quality::jitter::InterarrivalJitter;
+use fairwave_core::quality::timeliness::Timeliness;
 use fairwave_core::traffic::Unit;
 use fairwave_core::units::{Instant, Span};
 
@@ -17,13 +19,20 @@ pub(crate) struct Logged {
 /// Every unit of a flow, in the order of their numbers.
 pub(crate) struct UnitLog {
     pub units: Vec<Logged>,
+    pub timeliness: Timeliness,
+    pub jitter: InterarrivalJitter,
     pub received: u64,
 }
 
 impl UnitLog {
     /// An empty log, measuring timeliness against these thresholds.
-    pub fn new(_thresholds: &[Span]) -> Self {
-        UnitLog { units: Vec::new(), received: 0 }
+    pub fn new(thresholds: &[Span]) -> Self {
+        UnitLog {
+            units: Vec::new(),
+            timeliness: Timeliness::new(thresholds),
+            jitter: InterarrivalJitter::new(),
+            received: 0,
+        }
     }
 
     /// The application made a unit. Units are numbered from 0 without gaps.
@@ -38,6 +47,8 @@ impl UnitLog {
         {
             logged.arrived = now;
             self.received += 1;
+            self.timeliness.on_received(logged.created, now);
+            self.jitter.on_received(logged.created, now);
         }
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::random::Stream;
-use crate::units::Instant;
+use crate::units::{Instant, Span};
 
 pub use bulk::{Activity, Bulk, BulkOnOffConfig};
 pub use cbr::{BurstConfig, Cbr, CbrConfig};
@@ -100,6 +100,15 @@ impl TrafficConfig {
     /// The rates of the video's layers; none for what is not layered, or whose layers [`TrafficConfig::check`] refuses.
     pub fn layers(&self) -> LayerRates {
         LayerRates::default()
+    }
+
+    /// The codec, and the speech in each unit, of applications that are calls.
+    pub fn call(&self) -> Option<(Codec, Span)> {
+        match self {
+            TrafficConfig::Voice(config) => Some((config.codec, config.packet().ok()?.1)),
+            TrafficConfig::Recording(config) => Some((config.codec, config.packet().ok()?.1)),
+            _ => None,
+        }
     }
 
     /// True for applications that make no units but offer as much as the transport takes.

@@ -96,6 +96,8 @@ impl Dumbbell {
                 start,
                 stop: Instant::NEVER,
                 thresholds: vec![Span::from_millis(300)],
+                playout: Default::default(),
+                concealment: Default::default(),
             });
         }
         plan
