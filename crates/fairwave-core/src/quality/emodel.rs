@@ -133,7 +133,7 @@ fn sum_of_powers(levels: [f64; 4]) -> f64 {
     10.0 * libm::log10(levels.iter().map(|level| libm::pow(10.0, level / 10.0)).sum())
 }
 
-/// (1 + xⁿ)^(1/n), the soft maximum of 1 and x that the Recommendation is fond of; x of any sign for even n.
+/// (1 + xⁿ)^(1/n): a soft maximum of 1 and x, of which the Recommendation is fond. x may be negative when n is even.
 fn soft_max(x: f64, n: f64) -> f64 {
     libm::pow(1.0 + libm::pow(x, n), 1.0 / n)
 }

@@ -3,6 +3,7 @@
 //!
 //! **Assumptions.** G.113 gives Ie for more codecs than Bpl. For a codec without one, Bpl is taken as 4.3, the standard's
 //! lowest (G.711 without concealment) and G.107's default: a pessimistic choice, marked by [`Impairment::published`].
+//! G.729 and G.723.1 are those with voice activity detection (G.729A + VAD, G.723.1A + VAD), for which both are published.
 //! AMR at 12.2 kb/s is GSM-EFR and takes its values. G.722 and iLBC have no narrowband values there: none are made up.
 
 use schemars::JsonSchema;

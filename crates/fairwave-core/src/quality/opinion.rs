@@ -32,7 +32,7 @@ pub fn poor_or_worse(rating: f64) -> f64 {
     100.0 * standard_normal((45.0 - rating) / 16.0)
 }
 
-/// How users feel about a rating, in the words of ITU-T G.109 and paper 000's Table IV.
+/// How users feel about a rating, in the words of ITU-T G.109 (paper 000's Table IV has the same bounds).
 pub const fn satisfaction(rating: f64) -> &'static str {
     match rating {
         r if r >= 90.0 => "very satisfied",
