@@ -97,7 +97,8 @@ impl RemConfig {
         let room = self.capacity.in_packets(self.mean_packet);
         if !(0.0..=room).contains(&self.target) {
             let allowed = format!("from 0 to the buffer's {room} packets");
-            return Err(ConfigError::new("target", self.target, allowed, "target = 20"));
+            let example = format!("target = {}", libm::floor(room / 4.0));
+            return Err(ConfigError::new("target", self.target, allowed, example));
         }
         Ok(())
     }

@@ -328,3 +328,11 @@ fn no_configuration_that_is_accepted_or_not_makes_a_queue_panic() {
         let _ = queue.depart(Instant::NEVER, &mut drops);
     }
 }
+
+#[test]
+fn the_schema_tells_disciplines_victims_and_keys() {
+    let schema = serde_json::to_string(&schemars::schema_for!(QueueConfig)).expect("a schema");
+    for word in ["drop-tail", "codel", "voice-guard", "min-threshold", "virtual-buffer", "discipline"] {
+        assert!(schema.contains(&format!("\"{word}\"")), "{word} is missing in {schema}");
+    }
+}
