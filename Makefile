@@ -1,0 +1,87 @@
+# Two commands matter: `make demo` shows what fairwave does, `make test` shows that it works.
+# Needs: make, a Rust toolchain, Python >= 3.10 with venv. Everything else is installed into .venv from the lock file.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-python lint format bench validate fuzz lock clean distclean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(VENV)/.built $(VENV)/.scoring $(VENV)/.recordings  ## build fairwave and install it into .venv
+
+demo: setup  ## one contested call over four transports: a table, a page, audio
+	$(BIN)/fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tcp/westwood,tcp/real \
+		--replications 10 --out out/demo
+
+test: test-rust lint test-python  ## every check
+
+test-rust: $(VENV)/.locked
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo test --locked --workspace --quiet
+
+lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test-python: setup
+	$(BIN)/python -m pytest
+
+format:  ## put Rust and Python into house style
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## packet-hops per CPU second, beside ns-2 where it is installed
+	$(BIN)/python -m benches
+
+validate: setup  ## the same scenarios in ns-2 and in fairwave
+	$(BIN)/python -m validation
+
+fuzz:  ## long fuzzing of parsers, decoders, queues and the TCP receiver
+	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --release --workspace fuzz -- --nocapture
+
+UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes \
+	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet
+
+lock:  ## choose the newest allowed versions of all Python packages anew
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/pip install --quiet uv
+	$(UV_COMPILE) --upgrade --extra speech --group dev --output-file requirements.lock
+	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
+	rm -rf $(VENV)-lock
+
+clean:  ## remove what was built and what was run
+	rm -rf target out .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
+
+distclean: clean  ## remove the virtual environment and the recordings as well
+	rm -rf $(VENV) data
+
+$(VENV)/.locked: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo 'fairwave needs Python 3.10 or newer; set PYTHON=/path/to/python3' >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --no-deps --editable .
+	touch $@
+
+# The score of a call against the original is wanted, not needed: without it everything else works.
+$(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock
+	$(PIP) --require-hashes -r requirements-scoring.lock \
+		|| echo 'fairwave: ViSQOL could not be installed (it needs a C++ compiler); calls will not be scored against the original' >&2
+	touch $@
+
+# Recordings of real speech are wanted, not needed: whatever fails here is said, and everything else works without.
+$(VENV)/.recordings: $(VENV)/.built
+	-$(BIN)/python -m fairwave.speech.fetch
+	touch $@

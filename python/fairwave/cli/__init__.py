@@ -1,0 +1,57 @@
+"""The command line: `fairwave run`, `compare`, `study`, `list`, `check`, `schema`.
+
+Results for people go to standard output as tables, results for programs (`--json`) as one JSON document; progress
+and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 130 stopped by the user (what had
+finished is kept).
+"""
+
+from __future__ import annotations
+
+import sys
+
+STOPPED = 130
+BAD_INPUT = 2
+FAILED = 1
+
+
+def main() -> None:
+    """Entry point: every error that a user can cause ends in a sentence, not in a traceback."""
+    from fairwave import RunError, ScenarioError
+    from fairwave.cli.app import app
+    from fairwave.cli.console import complain
+    from fairwave.cli.input import BadInputError
+
+    try:
+        app(prog_name="fairwave", standalone_mode=False)
+    except KeyboardInterrupt:
+        complain("stopped; with --out, what had finished is kept there and the same command goes on from it")
+        sys.exit(STOPPED)
+    except (ScenarioError, BadInputError) as error:
+        complain(str(error))
+        sys.exit(BAD_INPUT)
+    except RunError as error:
+        complain(str(error))
+        sys.exit(FAILED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough.
+        sys.stderr.close()
+        sys.exit(FAILED)
+    except OSError as error:
+        complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        sys.exit(BAD_INPUT)
+    except Exception as error:
+        status = _usage(error)
+        if status is None:
+            raise
+        sys.exit(status)
+
+
+def _usage(error: Exception) -> int | None:
+    """Shows a mistake in the command line itself, and answers with its exit status; None for anything else."""
+    show = getattr(error, "show", None)
+    status = getattr(error, "exit_code", None)
+    if not isinstance(status, int):
+        return None
+    if callable(show):
+        show()
+    return status

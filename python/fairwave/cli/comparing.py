@@ -1,0 +1,115 @@
+"""`fairwave compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError, groups, kind, media_group, positive, scenario
+
+if TYPE_CHECKING:
+    from fairwave.report.comparison import Line
+    from fairwave.scenario import Scenario
+    from fairwave.study.study import Clip
+
+AXIS = "transport"
+
+
+def compare_transports(
+    path: str,
+    over: str,
+    flow: str | None,
+    speech: Path | None,
+    out: Path,
+    seed: int,
+    replications: int,
+    settings: list[str],
+    threads: int | None,
+    *,
+    json: bool,
+    audio: bool,
+) -> None:
+    """Runs, compares, and leaves a page."""
+    from fairwave.report import comparison
+    from fairwave.report.call import CALL, Speech
+    from fairwave.study.grid import Grid
+    from fairwave.study.replication import Folder
+
+    positive("--replications", replications)
+    transports = list(dict.fromkeys(one.strip() for one in over.split(",") if one.strip()))
+    if not transports:
+        raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
+    base = scenario(path, settings)
+    group = media_group(base, flow)
+    voice = kind(groups(base)[group]) in {"voice", "recording"}
+    said, remark = Speech.find(speech) if audio and voice else (None, "")
+    if said is not None:
+        base = said.carried_by(base, group)
+    changed = [group] if said is None else [group, CALL]
+    axes: dict[str, Any] = {
+        AXIS: {one: {f"flow.{name}.transport": one for name in changed} for one in transports}
+    }
+    grid = Grid("compare", base, axes)
+    seeds = list(range(seed, seed + replications))
+    with console.progress(
+        f"{base.name}: {len(transports)} transports × {replications}", quiet=json
+    ) as progress:
+        results = grid.run(seeds, threads=threads, keep=Folder(out / ".cache"), progress=progress)
+    found = comparison.lines(results, AXIS, group)
+    clips: list[Clip] = []
+    if said is not None:
+        console.say("making the calls audible …", quiet=json)
+        clips, remark = said.clips(results, AXIS, transports, seed)
+    page = comparison.write(
+        results, AXIS, group, out,
+        title=base.name,
+        lead=str(base.to_dict().get("description", "")),
+        clips=clips,
+        notes=[remark] if remark else [],
+        scenario=base.to_toml() if said is None else scenario(path, settings).to_toml(),
+        found=found,
+    )  # fmt: skip
+    if json:
+        console.document(_document(base, found, results.provenance.to_dict(), page, clips))
+        return
+    _show(base, found, replications)
+    if remark:
+        console.say(f"\n{remark}")
+    console.say(f"\nPage{' with audio' if clips else ''}: {page}   tables: {out}")
+
+
+def _show(base: Scenario, found: list[Line], replications: int) -> None:
+    from fairwave.report import style
+
+    labels = list(found[0].cells) if found else []
+    rows, last = [], None
+    for line in found:
+        if last not in {None, line.group}:
+            rows.append([""] * (len(labels) + 1))
+        last = line.group
+        cells = [
+            f"[bold]{cell} *[/bold]" if label in line.best else f"{cell}  "
+            for label, cell in line.cells.items()
+        ]
+        rows.append([line.measure.label, *cells])
+    console.table(
+        f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
+        ["", *(style.title(label) for label in labels)],
+        rows,
+        caption="* no other is significantly better (paired differences under the same seeds)",
+    )
+
+
+def _document(
+    base: Scenario, found: list[Line], provenance: dict[str, Any], page: Path, clips: list[Any]
+) -> dict[str, Any]:
+    from fairwave.report import comparison
+
+    return {
+        "scenario": base.name,
+        "comparison": comparison.as_data(found, AXIS),
+        "page": str(page),
+        "audio": [clip.title for clip in clips],
+        "provenance": provenance,
+    }

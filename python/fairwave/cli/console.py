@@ -1,0 +1,87 @@
+"""Tables, progress and messages in the terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairwave.study.replication import Progress
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def complain(message: str) -> None:
+    """An error message, as it stands."""
+    text = message if message.startswith(("error", "warning")) else f"error: {message}"
+    print(text.rstrip(), file=sys.stderr)  # noqa: T201  # as it stands: scenario errors draw with columns
+
+
+def say(message: str, *, quiet: bool = False) -> None:
+    """A remark for people, on standard error."""
+    if not quiet:
+        err.print(message, markup=False)
+
+
+def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
+    """A table on standard output: the first column to the left, numbers to the right. Cells may carry rich's markup."""
+    shown = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for position, head in enumerate(heads):
+        shown.add_column(head, justify="left" if position == 0 else "right", overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    out.print(f"\n[bold]{escape(title)}[/]")
+    out.print(shown)
+    if caption:
+        out.print(f"[dim]{escape(caption)}[/]")
+
+
+def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Names with a line about each, on standard output."""
+    shown = Table(show_header=False, box=None, pad_edge=False)
+    shown.add_column(no_wrap=True, min_width=12)
+    shown.add_column(overflow="fold")
+    for name, about in rows:
+        shown.add_row(escape(name), escape(about))
+    out.print(f"\n[bold]{escape(title)}[/]")
+    out.print(shown)
+
+
+def document(data: Any) -> None:
+    """One JSON document on standard output; numbers that do not exist are null."""
+    sys.stdout.write(json.dumps(_finite(data), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool = False) -> Iterator[Progress | None]:
+    """A progress bar on standard error; nothing when that is not a terminal."""
+    if quiet or not err.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return data

@@ -1,0 +1,72 @@
+"""What the user gave: read and checked, with errors that say what to write instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fairwave import _native
+from fairwave.scenario import Scenario, load
+
+
+class BadInputError(ValueError):
+    """Something in the command line cannot be used; the message says what to write instead."""
+
+
+def scenario(path: str, settings: list[str] | None = None) -> Scenario:
+    """Reads a scenario file and applies `KEY=VALUE` settings to it."""
+    if not Path(path).is_file():
+        near = sorted(str(one) for one in Path("examples").glob("*.toml"))[:8]
+        hint = f"; there are {', '.join(near)}" if near else ""
+        raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
+    read = load(Path(path))
+    return read.with_overrides(overrides(settings)) if settings else read
+
+
+def overrides(settings: list[str]) -> dict[str, Any]:
+    """`KEY=VALUE` settings as overrides: a value that TOML understands is taken so, anything else as text."""
+    found: dict[str, Any] = {}
+    for setting in settings:
+        path, equals, value = setting.partition("=")
+        if not equals or not path.strip():
+            raise BadInputError(
+                f"--set takes KEY=VALUE, not {setting!r}; for example --set 'flow.voice.count=20'"
+            )
+        found[path.strip()] = json.loads(_native.Scenario.override_value(value.strip()))
+    return found
+
+
+def positive(name: str, value: int) -> int:
+    """A count that must be 1 or more."""
+    if value < 1:
+        raise BadInputError(f"{name} is {value}, but must be 1 or more; for example {name} 10")
+    return value
+
+
+def groups(read: Scenario) -> dict[str, dict[str, Any]]:
+    """The scenario's flow groups by name, as they are written."""
+    return {flow["name"]: flow for flow in read.to_dict().get("flow", [])}
+
+
+def media_group(read: Scenario, wanted: str | None = None) -> str:
+    """The group of flows that is compared: the one wanted, else the first with voice or video, else the first."""
+    known = groups(read)
+    if wanted is not None:
+        if wanted not in known:
+            raise BadInputError(
+                f"the scenario has no flow group {wanted!r}; it has {', '.join(known) or 'none'}"
+            )
+        return wanted
+    if not known:
+        raise BadInputError("the scenario has no flows; add a [[flow]]")
+    for name, flow in known.items():
+        if kind(flow) in {"voice", "recording", "video"}:
+            return name
+    return next(iter(known))
+
+
+def kind(flow: dict[str, Any]) -> str:
+    """The kind of traffic of a flow group."""
+    traffic = flow.get("traffic", "")
+    return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)

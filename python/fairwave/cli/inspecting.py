@@ -1,0 +1,64 @@
+"""`fairwave list` and `fairwave check`."""
+
+from __future__ import annotations
+
+import json as json_
+from typing import Any
+
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError, scenario
+
+
+def known_names() -> dict[str, list[tuple[str, str]]]:
+    """Everything that can be named, by kind: names with a line about each."""
+    from fairwave import _native, studies
+    from fairwave.study import measures
+
+    found = dict(_native.names())
+    found["measures"] = [(name, _first_line(make)) for name, make in measures.STANDARD.items()]
+    found["studies"] = [(name, studies.find(name).title) for name in studies.names()]
+    return found
+
+
+def _first_line(what: Any) -> str:
+    return (what.__doc__ or "").strip().split("\n")[0]
+
+
+def show_names(what: str | None, *, json: bool) -> None:
+    """Lists names."""
+    found = known_names()
+    if what is not None:
+        if what not in found:
+            raise BadInputError(f"there is no list of {what!r}; there are {', '.join(found)}")
+        found = {what: found[what]}
+    if json:
+        console.document(
+            {kind: [{"name": name, "about": about} for name, about in each] for kind, each in found.items()}
+        )
+        return
+    for kind, each in found.items():
+        console.pairs(kind, each or [("none", "")])
+
+
+def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
+    """Checks a scenario and says what it comes to."""
+    read = scenario(path, settings)
+    plan = read.plan(seed)
+    if json:
+        console.document(plan if expand else _overview(read.hash, plan))
+        return
+    if expand:
+        console.out.print_json(json_.dumps(plan, ensure_ascii=False))
+        return
+    overview = _overview(read.hash, plan)
+    console.pairs(f"{read.name}: no mistakes", [(key, str(value)) for key, value in overview.items()])
+
+
+def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "hash": digest,
+        "duration_s": plan["duration_s"],
+        "nodes": len(plan["nodes"]),
+        "link directions": len(plan["links"]),
+        "flows": len(plan["flows"]),
+    }

@@ -1,0 +1,139 @@
+"""`fairwave run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave.cli import console
+from fairwave.cli.input import groups, kind, positive, scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario
+    from fairwave.study.measures import Measure
+
+LINKS = (
+    ("utilisation", "utilisation %", 100.0),
+    ("mean_queue_steady_packets", "mean queue, packets", 1.0),
+    ("drop_rate_steady", "dropped %", 100.0),
+    ("mean_wait_s", "mean wait, ms", 1e3),
+)
+
+
+def run_scenario(
+    path: str,
+    seed: int,
+    replications: int,
+    out: Path | None,
+    record: list[str],
+    settings: list[str],
+    threads: int | None,
+    *,
+    json: bool,
+) -> None:
+    """Runs and shows what flows and links came to."""
+    from fairwave.study.grid import Grid
+    from fairwave.study.replication import Folder, Memory
+
+    positive("--replications", replications)
+    read = scenario(path, settings)
+    if record:
+        read = read.with_overrides(
+            {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
+        )
+    seeds = list(range(seed, seed + replications))
+    keep = Folder(out / ".cache") if out else Memory()
+    with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
+        results = Grid("run", read, {}).run(seeds, threads=threads, keep=keep, progress=progress)
+    if out:
+        results.save(out)
+    if json:
+        console.document(_document(read, results))
+        return
+    _show(read, results, replications)
+    if out:
+        console.say(f"\ntables: {out}")
+
+
+def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
+    from fairwave.study import measures
+
+    if kind(flow).startswith("bulk"):
+        return [
+            measures.goodput(name),
+            measures.fairness(name),
+            measures.packet_loss(name),
+            measures.retransmitted(name),
+        ]
+    return [
+        measures.goodput_per_flow(name), measures.fairness(name), measures.loss(name), measures.delay(name),
+        measures.delay_p95(name), measures.jitter(name),
+        *(measures.index(name, reading) for reading in measures.READINGS),
+        measures.r_factor(name), measures.mos(name),
+    ]  # fmt: skip
+
+
+def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
+    rows = []
+    for name, flow in groups(read).items():
+        for measure in _measures(name, flow):
+            cell = measure.over(results).interval()
+            if cell.n:
+                rows.append(
+                    {
+                        "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
+                        "mean": cell.mean, "interval": [cell.low, cell.high], "text": str(cell),
+                    }
+                )  # fmt: skip
+    return rows
+
+
+def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
+    """The links that queue most, with means over replications."""
+    import polars as pl
+
+    from fairwave.study.statistics import interval
+
+    links = results.to_polars("links").with_columns(pl.col("link").cast(pl.String))
+    order = (
+        links.group_by("link", maintain_order=True)
+        .agg(pl.col("mean_wait_s").mean())
+        .sort("mean_wait_s", descending=True, maintain_order=True)
+    )
+    rows = []
+    for name in order["link"].head(most):
+        part = links.filter(pl.col("link") == name)
+        rows.append((name, [str(interval((part[column] * scale).to_numpy())) for column, _, scale in LINKS]))
+    return rows
+
+
+def _show(read: Scenario, results: Results, replications: int) -> None:
+    several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
+    by_group: dict[str, list[list[str]]] = {}
+    for row in _summary(read, results):
+        label = row["title"].removeprefix(f"{row['group']} ")
+        unit = f" ({row['unit']})" if row["unit"] else ""
+        by_group.setdefault(row["group"], []).append([f"{label}{unit}", row["text"]])
+    for name, rows in by_group.items():
+        flow = groups(read)[name]
+        transport = flow.get("transport", "")
+        how = transport.get("name", "") if isinstance(transport, dict) else transport
+        console.table(
+            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows
+        )
+    links = [[name, *cells] for name, cells in _busy_links(results)]
+    if links:
+        console.table("busiest links", ["link", *(title for _, title, _ in LINKS)], links)
+
+
+def _document(read: Scenario, results: Results) -> dict[str, Any]:
+    summary = [{key: value for key, value in row.items() if key != "text"} for row in _summary(read, results)]
+    return {
+        "scenario": read.name,
+        "summary": summary,
+        "flows": results.to_polars("flows").to_dicts(),
+        "links": results.to_polars("links").to_dicts(),
+        "provenance": results.provenance.to_dict(),
+    }

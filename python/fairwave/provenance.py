@@ -1,0 +1,118 @@
+"""Where numbers come from: which version, which command, which scenarios, which seeds.
+
+Every file that fairwave writes carries this. It holds nothing that differs between two runs of the same command, no
+date and no machine, so that results can be compared byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+METADATA_KEY = b"fairwave"
+"""Key under which Parquet files carry the provenance."""
+
+
+class MixedProvenanceWarning(UserWarning):
+    """Results of different versions or different scenarios are put together."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where numbers come from.
+
+    Attributes:
+        version: Version of fairwave.
+        command: What was typed, or "python" for a session.
+        scenarios: Hash to name, for every scenario that was run.
+        seeds: The seeds.
+    """
+
+    version: str = _native.version
+    command: str = ""
+    scenarios: dict[str, str] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+
+    @classmethod
+    def here(cls, scenarios: dict[str, str], seeds: Sequence[int]) -> Provenance:
+        """The provenance of runs made now, by this process."""
+        return cls(_native.version, command(), dict(sorted(scenarios.items())), tuple(sorted(set(seeds))))
+
+    @classmethod
+    def merge(cls, several: Iterable[Provenance]) -> Provenance:
+        """Of results put together.
+
+        Warns:
+            MixedProvenanceWarning: They come from different versions, or of scenarios with different names.
+        """
+        each = list(several)
+        versions = sorted({one.version for one in each})
+        names = sorted({name for one in each for name in one.scenarios.values()})
+        for what, found in (("versions of fairwave", versions), ("scenarios", names)):
+            if len(found) > 1:
+                warnings.warn(
+                    f"these results come from different {what}: {', '.join(found)}", MixedProvenanceWarning, 3
+                )
+        return cls(
+            ", ".join(versions),
+            "; ".join(dict.fromkeys(one.command for one in each)),
+            dict(sorted(item for one in each for item in one.scenarios.items())),
+            tuple(sorted({seed for one in each for seed in one.seeds})),
+        )
+
+    @classmethod
+    def merge_same(cls, several: Iterable[Provenance]) -> Provenance:
+        """Of results of one piece of work, whose scenarios are meant to differ: no warning."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixedProvenanceWarning)
+            return cls.merge(several)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "seeds": list(self.seeds)}
+
+    def to_json(self) -> str:
+        """As JSON text, keys in a fixed order."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Provenance:
+        """Reads what `to_json` wrote."""
+        data = json.loads(text)
+        return cls(data["version"], data["command"], data["scenarios"], tuple(data["seeds"]))
+
+
+def command() -> str:
+    """The command line of this process, its program without its folder."""
+    program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+    if program != "fairwave":
+        return "python"
+    return " ".join([program, *(_quoted(word) for word in sys.argv[1:])])
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word)
+
+
+def seeds_in_words(seeds: Sequence[int]) -> str:
+    """Seeds as text, runs of neighbours shortened: "1–10"."""
+    if not seeds:
+        return "none"
+    spans: list[list[int]] = []
+    for seed in sorted(set(seeds)):
+        if spans and seed == spans[-1][1] + 1:
+            spans[-1][1] = seed
+        else:
+            spans.append([seed, seed])
+    return ", ".join(f"{low}" if low == high else f"{low}–{high}" for low, high in spans)

@@ -1,0 +1,130 @@
+"""The calls of a comparison, made audible: one recording carried packet by packet through each alternative.
+
+A thin seam to `fairwave.speech`, which codes, plays out and conceals. Without a recording there are no clips, and a
+remark says how to supply one.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave.report import style
+from fairwave.study.study import Clip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario
+    from fairwave.speech import Script
+
+CALL = "heard"
+"""Name of the flow group that is listened to."""
+
+LISTEN_S = 20.0
+"""Seconds of each call that a page carries."""
+
+
+@dataclass(frozen=True)
+class Speech:
+    """A recording, ready to be carried by a call.
+
+    Attributes:
+        script: The recording cut into frames.
+    """
+
+    script: Script
+
+    @classmethod
+    def find(cls, path: Path | None) -> tuple[Speech | None, str]:
+        """The recording at `path`, or the default one; and a remark when there is none.
+
+        Raises:
+            BadInputError: The file that was asked for cannot be used.
+        """
+        from fairwave.cli.input import BadInputError
+        from fairwave.speech import SpeechError, script
+        from fairwave.speech.fetch import speech
+
+        try:
+            return cls(script(speech(path))), ""
+        except SpeechError as error:
+            if path is not None:
+                raise BadInputError(str(error)) from None
+            return None, f"No audio: {error}"
+
+    def carried_by(self, scenario: Scenario, group: str) -> Scenario:
+        """The scenario with one call of `group` taken out and put beside it, where it says the recording.
+
+        It is the group `CALL`, with everything else as the others have it, and its units are recorded.
+        """
+        flows = scenario.to_dict()["flow"]
+        where = next(i for i, flow in enumerate(flows) if flow["name"] == group)
+        others = dict(flows[where])
+        count = int(others.get("count", 1))
+        heard = {**others, "name": CALL, "count": 1, "traffic": self.script.traffic()}
+        others["count"] = max(count - 1, 0)
+        changed = [*flows[:where], others, heard, *flows[where + 1 :]]
+        return scenario.with_overrides({"flow": changed, "record.units": [f"{CALL}[0]"]})
+
+    def clips(self, results: Results, axis: str, labels: Sequence[Any], seed: int) -> tuple[list[Clip], str]:
+        """What the listener hears over each alternative in the run with this seed, the original first.
+
+        Returns:
+            The clips, and a remark: where the recording comes from and what was left out.
+        """
+        from fairwave.speech import SpeechError, render_call
+
+        runs = results.to_polars("runs")
+        units = results.to_polars("units")
+        flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == CALL)
+        found: list[Clip] = []
+        for label in labels:
+            run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
+            mine = units.filter(pl.col("run") == run).sort("unit")
+            try:
+                call = render_call(mine, self.script)
+                heard, reference = call.segment(*_excerpt(mine["created_s"].to_list()))
+            except SpeechError as error:
+                return found, f"No audio over {label}: {error}"
+            if not found:
+                found.append(Clip("The original", wav(reference), "as it was spoken, neither coded nor lost"))
+            row = flows.filter(pl.col("run") == run)
+            counts = call.counts
+            notes = [f"{counts['played']} units played, {counts['late']} late, {counts['lost']} lost"]
+            if row.height and row["mos"].is_not_nan()[0]:
+                notes.append(f"R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
+            found.append(Clip(style.title(label), wav(heard), "; ".join(notes)))
+        remark = f"{LISTEN_S:g} seconds of one call under seed {seed}, with the same competitors over the same network."
+        return found, f"{remark} {self.script.recording.attribution}".strip()
+
+
+def _excerpt(created: list[float]) -> tuple[int, int]:
+    """First and one past the last unit of the stretch that a page carries: from a third of the call on."""
+    begin = created[0] + (created[-1] - created[0]) / 3
+    if created[-1] - begin < LISTEN_S:
+        begin = max(created[0], created[-1] - LISTEN_S)
+    chosen = [number for number, at in enumerate(created) if begin <= at < begin + LISTEN_S]
+    return chosen[0], chosen[-1] + 1
+
+
+def wav(samples: Any) -> bytes:
+    """Mono 16-bit samples at 8 kHz as a wav file."""
+    import wave
+
+    import numpy as np
+
+    from fairwave.speech import RATE
+
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(np.asarray(samples, dtype="<i2").tobytes())
+    return buffer.getvalue()

@@ -1,0 +1,246 @@
+"""A comparison of a few alternatives, most often transports: the measures worth showing, as text and as a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fairwave.report import figures as drawing
+from fairwave.report import style
+from fairwave.report.call import CALL
+from fairwave.report.page import Card, Page, TableView
+from fairwave.staging import staging
+from fairwave.study import measures
+from fairwave.study.statistics import Interval, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairwave.report.figures import Drawing
+    from fairwave.results import Results
+    from fairwave.study.measured import Measured
+    from fairwave.study.measures import Measure
+    from fairwave.study.study import Clip
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure across the alternatives.
+
+    Attributes:
+        group: Flow group it is about.
+        measured: The measure in every run.
+        cells: Label to interval.
+        best: Labels that no other is significantly better than, when the measure has a good direction and some are
+            worse.
+    """
+
+    group: str
+    measured: Measured
+    cells: dict[Any, Interval]
+    best: frozenset[Any]
+
+    @property
+    def measure(self) -> Measure:
+        """What is measured."""
+        return self.measured.measure
+
+
+def call_measures(group: str) -> list[Measure]:
+    """What is shown of the flows that are compared."""
+    return [
+        measures.mos(group),
+        measures.r_factor(group),
+        measures.loss(group),
+        measures.delay(group),
+        measures.delay_p95(group),
+        measures.jitter(group),
+        *(measures.index(group, reading) for reading in measures.READINGS),
+        measures.goodput_per_flow(group),
+        measures.fairness(group),
+    ]
+
+
+def other_measures(group: str) -> list[Measure]:
+    """What is shown of everybody else."""
+    return [measures.goodput(group), measures.fairness(group), measures.retransmitted(group)]
+
+
+def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | None = None) -> list[Line]:
+    """Every measure that applies, for the group that is compared and then for the others.
+
+    Args:
+        results: Runs with one axis.
+        axis: Its name.
+        group: The flow group that is compared.
+        wanted: Measures instead of the usual.
+    """
+    present = results.to_polars("flows")["group"].cast(pl.String).unique(maintain_order=True).to_list()
+    chosen = [(group, one) for one in (wanted if wanted is not None else call_measures(group))]
+    if wanted is None:
+        chosen += [
+            (other, one) for other in present if other not in {group, CALL} for one in other_measures(other)
+        ]
+    found = []
+    for owner, measure in chosen:
+        measured = measure.over(results)
+        labels = measured.labels(axis)
+        cells = {label: measured.interval(**{axis: label}) for label in labels}
+        if all(np.isnan(cell.mean) for cell in cells.values()):
+            continue
+        found.append(Line(owner, measured, cells, _best(measured, axis, labels)))
+    return found
+
+
+def _best(measured: Measured, axis: str, labels: Sequence[Any]) -> frozenset[Any]:
+    """Those that no other beats significantly, by paired differences; none when that is true of all."""
+    sign = {"higher": 1.0, "lower": -1.0}.get(measured.measure.better or "")
+    if sign is None:
+        return frozenset()
+    samples = {label: sign * measured.samples(**{axis: label}) for label in labels}
+
+    def beaten(label: Any) -> bool:
+        return any(paired(samples[other], samples[label]).low > 0 for other in labels if other != label)
+
+    best = frozenset(label for label in labels if not beaten(label) and not np.isnan(samples[label]).all())
+    return frozenset() if len(best) == len(labels) else best
+
+
+def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:
+    """The comparison as plain data, with the paired difference of each alternative to the first."""
+    rows = []
+    for line in found:
+        labels = list(line.cells)
+        first = line.measured.samples(**{axis: labels[0]})
+        for label, cell in line.cells.items():
+            difference = paired(line.measured.samples(**{axis: label}), first)
+            rows.append(
+                {
+                    "group": line.group,
+                    "measure": line.measure.id,
+                    "title": line.measure.title,
+                    "unit": line.measure.unit,
+                    axis: label,
+                    "mean": cell.mean,
+                    "interval": [cell.low, cell.high],
+                    "replications": cell.n,
+                    f"difference_to_{labels[0]}": difference.mean,
+                    "difference_interval": [difference.low, difference.high],
+                    "best": label in line.best,
+                }
+            )
+    return rows
+
+
+def table_view(found: Sequence[Line], axis: str, files: Sequence[str] = ()) -> TableView:
+    """The comparison as a table: measures down, alternatives across."""
+    labels = list(found[0].cells) if found else []
+    rows = [
+        [
+            line.measure.label,
+            *(f"{cell}{' *' if label in line.best else ''}" for label, cell in line.cells.items()),
+        ]
+        for line in found
+    ]
+    return TableView(
+        "comparison",
+        "Mean ± half width of the 95 % interval",
+        ["measure", *(style.title(label) for label in labels)],
+        rows,
+        files,
+        caption=f"* no other {axis} is significantly better, by paired differences under the same seeds.",
+    )
+
+
+def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> list[Drawing]:
+    """Bars for what decides about a call and for what it does to the others."""
+    wanted = {
+        "call": (
+            "What the callers get",
+            ("mos", "loss", "delay_p95", "index_gap", "index_excess-gap", "index_delay"),
+        ),
+        "others": ("What it does to everyone else", ("goodput",)),
+    }
+    drawings = []
+    for name, (title, ids) in wanted.items():
+        chosen = [line for line in found if line.measure.id in ids]
+        if not chosen:
+            continue
+        panels, numbers = [], []
+        for line in chosen:
+            summary = line.measured.summary([axis])
+            heading = line.measure.title.removeprefix(f"{line.group} ")
+            heading = heading[:1].upper() + heading[1:]
+            if name == "others":
+                heading = line.measure.title
+            panels.append(drawing.Panel(summary, axis, None, line.measure.unit, "", heading, "bar"))
+            numbers.append(
+                summary.select(
+                    pl.lit(line.measure.id).alias("measure"), pl.lit(line.group).alias("group"), pl.all()
+                )
+            )
+        with drawing.canvas(name, drawing.size_for(len(panels))) as canvas:
+            drawing.draw_panels(canvas, panels)
+            drawings.append(
+                drawing.save(
+                    canvas, folder, name, pl.concat(numbers, how="vertical_relaxed"), results.provenance,
+                    title=title, caption=f"One bar per {axis}; error bars are 95 % confidence intervals.",
+                )
+            )  # fmt: skip
+    return drawings
+
+
+def write(
+    results: Results,
+    axis: str,
+    group: str,
+    out: Path,
+    *,
+    title: str,
+    lead: str = "",
+    clips: Sequence[Clip] = (),
+    notes: Sequence[str] = (),
+    scenario: str = "",
+    found: Sequence[Line] | None = None,
+) -> Path:
+    """Leaves page, tables and figures in the folder `out`, all or nothing.
+
+    Returns:
+        The page.
+    """
+    chosen = list(found) if found is not None else lines(results, axis, group)
+    replications = len(results.provenance.seeds)
+    with staging(out) as partial:
+        results.write_into(partial)
+        drawings = draw(results, chosen, axis, partial / "figures")
+        for number, clip in enumerate(clips, 1):
+            (partial / f"audio-{number}-{_plain(clip.title)}.wav").write_bytes(clip.wav)
+        page = Page(
+            title=title,
+            kicker="Comparison",
+            lead=lead,
+            cards=[
+                Card(str(len(next(iter(chosen)).cells) if chosen else 0), f"{axis}s compared"),
+                Card(str(replications), "replications each"),
+                Card(str(results.runs.num_rows), "runs"),
+            ],
+            drawings=drawings,
+            tables=[table_view(chosen, axis)],
+            clips=clips,
+            notes=notes,
+            scenario=scenario,
+            provenance=results.provenance,
+            tables_first=True,
+        )
+        (partial / "index.html").write_text(page.html(), encoding="utf-8")
+    return out / "index.html"
+
+
+def _plain(text: str) -> str:
+    import re
+
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "call"

@@ -1,0 +1,217 @@
+"""Drawing: lines with error bands, bars with error bars, and saving as SVG, PNG and data."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from fairwave.report import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fairwave.provenance import Provenance
+
+Kind = Literal["line", "bar"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that has been drawn.
+
+    Attributes:
+        id: Its id, also the stem of its files.
+        title: One line.
+        svg: SVG text for a page: no header, colours as variables.
+        files: Names of the files that hold picture and data.
+        data: The numbers that are drawn.
+        caption: A sentence or two.
+        source: The figure of a paper that it answers to.
+        alt: What the picture shows, for those who cannot see it.
+    """
+
+    id: str
+    title: str
+    svg: str
+    files: tuple[str, ...]
+    data: pl.DataFrame
+    caption: str = ""
+    source: str = ""
+    alt: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes with a measure over x for several series.
+
+    Attributes:
+        data: Columns `x`, `series` (when there is one), `mean`, `low`, `high`.
+        x: Column for the horizontal axis.
+        series: Column that tells lines or bars apart.
+        y_label: Measure with unit.
+        x_label: Horizontal axis.
+        title: Above the panel, when there are several.
+        kind: Lines, or bars for labels without an order.
+        lines: Horizontal lines to compare with: label to value.
+        y_from_zero: Whether the vertical axis begins at zero.
+        log_x: Whether the horizontal axis is logarithmic.
+    """
+
+    data: pl.DataFrame
+    x: str
+    series: str | None
+    y_label: str
+    x_label: str
+    title: str = ""
+    kind: Kind = "line"
+    lines: dict[str, float] = field(default_factory=dict)
+    y_from_zero: bool = True
+    log_x: bool = False
+
+
+@contextmanager
+def canvas(salt: str, size: tuple[float, float]) -> Iterator[Figure]:
+    """An empty figure in house style, `size` in inches."""
+    import matplotlib as mpl
+
+    mpl.use("agg", force=False)
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(cast("Any", style.settings(salt))):
+        yield Figure(figsize=size)
+
+
+def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
+    """Draws panels side by side, up to three in a row, with one legend."""
+    columns = min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        draw_panel(axes, panel)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    if len(labels) > 1:
+        # One row while it fits.
+        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 2 + 3 * columns))
+
+
+def draw_panel(axes: Axes, panel: Panel) -> None:
+    """Draws one panel."""
+    import polars as pl
+
+    names = panel.data[panel.series].unique(maintain_order=True).to_list() if panel.series else [None]
+    looks = style.looks(names)
+    ticks = panel.data[panel.x].unique(maintain_order=True).to_list()
+    numeric = panel.kind == "line" and all(isinstance(one, (int, float)) for one in ticks)
+    place = {tick: (tick if numeric else i) for i, tick in enumerate(ticks)}
+    for i, name in enumerate(names):
+        part = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
+        x = [place[one] for one in part[panel.x].to_list()]
+        mean = part["mean"].to_list()
+        low, high = (part[end].fill_null(part["mean"]).to_list() for end in ("low", "high"))
+        look, label = looks[name], (style.title(name) if name is not None else None)
+        if panel.kind == "line":
+            axes.plot(
+                x, mean, color=look.colour, marker=look.marker, linestyle=look.line, label=label, zorder=3
+            )
+            axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
+        else:
+            width = 0.8 / len(names)
+            at = [one - 0.4 + width * (i + 0.5) for one in x]
+            reach = [
+                [m - lo for m, lo in zip(mean, low, strict=True)],
+                [hi - m for m, hi in zip(mean, high, strict=True)],
+            ]
+            colours = [look.colour] * len(x)
+            if panel.series is None:
+                colours = [one.colour for one in style.looks(ticks).values()]
+            axes.bar(at, mean, width * 0.86, color=colours, label=label, zorder=2)
+            axes.errorbar(
+                at, mean, yerr=reach, fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=3
+            )
+    for label, value in panel.lines.items():
+        axes.axhline(value, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        axes.annotate(
+            label, (1, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8.5
+        )
+    if not numeric:
+        axes.set_xticks(range(len(ticks)), [style.title(one) for one in ticks])
+        axes.grid(visible=False, axis="x")
+    if panel.log_x and numeric:
+        axes.set_xscale("log")
+    if panel.y_from_zero:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    if panel.title:
+        axes.set_title(panel.title)
+
+
+def size_for(panels: int) -> tuple[float, float]:
+    """Inches for so many panels."""
+    return {1: (6.4, 3.7), 2: (9.2, 3.7)}.get(panels, (11.4, 3.7 * -(-panels // 3)))
+
+
+def save(
+    figure: Figure,
+    folder: Path,
+    stem: str,
+    data: pl.DataFrame,
+    provenance: Provenance,
+    *,
+    title: str,
+    caption: str = "",
+    source: str = "",
+    alt: str = "",
+) -> Drawing:
+    """Writes `stem`.svg, .png, .csv and .parquet into `folder`; must be called inside `canvas`."""
+    from fairwave.results import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    buffer = io.StringIO()
+    metadata = {"Date": None, "Creator": f"fairwave {provenance.version}", "Title": title}
+    figure.savefig(buffer, format="svg", metadata=metadata)
+    svg = buffer.getvalue()
+    (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
+    figure.savefig(
+        folder / f"{stem}.png", metadata={"Software": f"fairwave {provenance.version}", "Title": title}
+    )
+    written = write_table(data.to_arrow(), folder / stem, provenance)
+    names = (f"{stem}.svg", f"{stem}.png", *(path.name for path in reversed(written)))
+    return Drawing(stem, title, for_page(svg), names, data, caption, source, alt or title)
+
+
+def for_page(svg: str) -> str:
+    """An SVG that can stand inside a page: no XML header, and colours that follow the page's theme."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    variables = {style.INK: "var(--ink)", style.FAINT: "var(--rule)", style.PAPER: "none"}
+    variables.update({look.colour: f"var(--{look.name})" for look in style.LOOKS})
+    for colour, variable in variables.items():
+        body = body.replace(colour, variable)
+    body = re.sub(r'(<svg [^>]*?)width="[^"]*"', r"\1", body, count=1)
+    body = re.sub(r'(<svg [^>]*?)height="[^"]*"', r"\1", body, count=1)
+    return body.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1).strip()
+
+
+def table_rows(frame: pl.DataFrame) -> list[list[str]]:
+    """A data frame's rows as text for a page or a terminal."""
+    return [[in_words(value) for value in row] for row in frame.iter_rows()]
+
+
+def in_words(value: Any) -> str:
+    """A value as text: four digits, a dash for what does not exist."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"  # noqa: PLR0124  # only NaN differs from itself
+    return str(value)

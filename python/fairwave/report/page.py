@@ -1,0 +1,119 @@
+"""One self-contained page: figures, tables, verdicts, audio and provenance in a single file that needs no network."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fairwave.provenance import seeds_in_words
+from fairwave.report import figures, style
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from jinja2 import Template
+
+    from fairwave.provenance import Provenance
+    from fairwave.report.figures import Drawing
+    from fairwave.study.claims import Judgement
+    from fairwave.study.study import Clip
+
+
+@dataclass(frozen=True)
+class Card:
+    """A number worth seeing first.
+
+    Attributes:
+        number: The number, as text.
+        label: What it counts.
+        tone: Name of a verdict in small letters with underscores, or empty.
+    """
+
+    number: str
+    label: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table as text.
+
+    Attributes:
+        id: Its id.
+        title: One line.
+        columns: Heads.
+        rows: Cells.
+        files: Names of the files that hold it, relative to the page.
+        source: The table of a paper that it answers to.
+        caption: What to see.
+    """
+
+    id: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    files: Sequence[str] = ()
+    source: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that a page shows; what is empty is left out.
+
+    Attributes:
+        title: Heading.
+        kicker: Small line above it.
+        lead: Paragraph beneath it.
+        provenance: Where the numbers come from.
+        cards: Numbers worth seeing first.
+        judgements: Claims with verdicts.
+        drawings: Figures.
+        tables: Tables.
+        clips: Audio.
+        sensitivities: Sensitivity tables.
+        assumptions: Entries with `id`, `statement`, `source`, `swept`.
+        calibrations: Entries with `quantity`, `target`, `source`, `setting`, `measured`.
+        notes: Remarks, a paragraph each.
+        scenario: The scenario's text.
+        figures_folder: Where the figures' files are, relative to the page.
+        tables_first: Whether tables stand before figures.
+    """
+
+    title: str
+    provenance: Provenance
+    kicker: str = ""
+    lead: str = ""
+    cards: Sequence[Card] = ()
+    judgements: Sequence[Judgement] = ()
+    drawings: Sequence[Drawing] = ()
+    tables: Sequence[TableView] = ()
+    clips: Sequence[Clip] = ()
+    sensitivities: Sequence[TableView] = ()
+    assumptions: Sequence[Mapping[str, Any]] = ()
+    calibrations: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = field(default_factory=list)
+    scenario: str = ""
+    figures_folder: str = "figures"
+    tables_first: bool = False
+
+    def html(self) -> str:
+        """The page's text."""
+        return _template().render(
+            page=self,
+            looks=style.LOOKS,
+            seeds=seeds_in_words(self.provenance.seeds),
+            rows=figures.table_rows,
+            base64=lambda data: base64.b64encode(data).decode("ascii"),
+        )
+
+
+@cache
+def _template() -> Template:
+    import jinja2
+
+    loader = jinja2.PackageLoader("fairwave.report", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("page.html.j2")

@@ -1,0 +1,186 @@
+"""Results of runs: tables in Arrow, with what is needed to know and to repeat them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fairwave import tables as tables_
+from fairwave.provenance import METADATA_KEY, Provenance
+from fairwave.staging import staging, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    import polars as pl
+
+    from fairwave.study.measured import Measured
+    from fairwave.study.measures import Measure
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one or many runs left.
+
+    Attributes:
+        tables: `runs` (run, the labels of its point, seed, scenario hash) and the tables of `docs/results.md`.
+        axes: Columns of `runs` that tell the points apart: what was varied.
+        provenance: Where the numbers come from.
+    """
+
+    tables: dict[str, pa.Table]
+    axes: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def runs(self) -> pa.Table:
+        """One row per run: its labels, seed and scenario hash."""
+        return self.tables["runs"]
+
+    @property
+    def flows(self) -> pa.Table:
+        """One row per run and flow."""
+        return self._of("flows")
+
+    @property
+    def timeliness(self) -> pa.Table:
+        """One row per run, flow, threshold and reading of *timely*."""
+        return self._of("timeliness")
+
+    @property
+    def links(self) -> pa.Table:
+        """One row per run and link direction."""
+        return self._of("links")
+
+    @property
+    def series(self) -> pa.Table:
+        """Time series, when the scenario records them."""
+        return self._of("series")
+
+    @property
+    def units(self) -> pa.Table:
+        """The units of recorded flows: when each was made and when it arrived."""
+        return self._of("units")
+
+    def _of(self, name: str) -> pa.Table:
+        if name in self.tables:
+            return self.tables[name]
+        hint = ": ask for them in the scenario's [record]" if name in {"series", "units"} else ""
+        raise LookupError(f"these runs left no {name}{hint}; they left {', '.join(self.tables)}")
+
+    def to_polars(self, table: str = "flows") -> pl.DataFrame:
+        """A table as polars data frame.
+
+        Raises:
+            LookupError: The runs left no such table.
+        """
+        import polars as pl
+
+        frame = pl.from_arrow(self._of(table))
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
+        """A table as pandas data frame; needs pandas."""
+        return self._of(table).to_pandas()
+
+    def measured(self, measure: Measure | str, group: str | None = None) -> Measured:
+        """A measure, one number per run: "goodput", "loss", "r_factor", … (see `fairwave.study.measures`)."""
+        from fairwave.study.measures import find
+
+        found = find(measure, group) if isinstance(measure, str) else measure
+        return found.over(self)
+
+    def save(self, out: str | Path) -> Path:
+        """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.
+
+        Returns:
+            The folder.
+        """
+        folder = Path(out)
+        with staging(folder) as partial:
+            self.write_into(partial)
+        return folder
+
+    def write_into(self, folder: Path) -> None:
+        """Writes into an existing folder, file by file."""
+        for name, table in self.tables.items():
+            write_table(table, folder / name, self.provenance, {"axes": list(self.axes)})
+        write_text(folder / "provenance.json", self.provenance.to_json() + "\n")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Results:
+        """Reads what `save` wrote.
+
+        Raises:
+            FileNotFoundError: The folder holds no results.
+        """
+        import json
+
+        where = Path(folder)
+        files = sorted(where.glob("*.parquet"))
+        if not (where / "runs.parquet").exists():
+            raise FileNotFoundError(
+                f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has runs.parquet"
+            )
+        tables = {file.stem: pq.read_table(file) for file in files}
+        metadata = tables["runs"].schema.metadata or {}
+        axes = json.loads(metadata.get(b"axes", b"[]"))
+        return cls(tables, tuple(axes), Provenance.from_json(metadata[METADATA_KEY]))
+
+    @classmethod
+    def concatenate(cls, several: Iterable[Results]) -> Results:
+        """Results one below the other; runs are numbered anew.
+
+        Warns:
+            MixedProvenanceWarning: They come from different versions or scenarios.
+        """
+        import pyarrow.compute as pc
+
+        each = list(several)
+        offset = 0
+        parts = []
+        for one in each:
+            shifted = {}
+            for name, table in one.tables.items():
+                at = table.column_names.index("run")
+                shifted[name] = table.set_column(
+                    at, "run", pc.add(table["run"], pa.scalar(offset, pa.int64()))
+                )
+            parts.append(shifted)
+            offset += one.runs.num_rows
+        axes = tuple(dict.fromkeys(axis for one in each for axis in one.axes))
+        return cls(tables_.concatenate(parts), axes, Provenance.merge(one.provenance for one in each))
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {table.num_rows}" for name, table in self.tables.items() if table.num_rows)
+        return f"Results(rows: {sizes}; seeds {list(self.provenance.seeds)})"
+
+
+def write_table(
+    table: pa.Table, stem: Path, provenance: Provenance, extra: dict[str, Any] | None = None
+) -> list[Path]:
+    """Writes `stem`.parquet, with provenance in its metadata, and `stem`.csv.
+
+    Returns:
+        The two files.
+    """
+    import json
+
+    import pyarrow.csv as pa_csv
+
+    metadata = {METADATA_KEY: provenance.to_json().encode()}
+    metadata.update({key.encode(): json.dumps(value).encode() for key, value in (extra or {}).items()})
+    parquet, csv = (stem.with_name(stem.name + suffix) for suffix in (".parquet", ".csv"))
+    pq.write_table(table.replace_schema_metadata(metadata), parquet, compression="zstd")
+    plain = [
+        column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        for column in table.itercolumns()
+    ]
+    pa_csv.write_csv(pa.table(dict(zip(table.column_names, plain, strict=True))), csv)
+    return [parquet, csv]

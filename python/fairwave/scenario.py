@@ -1,0 +1,156 @@
+"""A scenario as Python sees it: a value that can be read, varied and run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairwave.results import Results
+    from fairwave.study.grid import Axes
+    from fairwave.study.replication import Progress
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario. Equal scenarios have equal hashes, however they were written.
+
+    Attributes:
+        native: The compiled part's scenario.
+    """
+
+    native: _native.Scenario
+
+    @property
+    def name(self) -> str:
+        """The scenario's name, for reports."""
+        return self.native.name
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits that are the same for the same scenario, however it was written."""
+        return self.native.hash
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as plain data, in the shape of its TOML."""
+        data: dict[str, Any] = json.loads(self.native.to_json())
+        return data
+
+    def to_json(self) -> str:
+        """The scenario as JSON text."""
+        return self.native.to_json()
+
+    def to_toml(self) -> str:
+        """The scenario as TOML text."""
+        return self.native.to_toml()
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> Scenario:
+        """A scenario with other values at dotted paths: `{"flow.voice.transport": "tcp/vegas"}`.
+
+        Raises:
+            fairwave.ScenarioError: A path leads nowhere or a value does not fit.
+        """
+        return Scenario(self.native.with_overrides(json.dumps(dict(overrides))))
+
+    def with_(self, **overrides: Any) -> Scenario:
+        """The same with keywords, where a double underscore stands for the dot: `with_(duration="10 s")`."""
+        return self.with_overrides({path.replace("__", "."): value for path, value in overrides.items()})
+
+    def plan(self, seed: int = 1) -> dict[str, Any]:
+        """What a run with this seed would execute: nodes, links and flows with everything spelled out.
+
+        Raises:
+            fairwave.ScenarioError: It cannot be planned.
+        """
+        spelled_out: dict[str, Any] = json.loads(self.native.plan(seed))
+        return spelled_out
+
+    def run(self, seed: int = 1) -> Results:
+        """One run.
+
+        Raises:
+            fairwave.RunError: The run was refused or failed.
+        """
+        return self.replicate(seeds=[seed])
+
+    def replicate(
+        self,
+        n: int = 10,
+        *,
+        seeds: list[int] | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Results:
+        """Independent replications.
+
+        Args:
+            n: How many, with seeds 1 to `n`.
+            seeds: The seeds themselves, instead of `n`.
+            threads: How many runs at once; all cores when None.
+            progress: Told how many runs are done.
+        """
+        return compare(self, {}, n=n, seeds=seeds, threads=threads, progress=progress)
+
+
+def load(source: str | Path) -> Scenario:
+    """Reads a scenario.
+
+    Args:
+        source: A file's path (`.toml` or `.json`), or the text itself when it is of more than one line or begins
+            with a brace.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
+    """
+    text = str(source)
+    if isinstance(source, str) and ("\n" in text or text.lstrip().startswith("{")):
+        return Scenario(_native.Scenario.from_text(text))
+    if not Path(text).is_file():
+        raise FileNotFoundError(f"no scenario file {text!r}: give the path of a .toml or .json file")
+    try:
+        content = Path(text).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise _native.ScenarioError(
+            f"{text} is no text in UTF-8 (byte {error.start}): save it as UTF-8"
+        ) from None
+    return Scenario(_native.Scenario.from_text(content, text))
+
+
+def compare(
+    scenario: Scenario,
+    over: Axes | Mapping[str, Any],
+    *,
+    n: int = 10,
+    seeds: list[int] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Runs a scenario varied along one or more axes, every point under the same seeds.
+
+    Args:
+        scenario: What is varied.
+        over: Either a dotted path to the values that it takes (`{"flow.voice.transport": ["udp", "tcp/vegas"]}`), or
+            an
+            axis name to labels, each with the overrides it stands for.
+        n: Number of replications, with seeds 1 to `n`.
+        seeds: The seeds themselves, instead of `n`.
+        threads: How many runs at once; all cores when None.
+        progress: Told how many runs are done.
+    """
+    from fairwave.study.grid import Grid, vary
+
+    axes = {
+        name: labels
+        if hasattr(labels, "items")
+        else vary(name, labels)  # a list of values, or labels with overrides
+        for name, labels in over.items()
+    }
+    grid = Grid("compare", scenario, axes)
+    return grid.run(seeds if seeds is not None else list(range(1, n + 1)), threads=threads, progress=progress)

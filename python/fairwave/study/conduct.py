@@ -1,0 +1,300 @@
+"""Carrying a study out: run its grids, draw, judge, and leave page, files and ledger, all or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave.provenance import Provenance
+from fairwave.report import figures as drawing
+from fairwave.report.page import Card, Page, TableView
+from fairwave.results import write_table
+from fairwave.staging import staging
+from fairwave.study.claims import Verdict
+from fairwave.study.grid import assemble
+from fairwave.study.ledger import Ledger
+from fairwave.study.replication import Folder, replicate
+from fairwave.study.statistics import interval
+from fairwave.study.study import Data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+
+    from fairwave.report.figures import Drawing
+    from fairwave.results import Results
+    from fairwave.study.claims import Judgement
+    from fairwave.study.grid import Grid
+    from fairwave.study.replication import Progress
+    from fairwave.study.study import Figure, Sensitivity, Study, Table
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What carrying out a study left.
+
+    Attributes:
+        ledger: Verdicts and entries, also in `ledger.json`.
+        page: The page.
+        data: The results of each grid, to look further into.
+        drawings: The figures.
+        tables: The tables, sensitivity tables among them.
+    """
+
+    ledger: Ledger
+    page: Path
+    data: Data
+    drawings: Sequence[Drawing]
+    tables: Sequence[TableView]
+
+
+def conduct(
+    study: Study,
+    out: str | Path,
+    replications: int = 10,
+    *,
+    figure: str | None = None,
+    sensitivity: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    status: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Carries a study out. Arguments as for `fairwave.study.Study.run`."""
+    if replications < 1:
+        raise ValueError(f"replications are 1 or more, not {replications}; usual is 10")
+    say = status or (lambda _: None)
+    folder = Path(out)
+    figures, tables = _chosen(study, figure)
+    sensitivities = list(study.sensitivities) if sensitivity and figure is None else []
+    wanted = {grid for one in figures for grid in one.reads()} | {
+        grid for one in tables for grid in one.grids
+    }
+    if figure is None:
+        wanted |= {grid for claim in study.claims for grid in claim.grids}
+        wanted |= {grid for one in study.calibrations for grid in one.grids}
+    wanted |= {one.grid for one in sensitivities}
+    claims = [claim for claim in study.claims if set(claim.grids) <= wanted]
+    seeds = list(range(1, replications + 1))
+
+    say("running")
+    data = Data(_run([grid for grid in study.grids if grid.id in wanted], seeds, folder, threads, progress))
+    provenance = Provenance.merge_same(one.provenance for one in data.results.values())
+
+    say("judging claims")
+    judgements = [claim.judge(data) for claim in claims]
+    ledger = Ledger(study.name, study.title, provenance, judgements)
+    with staging(folder) as partial:
+        say("drawing figures")
+        drawings = [_draw(one, data, partial / "figures", provenance) for one in figures]
+        views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
+        settings = [_sweep(one, data, partial / "tables", provenance) for one in sensitivities]
+        say("writing the page")
+        calibrations = [
+            {
+                "quantity": one.quantity,
+                "target": one.target,
+                "source": one.source,
+                "setting": one.setting,
+                "measured": one.measured(data) if one.measured and set(one.grids) <= wanted else "",
+            }
+            for one in study.calibrations
+        ]
+        _enter(ledger, study, replications, drawings, views, settings, calibrations)
+        clips = list(study.audio()) if study.audio and figure is None else []
+        page = Page(
+            title=study.title,
+            kicker=f"Study: {study.name}",
+            lead=study.question,
+            cards=_cards(ledger, replications, data),
+            judgements=judgements,
+            drawings=drawings,
+            tables=views,
+            sensitivities=[view for view, _ in settings],
+            assumptions=ledger.assumptions,
+            calibrations=calibrations,
+            clips=clips,
+            provenance=provenance,
+        )
+        (partial / "index.html").write_text(page.html(), encoding="utf-8")
+        (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
+    return Outcome(ledger, folder / "index.html", data, drawings, [*views, *(view for view, _ in settings)])
+
+
+def _chosen(study: Study, wanted: str | None) -> tuple[list[Figure], list[Table]]:
+    if wanted is None:
+        return list(study.figures), list(study.tables)
+    figures = [one for one in study.figures if one.id == wanted]
+    tables = [one for one in study.tables if one.id == wanted]
+    if not figures and not tables:
+        known = study.pictured()
+        raise LookupError(f"study {study.name!r} has no figure {wanted!r}; there are {', '.join(known)}")
+    return figures, tables
+
+
+def _run(
+    grids: Sequence[Grid], seeds: Sequence[int], folder: Path, threads: int | None, progress: Progress | None
+) -> dict[str, Results]:
+    points = {grid.id: grid.points() for grid in grids}
+    jobs = [(point.scenario.native, seed) for each in points.values() for point in each for seed in seeds]
+    runs = replicate(jobs, threads=threads, keep=Folder(folder / ".cache"), progress=progress)
+    results, at = {}, 0
+    for name, each in points.items():
+        count = len(each) * len(seeds)
+        results[name] = assemble(each, seeds, runs[at : at + count])
+        at += count
+    return results
+
+
+def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> Drawing:
+    import polars as pl
+
+    if figure.draw is not None:
+        with drawing.canvas(figure.id, figure.size or drawing.size_for(1)) as canvas:
+            numbers = figure.draw(canvas, data)
+            return drawing.save(
+                canvas, folder, figure.id, numbers, provenance,
+                title=figure.title, caption=figure.caption, source=figure.source,
+            )  # fmt: skip
+    panels: list[drawing.Panel] = []
+    parts: list[pl.DataFrame] = []
+    for position, measure in enumerate(figure.measures):
+        measured = data.measured(measure, figure.grid).at(**figure.fix)
+        by = [axis for axis in (figure.x, figure.series) if axis]
+        summary = measured.summary(by)
+        several = len(figure.measures) > 1
+        title = figure.panel_titles[position] if figure.panel_titles else measure.title if several else ""
+        panels.append(
+            drawing.Panel(
+                summary, figure.x, figure.series, measure.label, figure.x_label or figure.x, title,
+                figure.kind, dict(figure.lines), figure.y_from_zero, figure.log_x,
+            )
+        )  # fmt: skip
+        parts.append(
+            summary.select(pl.lit(measure.id).alias("measure"), pl.lit(measure.unit).alias("unit"), pl.all())
+        )
+    with drawing.canvas(figure.id, figure.size or drawing.size_for(len(panels))) as canvas:
+        drawing.draw_panels(canvas, panels)
+        return drawing.save(
+            canvas, folder, figure.id, pl.concat(parts, how="vertical_relaxed"), provenance,
+            title=figure.title, caption=figure.caption, source=figure.source, alt=_alt(figure),
+        )  # fmt: skip
+
+
+def _alt(figure: Figure) -> str:
+    what = " and ".join(measure.label for measure in figure.measures)
+    by = f", one {figure.kind} per {figure.series}" if figure.series else ""
+    return f"{figure.title}: {what} over {figure.x_label or figure.x}{by}; numbers below"
+
+
+def _tabulate(table: Table, data: Data, folder: Path, provenance: Provenance) -> TableView:
+    frame = table.build(data)
+    return _write(table.id, table.title, frame, folder, provenance, table.source, table.caption)
+
+
+def _write(
+    name: str,
+    title: str,
+    frame: pl.DataFrame,
+    folder: Path,
+    provenance: Provenance,
+    source: str,
+    caption: str,
+) -> TableView:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = write_table(frame.to_arrow(), folder / name, provenance)
+    names = tuple(f"{folder.name}/{path.name}" for path in reversed(files))
+    return TableView(name, title, frame.columns, drawing.table_rows(frame), names, source, caption)
+
+
+def _sweep(
+    one: Sensitivity, data: Data, folder: Path, provenance: Provenance
+) -> tuple[TableView, dict[str, Any]]:
+    """Claims and means for each setting of an assumption."""
+    import polars as pl
+
+    runs = data.results[one.grid].to_polars("runs")
+    rows: list[dict[str, Any]] = []
+    verdicts: list[dict[str, Any]] = []
+    for setting in runs.select(one.over).unique(maintain_order=True).to_dicts():
+        row: dict[str, Any] = dict(setting)
+        part = data.through({one.instead_of: (one.grid, setting)})
+        for claim, test in one.claims.items():
+            verdict = test(part).verdict()
+            row[claim] = str(verdict)
+            verdicts.append({"claim": claim, "setting": setting, "verdict": str(verdict)})
+        for measure in one.measures:
+            measured = part.measured(measure, one.instead_of)
+            for labels in measured.points(without=[axis for axis in measured.axes if axis not in one.by]):
+                mean = _mean_over_points(measured.at(**labels).frame)
+                row[f"{measure.title}, {' '.join(map(str, labels.values()))}"] = mean
+        rows.append(row)
+    frame = pl.DataFrame(rows, strict=False)
+    view = _write(f"sensitivity-{one.id}", one.title, frame, folder, provenance, "", one.caption)
+    return view, {"id": one.id, "title": one.title, "files": list(view.files), "verdicts": verdicts}
+
+
+def _mean_over_points(frame: pl.DataFrame) -> str:
+    import polars as pl
+
+    return str(
+        interval(frame.group_by("seed", maintain_order=True).agg(pl.col("value").mean())["value"].to_numpy())
+    )
+
+
+def _enter(
+    ledger: Ledger,
+    study: Study,
+    replications: int,
+    drawings: Sequence[Drawing],
+    views: Sequence[TableView],
+    settings: Sequence[tuple[TableView, Mapping[str, Any]]],
+    calibrations: Sequence[Mapping[str, Any]],
+) -> None:
+    seeds = list(ledger.provenance.seeds)
+
+    def entry(name: str, title: str, source: str, files: Sequence[str]) -> dict[str, Any]:
+        command = f"fairwave study {study.name} --figure {name} --replications {replications}"
+        return {
+            "id": name,
+            "title": title,
+            "source": source,
+            "files": list(files),
+            "command": command,
+            "seeds": seeds,
+        }
+
+    ledger.figures = [
+        entry(one.id, one.title, one.source, [f"figures/{file}" for file in one.files]) for one in drawings
+    ]
+    ledger.tables = [entry(one.id, one.title, one.source, one.files) for one in views]
+    ledger.assumptions = [
+        {"id": one.id, "statement": one.statement, "source": one.source, "swept": one.swept}
+        for one in study.assumptions
+    ]
+    ledger.calibrations = [dict(one) for one in calibrations]
+    ledger.sensitivities = [dict(one) for _, one in settings]
+
+
+def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
+    counts = ledger.verdicts()
+    cards = [
+        Card(str(counts.get(str(verdict), 0)), str(verdict), verdict.name.lower()) for verdict in Verdict
+    ]
+    runs = sum(one.runs.num_rows for one in data.results.values())
+    cards = cards if ledger.claims else []
+    return [
+        *cards,
+        Card(str(replications), "replications per point"),
+        Card(f"{runs:,}".replace(",", " "), "runs"),
+    ]
+
+
+def verdict_rows(judgements: Sequence[Judgement]) -> list[tuple[str, str, Verdict, str]]:
+    """Id, statement, verdict and the deciding estimate of each claim, for a terminal."""
+    rows = []
+    for one in judgements:
+        decisive = one.evidence.decisive()
+        rows.append((one.claim.id, one.claim.statement, one.verdict, str(decisive) if decisive else "–"))
+    return rows

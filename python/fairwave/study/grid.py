@@ -1,0 +1,115 @@
+"""A grid: one scenario, varied along named axes, each point run under the same seeds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+
+from fairwave import tables as tables_
+from fairwave.provenance import Provenance
+from fairwave.results import Results
+from fairwave.study.replication import replicate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairwave.scenario import Scenario
+    from fairwave.study.replication import Keep, Progress
+    from fairwave.tables import Tables
+
+Label = str | int | float
+Overrides = Mapping[str, Any]
+Axes = Mapping[str, Mapping[Label, Overrides]]
+"""Name of an axis to its labels, in order, each with what it changes in the scenario."""
+
+
+def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
+    """An axis that sets one path of the scenario to each of several values, which are also its labels."""
+    return {value: {path: value} for value in values}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of labels.
+
+    Attributes:
+        labels: Axis to label.
+        scenario: The scenario with the labels' overrides applied.
+    """
+
+    labels: dict[str, Label]
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A scenario varied along axes: every combination of labels, unless `keep` refuses it.
+
+    Attributes:
+        id: Short name, unique within a study.
+        base: The scenario.
+        axes: What is varied.
+        keep: Answers, for the labels of a point, whether it belongs to the grid.
+    """
+
+    id: str
+    base: Scenario
+    axes: Axes
+    keep: Callable[[dict[str, Label]], bool] | None = None
+
+    def points(self) -> list[Point]:
+        """All points, the last axis fastest.
+
+        Raises:
+            fairwave.ScenarioError: An override does not fit the scenario.
+        """
+        found = []
+        for combination in itertools.product(*(labels.items() for labels in self.axes.values())):
+            labels = dict(zip(self.axes, (label for label, _ in combination), strict=True))
+            if self.keep is not None and not self.keep(labels):
+                continue
+            changes: dict[str, Any] = {}
+            for _, overrides in combination:
+                changes.update(overrides)
+            found.append(Point(labels, self.base.with_overrides(changes) if changes else self.base))
+        return found
+
+    def run(
+        self,
+        seeds: Sequence[int],
+        *,
+        threads: int | None = None,
+        keep: Keep | None = None,
+        progress: Progress | None = None,
+    ) -> Results:
+        """Runs every point under every seed. Arguments as for `fairwave.study.replication.replicate`."""
+        points = self.points()
+        jobs = [(point.scenario.native, seed) for point in points for seed in seeds]
+        return assemble(points, seeds, replicate(jobs, threads=threads, keep=keep, progress=progress))
+
+
+def assemble(points: Sequence[Point], seeds: Sequence[int], runs: Sequence[Tables]) -> Results:
+    """Results from the tables of each point under each seed, points slowest."""
+    axes = list(points[0].labels) if points else []
+    rows: dict[str, list[Any]] = {"run": [], **{axis: [] for axis in axes}, "seed": [], "scenario": []}
+    numbered = []
+    for number, (point, seed) in enumerate(itertools.product(points, seeds)):
+        rows["run"].append(number)
+        rows["seed"].append(seed)
+        rows["scenario"].append(point.scenario.hash)
+        for axis, label in point.labels.items():
+            rows[axis].append(label)
+        numbered.append({name: _numbered(table, number) for name, table in runs[number].items()})
+    frame = pl.DataFrame(rows, strict=False)
+    names = {point.scenario.hash: point.scenario.name for point in points}
+    tables: Tables = {"runs": frame.to_arrow(), **tables_.concatenate(numbered)}
+    return Results(tables, tuple(axes), Provenance.here(names, list(seeds)))
+
+
+def _numbered(table: pa.Table, number: int) -> pa.Table:
+    return tables_.with_columns(table, {"run": number})

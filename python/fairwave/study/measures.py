@@ -1,0 +1,317 @@
+"""Measures over a run's flows and links, each defined once: from tables of rows to one number per run.
+
+What concerns a single flow (delay, jitter, timeliness, R) is measured by the simulator; here flows of a group are
+put together as papers 000–004 do: totals, shares of what the application sent, Jain's index. A measure that does not
+apply to a run (no flow of the group, nothing sent) is not a number there, and is left out of means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from fairwave.study.measured import Measured
+
+if TYPE_CHECKING:
+    from fairwave.results import Results
+
+Reading = Literal["gap", "excess-gap", "delay"]
+"""How *timely* is read: gap to the previous arrival (paper 000, Algorithm 1), gap in excess of the sender's own,
+one-way delay."""
+
+READINGS: tuple[Reading, ...] = ("gap", "excess-gap", "delay")
+
+TIMELINESS = "timeliness"
+
+Reduction = Callable[["Results"], pl.DataFrame]
+"""From results to columns `run`, `value` and, for measures with axes of their own, those."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per run.
+
+    Attributes:
+        id: Short name, unique within a study.
+        title: Name for axes and tables, without unit.
+        unit: Unit, empty for a plain number.
+        reduce: The definition.
+        better: Which direction is good for whoever calls; None when it depends.
+        axes: Columns besides `run` and `value` that `reduce` leaves, as the threshold of timeliness.
+        table: The table that it reads; where the runs left none, the measure does not apply.
+    """
+
+    id: str
+    title: str
+    unit: str
+    reduce: Reduction
+    better: Literal["higher", "lower"] | None = None
+    axes: tuple[str, ...] = ()
+    table: str = "flows"
+
+    @property
+    def label(self) -> str:
+        """Title with unit."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    def _nothing(self) -> pl.DataFrame:
+        columns = {"run": pl.Int64, **dict.fromkeys(self.axes, pl.Float64), "value": pl.Float64}
+        return pl.DataFrame(schema=columns)
+
+    def over(self, results: Results) -> Measured:
+        """The measure in every run of `results`."""
+        runs = results.to_polars("runs").select("run", *results.axes, "seed")
+        values = (self.reduce(results) if self.table in results.tables else self._nothing()).select(
+            "run", *self.axes, pl.col("value").cast(pl.Float64)
+        )
+        joined = runs.join(values, on="run", how="left", maintain_order="left_right")
+        frame = joined.select(*results.axes, *self.axes, "seed", pl.col("value").fill_null(math.nan))
+        return Measured(self, (*results.axes, *self.axes), frame)
+
+
+def _of_group(results: Results, group: str | None, table: str = "flows") -> pl.DataFrame:
+    frame = results.to_polars(table)
+    return frame if group is None else frame.filter(pl.col("group").cast(pl.String) == group)
+
+
+def _per_flow(group: str | None, value: pl.Expr) -> Reduction:
+    return lambda results: (
+        _of_group(results, group).group_by("run", maintain_order=True).agg(value.alias("value"))
+    )
+
+
+def _name(what: str, group: str | None) -> str:
+    return f"{group} {what}" if group else what
+
+
+def _share(part: pl.Expr, whole: pl.Expr, scale: float = 1.0) -> pl.Expr:
+    """Sum over sum; not a number when the whole is nothing."""
+    return pl.when(whole.sum() > 0).then(part.sum() / whole.sum() * scale).otherwise(math.nan)
+
+
+def _mean(column: str, scale: float = 1.0) -> pl.Expr:
+    applies = pl.col(column).filter(pl.col(column).is_not_nan())
+    return (applies.mean() * scale).fill_null(math.nan)
+
+
+def goodput(group: str | None = None) -> Measure:
+    """Payload delivered to the group's applications over the flows' lives, in Mb/s, all flows together."""
+    total = pl.col("goodput_bps").sum() / 1e6
+    return Measure("goodput", _name("goodput", group), "Mb/s", _per_flow(group, total), "higher")
+
+
+def goodput_per_flow(group: str | None = None) -> Measure:
+    """Payload delivered per flow of the group, mean, in kb/s."""
+    return Measure(
+        "goodput_per_flow",
+        _name("goodput per flow", group),
+        "kb/s",
+        _per_flow(group, pl.col("goodput_bps").mean() / 1e3),
+        "higher",
+    )
+
+
+def fairness(group: str | None = None) -> Measure:
+    """Jain's index of the flows' goodputs, (Σx)² / (n Σx²): 1 when all have the same, 1/n when one has all."""
+    x = pl.col("goodput_bps")
+    jain = pl.when((x**2).sum() > 0).then(x.sum() ** 2 / (x.len() * (x**2).sum())).otherwise(math.nan)
+    return Measure("fairness", _name("fairness (Jain)", group), "", _per_flow(group, jain), "higher")
+
+
+def worst_case_fairness(group: str | None = None) -> Measure:
+    """Smallest over largest goodput among the flows (paper 002)."""
+    x = pl.col("goodput_bps")
+    ratio = pl.when(x.max() > 0).then(x.min() / x.max()).otherwise(math.nan)
+    return Measure(
+        "worst_case_fairness", _name("worst-case fairness", group), "", _per_flow(group, ratio), "higher"
+    )
+
+
+def loss(group: str | None = None) -> Measure:
+    """Units that had not arrived by the end, in % of those that the application sent, whatever the reason."""
+    share = _share(pl.col("units_lost"), pl.col("units_sent"), 100)
+    return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower")
+
+
+def packet_loss(group: str | None = None) -> Measure:
+    """Data packets dropped by queues or lost by links, in % of those sent, retransmissions included."""
+    share = _share(pl.col("dropped") + pl.col("lost"), pl.col("packets_sent"), 100)
+    return Measure("packet_loss", _name("packet loss", group), "%", _per_flow(group, share), "lower")
+
+
+def retransmitted(group: str | None = None) -> Measure:
+    """Data packets sent again, in % of those sent."""
+    share = _share(pl.col("packets_retransmitted"), pl.col("packets_sent"), 100)
+    return Measure("retransmitted", _name("retransmitted", group), "%", _per_flow(group, share), "lower")
+
+
+def delay(group: str | None = None) -> Measure:
+    """One-way delay of received units, application to application, in ms: mean over units."""
+    received = pl.col("units_received").filter(pl.col("delay_mean_s").is_not_nan())
+    total = (pl.col("delay_mean_s").fill_nan(0) * pl.col("units_received")).sum()
+    mean = pl.when(received.sum() > 0).then(total / received.sum() * 1e3).otherwise(math.nan)
+    return Measure("delay", _name("delay", group), "ms", _per_flow(group, mean), "lower")
+
+
+def delay_p95(group: str | None = None) -> Measure:
+    """95th percentile of each flow's one-way delay, mean over flows, in ms."""
+    return Measure(
+        "delay_p95",
+        _name("delay, 95th percentile", group),
+        "ms",
+        _per_flow(group, _mean("delay_p95_s", 1e3)),
+        "lower",
+    )
+
+
+def jitter(group: str | None = None) -> Measure:
+    """Interarrival jitter of RFC 3550 at the end, mean over flows, in ms."""
+    return Measure(
+        "jitter", _name("jitter (RFC 3550)", group), "ms", _per_flow(group, _mean("jitter_s", 1e3)), "lower"
+    )
+
+
+def r_factor(group: str | None = None) -> Measure:
+    """E-model rating R, mean over calls."""
+    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher")
+
+
+def mos(group: str | None = None) -> Measure:
+    """Mean opinion score that the E-model estimates, mean over calls."""
+    return Measure("mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher")
+
+
+def index(group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None) -> Measure:
+    """Real-time performance index (paper 002: video delivery index): timely units over units sent by the application.
+
+    Args:
+        group: Name of the flow group; all flows when None.
+        reading: What *timely* means.
+        threshold_s: The threshold in seconds; the scenario's first when None.
+    """
+    title = _name(f"real-time index ({_in_words(reading)})", group)
+    return Measure(
+        f"index_{reading}",
+        title,
+        "",
+        _timeliness("timely", group, reading, threshold_s),
+        "higher",
+        table=TIMELINESS,
+    )
+
+
+def delayed(
+    group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None
+) -> Measure:
+    """Units that arrived later than the threshold allows, in % of those sent. Arguments as for `index`."""
+    title = _name(f"delayed ({_in_words(reading)})", group)
+    reduction = _timeliness("delayed", group, reading, threshold_s, 100)
+    return Measure(f"delayed_{reading}", title, "%", reduction, "lower", table=TIMELINESS)
+
+
+def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
+    """The real-time index at every threshold of the scenario, which becomes the axis `threshold` (in ms)."""
+    title = _name(f"real-time index ({_in_words(reading)})", group)
+    return Measure(
+        f"index_by_threshold_{reading}",
+        title,
+        "",
+        _by_threshold("timely", group, reading),
+        "higher",
+        ("threshold",),
+        TIMELINESS,
+    )
+
+
+def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
+    """Delayed units in % of those sent at every threshold of the scenario, the axis `threshold` (in ms)."""
+    title = _name(f"delayed ({_in_words(reading)})", group)
+    reduction = _by_threshold("delayed", group, reading, 100)
+    return Measure(
+        f"delayed_by_threshold_{reading}", title, "%", reduction, "lower", ("threshold",), TIMELINESS
+    )
+
+
+def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
+    """A column of the `links` table for the link direction `name`, for example `mean_queue_packets` of `r2>r3`."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = results.to_polars("links").filter(pl.col("link").cast(pl.String) == name)
+        return rows.select("run", (pl.col(column) * scale).alias("value"))
+
+    return Measure(f"{column}:{name}", title, unit, reduce, table="links")
+
+
+def _in_words(reading: Reading) -> str:
+    return {"gap": "gap as printed", "excess-gap": "excess gap", "delay": "one-way delay"}[reading]
+
+
+def _joined(results: Results, group: str | None, reading: Reading) -> pl.DataFrame:
+    rows = _of_group(results, group, "timeliness").filter(pl.col("reading").cast(pl.String) == reading)
+    flows = results.to_polars("flows").select("run", pl.col("group").cast(pl.String), "flow", "units_sent")
+    return rows.with_columns(pl.col("group").cast(pl.String)).join(
+        flows, on=["run", "group", "flow"], how="left", maintain_order="left"
+    )
+
+
+def _timeliness(
+    part: str, group: str | None, reading: Reading, threshold_s: float | None, scale: float = 1.0
+) -> Reduction:
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _joined(results, group, reading)
+        if threshold_s is None:
+            rows = rows.filter(
+                pl.col("threshold_s") == pl.col("threshold_s").first().over("run", "group", "flow")
+            )
+        else:
+            rows = rows.filter((pl.col("threshold_s") - threshold_s).abs() < 1e-6)
+        share = _share(pl.col(part), pl.col("units_sent"), scale)
+        return rows.group_by("run", maintain_order=True).agg(share.alias("value"))
+
+    return reduce
+
+
+def _by_threshold(part: str, group: str | None, reading: Reading, scale: float = 1.0) -> Reduction:
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _joined(results, group, reading).with_columns(
+            (pl.col("threshold_s") * 1e3).round(3).alias("threshold")
+        )
+        share = _share(pl.col(part), pl.col("units_sent"), scale)
+        return rows.group_by("run", "threshold", maintain_order=True).agg(share.alias("value"))
+
+    return reduce
+
+
+STANDARD: dict[str, Callable[[str | None], Measure]] = {
+    "goodput": goodput,
+    "goodput_per_flow": goodput_per_flow,
+    "fairness": fairness,
+    "worst_case_fairness": worst_case_fairness,
+    "loss": loss,
+    "packet_loss": packet_loss,
+    "retransmitted": retransmitted,
+    "delay": delay,
+    "delay_p95": delay_p95,
+    "jitter": jitter,
+    "r_factor": r_factor,
+    "mos": mos,
+    "index": index,
+    "delayed": delayed,
+}
+"""Measures that a name finds."""
+
+
+def find(name: str, group: str | None = None) -> Measure:
+    """The measure of that name.
+
+    Raises:
+        KeyError: There is none; the message lists them.
+    """
+    try:
+        return STANDARD[name](group)
+    except KeyError:
+        raise KeyError(f"no measure {name!r}; there are {', '.join(STANDARD)}") from None

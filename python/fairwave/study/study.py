@@ -1,0 +1,289 @@
+"""A study: grids, figures, tables, claims and assumptions as data; running it leaves a folder with everything.
+
+What a study says of itself is here; how it is carried out is in `fairwave.study.conduct`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairwave.report.figures import Kind
+from fairwave.study.claims import Claim, Evidence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.figure import Figure as Canvas
+
+    from fairwave.results import Results
+    from fairwave.study.conduct import Outcome
+    from fairwave.study.grid import Grid, Label
+    from fairwave.study.measured import Measured
+    from fairwave.study.measures import Measure
+    from fairwave.study.replication import Progress
+
+
+class Data:
+    """The results of a study's grids, and measures over them.
+
+    Args:
+        results: Grid's id to its results.
+        through: Where to look instead, for sensitivity tables: grid's id to another grid and the labels to keep of it.
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, Results],
+        through: Mapping[str, tuple[str, Mapping[str, Label]]] | None = None,
+    ) -> None:
+        self.results = dict(results)
+        self._through = dict(through or {})
+        self._known: dict[tuple[str, int], tuple[Measure, Measured]] = {}
+
+    def measured(self, measure: Measure, grid: str) -> Measured:
+        """A measure over a grid, taken once.
+
+        Raises:
+            KeyError: That grid has not been run.
+        """
+        source, labels = self._through.get(grid, (grid, {}))
+        if source not in self.results:
+            raise KeyError(f"grid {source!r} has not been run; there are {', '.join(self.results)}")
+        key = (source, id(measure))
+        if key not in self._known:
+            # The measure is kept beside what it gave, so that its id stays taken.
+            self._known[key] = (measure, measure.over(self.results[source]))
+        found = self._known[key][1]
+        if not labels:
+            return found
+        return found.at(**labels).without(*labels)
+
+    def through(self, instead: Mapping[str, tuple[str, Mapping[str, Label]]]) -> Data:
+        """The same results, with some grids taken from part of another."""
+        return Data(self.results, instead)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: measures of a grid over an axis, one line per label of another.
+
+    Attributes:
+        id: Short name, "000-2"; the stem of its files.
+        title: One line.
+        grid: Id of the grid it reads.
+        measures: What is drawn, one panel each.
+        x: Axis along the horizontal.
+        series: Axis whose labels become lines or bars.
+        x_label: Words under the horizontal axis; the axis's name when empty.
+        fix: Axes that are held at a label.
+        source: The figure of a paper that it answers to.
+        caption: What to see, and what to keep in mind.
+        kind: Lines or bars.
+        lines: Horizontal lines to compare with, label to value.
+        y_from_zero: Whether the vertical axis begins at zero.
+        log_x: Whether the horizontal axis is logarithmic.
+        panel_titles: Titles above the panels; the measures' when empty.
+        draw: Draws instead of all this: handed an empty canvas and the data, it answers with the numbers that it drew.
+        grids: Further grids that `draw` reads.
+        size: Inches, for `draw`.
+    """
+
+    id: str
+    title: str
+    grid: str = ""
+    measures: Sequence[Measure] = ()
+    x: str = ""
+    series: str | None = "transport"
+    x_label: str = ""
+    fix: Mapping[str, Label] = field(default_factory=dict)
+    source: str = ""
+    caption: str = ""
+    kind: Kind = "line"
+    lines: Mapping[str, float] = field(default_factory=dict)
+    y_from_zero: bool = True
+    log_x: bool = False
+    panel_titles: Sequence[str] = ()
+    draw: Callable[[Canvas, Data], pl.DataFrame] | None = None
+    grids: tuple[str, ...] = ()
+    size: tuple[float, float] | None = None
+
+    def reads(self) -> set[str]:
+        """Ids of the grids that it needs."""
+        return {one for one in (self.grid, *self.grids) if one}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table computed from the data.
+
+    Attributes:
+        id: Short name; the stem of its files.
+        title: One line.
+        grids: Ids of the grids it reads.
+        build: Computes it.
+        source: The table of a paper that it answers to.
+        caption: What to see.
+    """
+
+    id: str
+    title: str
+    grids: tuple[str, ...]
+    build: Callable[[Data], pl.DataFrame]
+    source: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something that a paper leaves open and the study had to decide.
+
+    Attributes:
+        id: Short name.
+        statement: What is assumed.
+        source: Where the gap is, and why it is closed so.
+        swept: Id of the sensitivity table that varies it; empty when none does.
+    """
+
+    id: str
+    statement: str
+    source: str = ""
+    swept: str = ""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A parameter that was set so that one named quantity comes out as published.
+
+    Attributes:
+        quantity: What was fitted.
+        target: Its published value, with unit.
+        source: Where it is published.
+        setting: The parameter and the value found.
+        measured: What the quantity comes to here, from the data.
+    """
+
+    quantity: str
+    target: str
+    source: str
+    setting: str
+    measured: Callable[[Data], str] | None = None
+    grids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Whether claims hang on an assumption: they are judged again for each setting of it.
+
+    Attributes:
+        id: Short name; the stem of its files.
+        title: One line.
+        grid: Id of the grid that holds the settings; not run unless asked for.
+        over: Axes of that grid that are the settings.
+        instead_of: Id of the grid that the claims read, which one setting of `grid` replaces.
+        claims: Claim id to the test to make per setting, most often the claim's own.
+        measures: Measures whose means are shown per setting and label of `by`.
+        by: Axes whose labels become columns.
+        caption: What to see.
+    """
+
+    id: str
+    title: str
+    grid: str
+    over: tuple[str, ...]
+    instead_of: str
+    claims: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
+    measures: Sequence[Measure] = ()
+    by: tuple[str, ...] = ("transport",)
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Something to listen to.
+
+    Attributes:
+        title: What it is.
+        wav: The file's bytes.
+        notes: A line beneath.
+    """
+
+    title: str
+    wav: bytes
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as data.
+
+    Attributes:
+        name: As in `fairwave study NAME`.
+        title: One line.
+        question: What it answers, a paragraph.
+        grids: What is run.
+        figures: Figures.
+        tables: Tables.
+        claims: Claims.
+        assumptions: Assumptions.
+        calibrations: Calibrations.
+        sensitivities: Sensitivity tables, made only when asked for.
+        audio: Makes clips to listen to; handed the seeds and a folder to work in.
+    """
+
+    name: str
+    title: str
+    question: str
+    grids: Sequence[Grid]
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+    claims: Sequence[Claim] = ()
+    assumptions: Sequence[Assumption] = ()
+    calibrations: Sequence[Calibration] = ()
+    sensitivities: Sequence[Sensitivity] = ()
+    audio: Callable[[], Sequence[Clip]] | None = None
+
+    def pictured(self) -> list[str]:
+        """Ids of its figures and tables, which `--figure` takes."""
+        return [*(one.id for one in self.figures), *(one.id for one in self.tables)]
+
+    def run(
+        self,
+        out: str | Path,
+        replications: int = 10,
+        *,
+        figure: str | None = None,
+        sensitivity: bool = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        status: Callable[[str], None] | None = None,
+    ) -> Outcome:
+        """Carries the study out and leaves everything in the folder `out`.
+
+        Args:
+            out: The folder. Runs that end are kept in `.cache` there, so that an interrupted study resumes.
+            replications: Number of seeds per point.
+            figure: Id of the only figure or table to make.
+            sensitivity: Whether to make the sensitivity tables as well.
+            threads: How many runs at once; all cores when None.
+            progress: Told how many runs are done, of how many.
+            status: Told in words what is being done.
+
+        Raises:
+            LookupError: There is no such figure; the message lists them.
+            OSError: `out` cannot be written.
+        """
+        from fairwave.study.conduct import conduct
+
+        return conduct(
+            self,
+            out,
+            replications,
+            figure=figure,
+            sensitivity=sensitivity,
+            threads=threads,
+            progress=progress,
+            status=status,
+        )
