@@ -82,8 +82,9 @@ def _routes(case: NsCase) -> list[tuple[int, int, int]]:
                 if table.setdefault((node, destination), link) != link:
                     name = case.nodes[node]
                     raise ValueError(
-                        f"{case.name}: flow {flow.name} leaves {name} by another link than an earlier flow"
-                        " to the same node; ns-2 routes by destination, so give the flows destinations of their own"
+                        f"{case.name}: flow {flow.name} leaves {name} by another link than one before"
+                        " to the same node; ns-2 routes by destination, so give the flows destinations of"
+                        " their own"
                     )
     return [(node, destination, link) for (node, destination), link in sorted(table.items())]
 

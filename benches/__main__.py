@@ -1,0 +1,57 @@
+"""``make bench``: how fast fairwave is, beside ns-2 on the same experiment where ns-2 is installed.
+
+Writes ``docs/performance.json`` (numbers) and ``docs/performance.md`` (the same, to read). Ends with status
+1 where the instructions per packet-hop exceed the recorded budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benches import cores, instructions, machine, report, runner, scale, speed
+from fairwave.validation import ns2
+
+PARTS = ("speed", "instructions", "scale", "cores")
+
+
+def main() -> int:
+    """Runs the chosen parts and writes the report; the exit status."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part alone (may be repeated)")
+    parser.add_argument("--runs", type=int, default=5, help="alternating runs per simulator (default 5)")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
+    parser.add_argument(
+        "--record-budget", action="store_true", help="make today's instruction counts the budget"
+    )
+    options = parser.parse_args()
+    if options.runs < 1:
+        parser.error(f"--runs is {options.runs}: write 1 or more")
+    parts = options.only or PARTS
+
+    program = runner.build()
+    if ns2.find() is None:
+        print(ns2.ABSENT + "; fairwave's own figures follow")
+    target = options.out / "performance.json"
+    # A part that is not run keeps its last numbers: each part says from which commit it is.
+    results = json.loads(target.read_text()) if target.exists() else {}
+    if "speed" in parts:
+        results |= speed.measure(program, options.runs)
+    if "instructions" in parts:
+        results["instructions"] = instructions.measure(program, record=options.record_budget)
+    if "scale" in parts:
+        results["scale"] = scale.measure(program)
+    if "cores" in parts:
+        results["cores"] = cores.measure(program)
+    results["machine"] = machine.describe()
+    options.out.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(results, indent=1) + "\n")
+    text = report.markdown(results)
+    (options.out / "performance.md").write_text(text)
+    print(text)
+    return int(results.get("instructions", {}).get("exceeded", False))
+
+
+sys.exit(main())

@@ -1,0 +1,35 @@
+"""Do replications use the cores? Wall time of the same replications on one thread and on all.
+
+Efficiency = time on one thread / (threads × time on all threads). What else the machine does lowers it, so
+it is the best of a few attempts.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from benches import machine, runner
+
+ATTEMPTS = 3
+
+
+def measure(program: str) -> dict[str, Any]:
+    """Replications, threads, wall times and the efficiency."""
+    threads = len(os.sched_getaffinity(0))
+    replications = 8 * threads
+    values = runner.contested(100, 30)
+
+    def wall(count: int) -> float:
+        arguments = ("--replications", str(replications), "--threads", str(count))
+        return min(runner.run(program, *arguments, **values).wall for _ in range(ATTEMPTS))
+
+    one, all_threads = wall(1), wall(threads)
+    return {
+        "commit": machine.commit(),
+        "replications": replications,
+        "threads": threads,
+        "one_thread_s": round(one, 3),
+        "all_threads_s": round(all_threads, 3),
+        "efficiency": round(one / (threads * all_threads), 3),
+    }

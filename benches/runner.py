@@ -1,0 +1,75 @@
+"""What is measured: ``fwsim``, which runs a scenario file without Python, and the benchmark's scenarios."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairwave.validation.ns2 import Cost, timed
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATE = Path(__file__).with_name("dumbbell.toml")
+
+
+def build() -> str:
+    """Builds the release binary; its path."""
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        "fairwave-sim",
+        "--bin",
+        "fwsim",
+    ]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return str(ROOT / "target" / "release" / "fwsim")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of fwsim: what it did and what it cost."""
+
+    packet_hops: int
+    events: int
+    wall: float
+    cost: Cost
+
+
+def scenario(folder: Path, **values: object) -> Path:
+    """The benchmark's scenario with ``flows``, ``rate``, … filled in, as a file in ``folder``."""
+    text = TEMPLATE.read_text()
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    left = text.find("@")
+    if left >= 0:
+        raise ValueError(f"{TEMPLATE.name} has a place that nobody fills: {text[left : left + 20]!r}")
+    file = folder / "dumbbell.toml"
+    file.write_text(text)
+    return file
+
+
+def run(program: str, *arguments: str, prefix: tuple[str, ...] = (), **values: object) -> Run:
+    """Runs the benchmark's scenario with these values."""
+    with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
+        file = scenario(Path(folder), **values)
+        text, cost = timed([*prefix, program, str(file), *arguments])
+    said = json.loads(text)
+    return Run(said["packet_hops"], said["events"], said["wall_s"], cost)
+
+
+def contested(flows: int, seconds: float) -> dict[str, object]:
+    """The experiment of the speed comparison: N Reno flows through 100 Mb/s, flow i starts at 0.01·i s."""
+    return {
+        "flows": flows,
+        "rate": "100 Mb/s",
+        "access": "100 Mb/s",
+        "queue": 249,
+        "interval": "10 ms",
+        "duration": f"{seconds} s",
+    }
