@@ -92,7 +92,7 @@ def _instructions(part: dict[str, Any]) -> Iterator[str]:
     if "absent" in part:
         yield part["absent"] + "."
         return
-    yield "Counted by callgrind on the same dumbbell, set-up taken off. More than the budget (+2 %) is a failure."
+    yield "Counted by callgrind on the same dumbbell, set-up taken off. Above the budget (+2 %) it fails."
     yield ""
     rows = [
         (key[1:], f"{value}", f"{part['budget'].get(key, '')}")
