@@ -1,0 +1,60 @@
+//! A plan as JSON, for programs that run the same experiment elsewhere: exact integers (nanoseconds, bits per second),
+//! indices instead of names, configurations as the scenario language writes them.
+
+use fairwave_core::units::Instant;
+use serde_json::{Value, json};
+
+use crate::plan::{FlowPlan, LinkPlan, Plan};
+
+impl Plan {
+    /// The plan as JSON. Times end in `_ns`, rates in `_bps`; a `stop_ns` of null is the end of the run.
+    ///
+    /// # Errors
+    /// A configuration that JSON cannot hold; none of the laws has one.
+    pub fn to_json(&self) -> Result<Value, serde_json::Error> {
+        Ok(json!({
+            "name": self.name,
+            "seed": self.seed.0,
+            "duration_ns": self.duration.nanos(),
+            "warmup_ns": self.warmup.nanos(),
+            "nodes": self.nodes,
+            "groups": self.groups,
+            "links": self.links.iter().map(link).collect::<Result<Vec<_>, _>>()?,
+            "flows": self.flows.iter().map(flow).collect::<Result<Vec<_>, _>>()?,
+            "record": {
+                "bin_ns": self.record.bin.nanos(),
+                "window_interval_ns": self.record.window_interval.nanos(),
+                "queues": self.record.queues,
+                "windows": self.record.windows,
+                "units": self.record.units,
+            },
+        }))
+    }
+}
+
+fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
+    Ok(json!({
+        "name": link.name,
+        "from": link.from,
+        "to": link.to,
+        "rate_bps": link.rate.bits_per_second(),
+        "delay_ns": link.delay.nanos(),
+        "queue": serde_json::to_value(&link.queue)?,
+        "loss": serde_json::to_value(&link.loss)?,
+    }))
+}
+
+fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
+    Ok(json!({
+        "name": flow.name,
+        "group": flow.group,
+        "from": flow.from,
+        "to": flow.to,
+        "forward": flow.forward,
+        "backward": flow.backward,
+        "traffic": serde_json::to_value(&flow.traffic)?,
+        "transport": serde_json::to_value(&flow.transport)?,
+        "start_ns": flow.start.nanos(),
+        "stop_ns": (flow.stop != Instant::NEVER).then(|| flow.stop.nanos()),
+    }))
+}

@@ -1,0 +1,252 @@
+"""The experiments that both simulators run, each a fairwave scenario with the preset ``ns2``.
+
+The network is that of the references: s – r1 – r2 – d, a pair of hosts for each flow, access links of 10 ms
+on each side, a bottleneck of 30 ms, so a base round trip of 100 ms; buffers of one bandwidth-delay product
+in 1000-byte packets; access links as fast as the bottleneck, and with queues so long that nothing is lost
+there. Flows start at random within the first second: flows that start together, and have the same round
+trip, march in step, and a single run then says little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One experiment. ``key`` names it in reports and explanations, ``about`` says what it shows.
+
+    ``seeds`` is the number of independent runs; ``quick`` marks the cases of ``make validate-quick``;
+    ``trace`` the flow whose window is drawn, from both simulators, over the first ``trace_until`` seconds.
+    """
+
+    key: str
+    title: str
+    family: str
+    scenario: Table
+    seeds: int = 10
+    quick: bool = False
+    trace: bool = False
+    trace_until: float = 30.0
+    bottleneck: str = "r1>r2"
+    skip: tuple[str, ...] = field(default=())
+
+
+#: The TCPs that are compared: name in reports, transport in the scenario.
+TCPS: dict[str, Any] = {
+    "reno": {"name": "tcp/reno"},
+    "newreno": {"name": "tcp/newreno"},
+    "sack": {"name": "tcp/sack"},
+    "vegas": {"name": "tcp/vegas"},
+    "aimd-0.31-0.875": {"name": "tcp/aimd", "alpha": 0.31, "beta": 0.875},
+    "aimd-0.583-0.75": {"name": "tcp/aimd", "alpha": 0.583, "beta": 0.75},
+    "aimd-1.25-0.25": {"name": "tcp/aimd", "alpha": 1.25, "beta": 0.25},
+}
+
+
+def drop_tail(packets: int) -> Table:
+    """A drop-tail queue in which so many packets wait at most."""
+    return {"discipline": "drop-tail", "capacity": {"packets": packets}}
+
+
+def dumbbell(
+    name: str,
+    flows: list[Table],
+    *,
+    megabits: int = 10,
+    duration: int = 60,
+    warmup: int = 15,
+    queue: Table | None = None,
+    access: Table | None = None,
+    record: Table | None = None,
+) -> Table:
+    """The references' network. The bottleneck's buffer is one bandwidth-delay product unless given."""
+    rate = f"{megabits} Mb/s"
+    product = megabits * 100 * 1000 // 8000
+    buffer = queue or drop_tail(product - 1)
+    host = {"rate": rate, "delay": "10 ms", "queue": drop_tail(max(1000, product))} | (access or {})
+    return {
+        "name": name,
+        "preset": "ns2",
+        "duration": f"{duration} s",
+        "warmup": f"{warmup} s",
+        "topology": {
+            "preset": "dumbbell",
+            "bottleneck": {
+                "rate": rate,
+                "delay": "30 ms",
+                "queue": buffer,
+                "reverse": {"queue": drop_tail(product - 1)},
+            },
+            "access": host,
+        },
+        "flow": flows,
+        "record": record or {},
+    }
+
+
+def bulk(transport: str | Table, count: int, **more: object) -> Table:
+    """So many file transfers."""
+    start = {"from": "0 s", "to": "1 s"}
+    return {"name": "tcp", "count": count, "transport": transport, "traffic": "bulk", "start": start} | more
+
+
+def cbr(count: int, rate: str = "400 kb/s") -> Table:
+    """So many constant streams of 1000-byte packets over UDP."""
+    return {
+        "name": "cbr",
+        "count": count,
+        "transport": "udp",
+        "traffic": {"kind": "cbr", "rate": rate, "payload": "1000 B"},
+        "start": {"from": "0 s", "to": "1 s"},
+    }
+
+
+def talkers(count: int, distribution: str) -> Table:
+    """So many speakers: 160 bytes every 20 ms while they talk, 1.00 s on and 1.35 s off in the mean."""
+    shape = {"shape": 1.5} if distribution == "pareto" else {}
+    return {
+        "name": "voice",
+        "count": count,
+        "transport": "udp",
+        "class": "voice",
+        "traffic": {
+            "kind": "burst",
+            "rate": "64 kb/s",
+            "payload": "160 B",
+            "on": {"distribution": distribution, "mean": "1 s"} | shape,
+            "off": {"distribution": distribution, "mean": "1.35 s"} | shape,
+            "first": "silence",
+        },
+        "start": {"from": "0 s", "to": "1 s"},
+    }
+
+
+def cases() -> list[Case]:
+    """Every case, in the order of the report."""
+    return [*_windows(), *_static(), *_errors(), *_queues(), *_tfrc(), *_voice(), *_round_trips()]
+
+
+def _windows() -> Iterator[Case]:
+    record = {"window-interval": "10 ms", "windows": ["tcp[0]"]}
+    for key in ("reno", "newreno", "sack", "vegas", "aimd-0.31-0.875"):
+        flow = bulk(TCPS[key], 1, start="0 s")
+        # The window's limit lies beyond the path, so that the saw-tooth is cut by losses and not by the
+        # receiver.
+        scenario = dumbbell(f"one {key} flow", [flow], megabits=2, record=record, duration=120, warmup=20)
+        yield Case(
+            f"window/{key}",
+            f"One {key} flow on 2 Mb/s",
+            "One window",
+            scenario,
+            seeds=1,
+            quick=True,
+            trace=True,
+        )
+
+
+def _static() -> Iterator[Case]:
+    for key, transport in TCPS.items():
+        for count in (10, 50):
+            scenario = dumbbell(f"{count} {key} flows at 10 Mb/s", [bulk(transport, count)])
+            title = f"{count} {key} flows, 10 Mb/s"
+            yield Case(f"static/10/{key}/{count}", title, "Static FTP", scenario, quick=count == 10)
+    for key, transport in TCPS.items():
+        scenario = dumbbell(
+            f"50 {key} flows at 100 Mb/s", [bulk(transport, 50)], megabits=100, duration=30, warmup=10
+        )
+        yield Case(f"static/100/{key}/50", f"50 {key} flows, 100 Mb/s", "Static FTP", scenario, seeds=5)
+
+
+def _errors() -> Iterator[Case]:
+    for rate in (0.01, 0.05):
+        for key in ("reno", "newreno", "sack", "vegas"):
+            access = {"loss": {"model": "bernoulli", "rate": rate}}
+            scenario = dumbbell(f"10 {key} flows, {rate:.0%} lost", [bulk(TCPS[key], 10)])
+            scenario["topology"]["sink-access"] = scenario["topology"]["access"] | access
+            title = f"10 {key} flows, {rate:.0%} lost on each sink's link, both directions"
+            yield Case(
+                f"errors/{rate}/{key}",
+                title,
+                "Bernoulli errors",
+                scenario,
+                quick=rate == 0.01 and key == "reno",
+            )
+
+
+#: The disciplines that ns-2 has too, with ns-2's parameters.
+QUEUES: dict[str, Table] = {
+    "drop-tail": drop_tail(124),
+    "red-bytes": {"discipline": "red", "preset": "ns2", "capacity": {"bytes": 62500}},
+    "red-packets": {
+        "discipline": "red",
+        "capacity": {"packets": 125},
+        "min-threshold": 25,
+        "max-threshold": 75,
+        "weight": 0.002,
+        "max-p": 0.1,
+        "mean-packet": "1000 B",
+        "wait": True,
+    },
+    "rem": {"discipline": "rem", "preset": "ns2", "capacity": {"packets": 125}},
+    "avq": {"discipline": "avq", "preset": "ns2", "capacity": {"bytes": 125000}},
+}
+
+
+def _queues() -> Iterator[Case]:
+    for key, queue in QUEUES.items():
+        mixed = dumbbell(f"20 Reno and 5 CBR through {key}", [bulk(TCPS["reno"], 20), cbr(5)], queue=queue)
+        yield Case(
+            f"queues/{key}/tcp+udp",
+            f"20 Reno and 5 CBR flows, {key}",
+            "Queues",
+            mixed,
+            quick=key == "red-packets",
+        )
+        alone = dumbbell(f"30 CBR through {key}", [cbr(30)], queue=queue, duration=30, warmup=10)
+        yield Case(
+            f"queues/{key}/udp", f"30 CBR flows (12 Mb/s into 10), {key}", "Queues", alone, skip=("jain/cbr",)
+        )
+
+
+def _tfrc() -> Iterator[Case]:
+    def streams(count: int) -> Table:
+        return bulk("tfrc", count) | {"name": "tfrc"}
+
+    record = {"bin": "150 ms"}
+    fast = {"rate": "100 Mb/s"}
+    alone = dumbbell("one TFRC flow", [streams(1)], duration=120, warmup=20, record=record, access=fast)
+    yield Case("tfrc/1", "1 TFRC flow, access 100 Mb/s", "TFRC", alone)
+    ten = dumbbell("ten TFRC flows", [streams(10)], duration=120, warmup=20, record=record)
+    yield Case("tfrc/10", "10 TFRC flows", "TFRC", ten)
+    both = [streams(5), bulk(TCPS["sack"], 5)]
+    for key in ("drop-tail", "red-packets"):
+        scenario = dumbbell(
+            f"TFRC and SACK, {key}", both, duration=120, warmup=20, record=record, queue=QUEUES[key]
+        )
+        yield Case(f"tfrc/5+5/{key}", f"5 TFRC against 5 SACK flows, {key}", "TFRC", scenario)
+
+
+def _voice() -> Iterator[Case]:
+    for distribution in ("exponential", "pareto"):
+        flows = [talkers(40, distribution), bulk(TCPS["reno"], 5)]
+        scenario = dumbbell(f"voice ({distribution}) and FTP", flows, megabits=2)
+        title = f"40 talkers ({distribution} on/off) over UDP and 5 Reno FTP, 2 Mb/s"
+        yield Case(
+            f"voice/{distribution}", title, "Voice", scenario, quick=distribution == "exponential", seeds=20
+        )
+
+
+def _round_trips() -> Iterator[Case]:
+    spread = {"delay": {"from": "5 ms", "to": "95 ms", "spread": "even"}}
+    for key in ("drop-tail", "red-packets"):
+        scenario = dumbbell(
+            f"round trips from 90 to 270 ms, {key}", [bulk(TCPS["reno"], 10)], queue=QUEUES[key]
+        )
+        scenario["topology"]["source-access"] = scenario["topology"]["access"] | spread
+        title = f"10 Reno flows, round trips spread from 90 to 270 ms, {key}"
+        yield Case(f"rtt/{key}", title, "Spread of round trips", scenario)

@@ -1,0 +1,70 @@
+"""Runs a case in both simulators and compares."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import fairwave
+from fairwave.validation import ns2
+from fairwave.validation.measures import of_ns2
+from fairwave.validation.ours import of_fairwave, window_of
+from fairwave.validation.translate import translate
+from fairwave.validation.verdict import Comparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.validation.cases import Case
+
+Trace = list[tuple[float, float]]
+
+
+@dataclass
+class Outcome:
+    """A case in both simulators: comparisons, and the two windows where the case asks for them."""
+
+    case: Case
+    comparisons: list[Comparison]
+    seeds: int
+    ours_window: Trace = field(default_factory=list)
+    ns2_window: Trace = field(default_factory=list)
+
+    @property
+    def disagreeing(self) -> list[Comparison]:
+        """The comparisons that do not agree."""
+        return [comparison for comparison in self.comparisons if not comparison.agrees]
+
+
+def run(case: Case, seeds: Sequence[int]) -> Outcome:
+    """Runs ``case`` with these seeds in both simulators, on all cores.
+
+    Raises:
+        NsError: ns-2 is missing or failed.
+        NotInNs2Error: The scenario has something that ns-2 lacks.
+        fairwave.ScenarioError: The scenario is wrong.
+    """
+    scenario = fairwave.load(json.dumps(case.scenario))
+    results = scenario.replicate(seeds=list(seeds))
+    plans = [plan(scenario, seed) for seed in seeds]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        theirs = [
+            done for done, _ in pool.map(ns2.execute, (translate(each, case.bottleneck) for each in plans))
+        ]
+    warmup = plans[0]["warmup_ns"] / 1e9
+    compared = compare(of_fairwave(results, case.bottleneck, warmup), [of_ns2(each) for each in theirs])
+    outcome = Outcome(case, [each for each in compared if each.measure not in case.skip], len(seeds))
+    if case.trace:
+        first = plans[0]["flows"][plans[0]["record"]["windows"][0]]["name"]
+        outcome.ours_window = window_of(results, first)
+        outcome.ns2_window = [(time, values[0]) for time, values in theirs[0].windows]
+    return outcome
+
+
+def plan(scenario: fairwave.Scenario, seed: int) -> dict[str, Any]:
+    """The plan of a scenario for a seed, as data."""
+    data: dict[str, Any] = json.loads(scenario.native.plan(seed))
+    return data

@@ -1,0 +1,182 @@
+"""From a fairwave plan to ns-2: the same network, the same flows, the same starts, in ns-2's words.
+
+The plan comes from a scenario with the preset ``ns2``; everything random that the plan has drawn (starts,
+spread delays) is thereby the same in both simulators, and only what happens during the run is drawn by each
+for itself.
+
+What ns-2 cannot be told in so many words:
+
+* A DropTail queue that may hold P waiting packets is ``queue-limit`` P + 1.
+* RED counts its limit in mean packets if it counts bytes.
+* A flow that stops: ns-2's FTP stops offering data, fairwave's too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from fairwave.validation.case import NsCase, NsFlow, NsLink, NsQueue
+
+Plan = dict[str, Any]
+
+
+class NotInNs2Error(ValueError):
+    """The scenario has something that ns-2.35 does not have."""
+
+
+def translate(plan: Plan, bottleneck: str) -> NsCase:
+    """The case that runs ``plan`` in ns-2, with the queue of the link direction ``bottleneck`` measured.
+
+    Raises NotInNs2Error for what ns-2.35 lacks.
+    """
+    names = [link["name"] for link in plan["links"]]
+    if bottleneck not in names:
+        raise NotInNs2Error(f"no link `{bottleneck}`; there are {', '.join(names[:8])}")
+    record = plan["record"]
+    return NsCase(
+        name=plan["name"],
+        nodes=tuple(plan["nodes"]),
+        links=tuple(_link(link) for link in plan["links"]),
+        flows=tuple(_flow(flow, plan["groups"]) for flow in plan["flows"]),
+        duration=plan["duration_ns"] / 1e9,
+        warmup=plan["warmup_ns"] / 1e9,
+        seed=plan["seed"],
+        bottlenecks=(names.index(bottleneck),),
+        bin=record["bin_ns"] / 1e9,
+        window_interval=record["window_interval_ns"] / 1e9,
+        windows=tuple(record["windows"]),
+    )
+
+
+def quantity(text: str) -> float:
+    """A quantity as fairwave writes it, in seconds, bits per second or bytes."""
+    match = re.fullmatch(r"([0-9.]+) ?([A-Za-zµ/]+)", text)
+    if match is None or match.group(2) not in _UNITS:
+        raise NotInNs2Error(f"`{text}` is no quantity")
+    return float(match.group(1)) * _UNITS[match.group(2)]
+
+
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_UNITS |= {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12, "B": 1.0, "kB": 1e3, "MB": 1e6}
+
+
+def _link(link: dict[str, Any]) -> NsLink:
+    loss = link["loss"]
+    if loss["model"] not in ("none", "bernoulli"):
+        raise NotInNs2Error(f"{link['name']}: loss model `{loss['model']}` is not compared; use `bernoulli`")
+    return NsLink(
+        source=link["from"],
+        target=link["to"],
+        rate=float(link["rate_bps"]),
+        delay=link["delay_ns"] / 1e9,
+        queue=_queue(link["queue"], link["name"]),
+        loss=loss.get("rate", 0.0),
+    )
+
+
+def _queue(queue: dict[str, Any], where: str) -> NsQueue:
+    discipline = queue["discipline"]
+    if queue.get("victim", "tail") not in ("tail", "drop-tail"):
+        raise NotInNs2Error(f"{where}: victim `{queue['victim']}` is not compared; leave it out")
+    capacity = queue["capacity"]
+    rule = _QUEUES.get(discipline)
+    if rule is None:
+        raise NotInNs2Error(f"{where}: ns-2 has no queue `{discipline}`; it has {', '.join(_QUEUES)}")
+    return rule(queue, capacity)
+
+
+def _drop_tail(_queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
+    if "packets" not in capacity:
+        raise NotInNs2Error("ns-2's DropTail is compared by packets; write `capacity = { packets = … }`")
+    return NsQueue("DropTail", capacity["packets"] + 1)
+
+
+def _red(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
+    if queue.get("preset") == "ns2" and set(queue) <= {"discipline", "capacity", "preset", "victim"}:
+        return NsQueue("RED", round(capacity["bytes"] / 500))
+    if queue.get("mode", "packets") != "packets":
+        raise NotInNs2Error('RED by bytes is compared with ns-2\'s defaults only (`preset = "ns2"`)')
+    settings = {
+        "bytes_": "false",
+        "queue_in_bytes_": "false",
+        "thresh_": str(queue["min-threshold"]),
+        "maxthresh_": str(queue["max-threshold"]),
+        "q_weight_": str(queue["weight"]),
+        "linterm_": str(1.0 / queue["max-p"]),
+        "mean_pktsize_": f"{quantity(queue['mean-packet']):.0f}",
+        "gentle_": str(queue.get("gentle", True)).lower(),
+        "wait_": str(queue.get("wait", False)).lower(),
+    }
+    return NsQueue("RED", capacity["packets"], settings)
+
+
+_QUEUES: dict[str, Callable[[dict[str, Any], dict[str, int]], NsQueue]] = {
+    "drop-tail": _drop_tail,
+    "red": _red,
+}
+
+
+def _flow(flow: dict[str, Any], groups: list[str]) -> NsFlow:
+    transport, traffic = flow["transport"], flow["traffic"]
+    agent, sink, agent_settings, sink_settings, share = _transport(transport, flow["name"])
+    application, settings = _traffic(traffic, flow["name"])
+    if agent == "Agent/UDP":
+        agent_settings["packetSize_"] = settings.get("packetSize_", "1000")
+    return NsFlow(
+        name=flow["name"],
+        group=groups[flow["group"]],
+        source=flow["from"],
+        target=flow["to"],
+        forward=tuple(flow["forward"]),
+        backward=tuple(flow["backward"]),
+        agent=agent,
+        sink=sink,
+        application=application,
+        start=flow["start_ns"] / 1e9,
+        stop=None if flow["stop_ns"] is None else flow["stop_ns"] / 1e9,
+        agent_settings=agent_settings,
+        sink_settings=sink_settings,
+        application_settings=settings,
+        payload_share=share,
+    )
+
+
+def _traffic(traffic: dict[str, Any], where: str) -> tuple[str, dict[str, str]]:
+    kind = traffic["kind"]
+    if kind == "bulk":
+        return "Application/FTP", {}
+    if kind == "cbr":
+        payload = quantity(traffic.get("payload", "1000 B"))
+        if traffic.get("jitter", 0.0) not in (0.0, 1.0):
+            raise NotInNs2Error(f"{where}: ns-2's CBR has a jitter of 0 or 1")
+        return "Application/Traffic/CBR", {
+            "packetSize_": f"{payload:.0f}",
+            "rate_": f"{quantity(traffic['rate']):.0f}",
+            "random_": str(int(traffic.get("jitter", 0.0))),
+        }
+    if kind == "burst":
+        if traffic.get("first") != "silence":
+            raise NotInNs2Error(f'{where}: ns-2\'s sources begin silent; write `first = "silence"`')
+        on, off = traffic["on"], traffic["off"]
+        settings = {
+            "packetSize_": f"{quantity(traffic.get('payload', '1000 B')):.0f}",
+            "rate_": f"{quantity(traffic['rate']):.0f}",
+            "burst_time_": repr(quantity(on["mean"])),
+            "idle_time_": repr(quantity(off["mean"])),
+        }
+        if on["distribution"] == off["distribution"] == "exponential":
+            return "Application/Traffic/Exponential", settings
+        if on["distribution"] == off["distribution"] == "pareto" and on.get("shape", 1.5) == off.get(
+            "shape", 1.5
+        ):
+            return "Application/Traffic/Pareto", settings | {"shape_": repr(on.get("shape", 1.5))}
+        raise NotInNs2Error(f"{where}: ns-2's sources are on and off alike, both exponential or both Pareto")
+    raise NotInNs2Error(f"{where}: ns-2 has no traffic `{kind}`; it has bulk, cbr and burst")
+
+
+def _transport(
+    transport: dict[str, Any], where: str
+) -> tuple[str, str, dict[str, str], dict[str, str], float]:
+    raise NotInNs2Error(f"{where}: transport `{transport['name']}`")

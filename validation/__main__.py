@@ -1,0 +1,79 @@
+"""``make validate``: every case in fairwave and in ns-2; writes the report into ``docs``.
+
+Ends with status 1 where a difference remains that ``validation/explanations.toml`` does not explain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from fairwave.validation import explanations, ns2, report, suite
+from fairwave.validation.cases import cases
+from fairwave.validation.translate import NotInNs2Error
+
+EXPLANATIONS = Path(__file__).with_name("explanations.toml")
+
+
+def main() -> int:
+    """Runs the cases and writes the report; the exit status."""
+    parser = argparse.ArgumentParser(prog="make validate", description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="a part of the cases, 3 seeds each, nothing written"
+    )
+    parser.add_argument(
+        "--case", action="append", default=[], help="only cases that match this pattern; nothing written"
+    )
+    parser.add_argument("--seeds", type=int, help="runs of each case, instead of the case's own number")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
+    options = parser.parse_args()
+    if ns2.find() is None:
+        print(ns2.ABSENT)
+        return 0
+    known = explanations.read(EXPLANATIONS)
+    chosen = [
+        case
+        for case in cases()
+        if (not options.quick or case.quick)
+        and (not options.case or any(fnmatchcase(case.key, pattern) for pattern in options.case))
+    ]
+    outcomes: list[suite.Outcome] = []
+    for case in chosen:
+        count = options.seeds or (min(case.seeds, 3) if options.quick else case.seeds)
+        begin = time.monotonic()
+        try:
+            outcome = suite.run(case, range(1, count + 1))
+        except NotInNs2Error as error:
+            print(f"{case.key}: left out: {error}", file=sys.stderr)
+            continue
+        outcomes.append(outcome)
+        took = time.monotonic() - begin
+        agreeing = len(outcome.comparisons) - len(outcome.disagreeing)
+        print(
+            f"{case.key}: {agreeing} of {len(outcome.comparisons)} agree ({took:.1f} s)",
+            flush=True,
+        )
+        for comparison in outcome.comparisons if options.case else outcome.disagreeing:
+            mark = "" if comparison.agrees else "  differs"
+            print(
+                f"    {comparison.measure:28} fairwave {comparison.ours.mean:.5g} ± {comparison.ours.half:.2g}"
+                f"   ns-2 {comparison.theirs.mean:.5g} ± {comparison.theirs.half:.2g}{mark}"
+            )
+    missing = report.unexplained(outcomes, known)
+    if not options.quick and not options.case:
+        (options.out / "figures").mkdir(parents=True, exist_ok=True)
+        for outcome in outcomes:
+            if outcome.case.trace:
+                report.draw(outcome, options.out)
+        (options.out / "validation.json").write_text(json.dumps(report.data(outcomes), indent=1) + "\n")
+        (options.out / "validation.md").write_text(report.markdown(outcomes, known, "make validate"))
+        print(f"written: {options.out / 'validation.md'}")
+    print(f"{len(missing)} differences without an explanation")
+    return int(bool(missing))
+
+
+sys.exit(main())
