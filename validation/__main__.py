@@ -60,8 +60,8 @@ def main() -> int:
         for comparison in outcome.comparisons if options.case else outcome.disagreeing:
             mark = "" if comparison.agrees else "  differs"
             print(
-                f"    {comparison.measure:28} fairwave {comparison.ours.mean:.5g} ± {comparison.ours.half:.2g}"
-                f"   ns-2 {comparison.theirs.mean:.5g} ± {comparison.theirs.half:.2g}{mark}"
+                f"    {comparison.measure:28} fairwave {comparison.ours.mean:.5g} ± {comparison.ours.half:.2g} "
+                f"  ns-2 {comparison.theirs.mean:.5g} ± {comparison.theirs.half:.2g}{mark}"
             )
     missing = report.unexplained(outcomes, known)
     if not options.quick and not options.case:

@@ -28,7 +28,7 @@ class Explanation:
 
 
 def read(file: Path) -> list[Explanation]:
-    """The explanations in a TOML file: tables ``[[explanation]]`` of ``id``, ``cases``, ``measures``, ``text``.
+    """The explanations in a TOML file: tables ``explanation`` of ``id``, ``cases``, ``measures``, ``text``.
 
     Raises:
         ValueError: A key is missing, or an id occurs twice.
