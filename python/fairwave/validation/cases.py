@@ -100,7 +100,7 @@ def cbr(count: int, rate: str = "400 kb/s") -> Table:
     return {
         "name": "cbr",
         "count": count,
-        "transport": "udp",
+        "transport": {"name": "udp", "header": "0 B"},
         "traffic": {"kind": "cbr", "rate": rate, "payload": "1000 B"},
         "start": {"from": "0 s", "to": "1 s"},
     }
@@ -112,7 +112,7 @@ def talkers(count: int, distribution: str) -> Table:
     return {
         "name": "voice",
         "count": count,
-        "transport": "udp",
+        "transport": {"name": "udp", "header": "0 B"},
         "class": "voice",
         "traffic": {
             "kind": "burst",
@@ -192,8 +192,8 @@ QUEUES: dict[str, Table] = {
         "mean-packet": "1000 B",
         "wait": True,
     },
-    "rem": {"discipline": "rem", "preset": "ns2", "capacity": {"packets": 125}},
-    "avq": {"discipline": "avq", "preset": "ns2", "capacity": {"bytes": 125000}},
+    "rem": {"discipline": "rem", "capacity": {"packets": 125}},
+    "avq": {"discipline": "avq", "capacity": {"bytes": 125000}},
 }
 
 

@@ -112,9 +112,36 @@ def _red(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
     return NsQueue("RED", capacity["packets"], settings)
 
 
+def _rem(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
+    settings = {
+        "gamma_": str(queue.get("gamma", 0.001)),
+        "phi_": str(queue.get("phi", 1.001)),
+        "pbo_": str(queue.get("target", 20.0)),
+        "pupdtime_": repr(quantity(queue.get("interval", "2 ms"))),
+        "inw_": str(queue.get("input-weight", 1.0)),
+        "mean_pktsize_": f"{quantity(queue.get('mean-packet', '1000 B')):.0f}",
+    }
+    if queue.get("mode", "packets") != "packets" or queue.get("alpha", 0.1) != 0.1:
+        raise NotInNs2Error("REM is compared by packets, with ns-2's own weight 0.1 of the backlog")
+    return NsQueue("REM", capacity["packets"], settings)
+
+
+def _avq(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
+    size = quantity(queue.get("mean-packet", "1000 B"))
+    limit = capacity["packets"] if "packets" in capacity else capacity["bytes"] / size
+    settings = {
+        "gamma_": str(queue.get("gamma", 0.98)),
+        "mean_pktsize_": f"{size:.0f}",
+        "queue_in_bytes_": "true",
+    }
+    return NsQueue("Vq", round(limit), settings)
+
+
 _QUEUES: dict[str, Callable[[dict[str, Any], dict[str, int]], NsQueue]] = {
     "drop-tail": _drop_tail,
     "red": _red,
+    "rem": _rem,
+    "avq": _avq,
 }
 
 
@@ -156,7 +183,9 @@ def _traffic(traffic: dict[str, Any], where: str) -> tuple[str, dict[str, str]]:
             "rate_": f"{quantity(traffic['rate']):.0f}",
             "random_": str(int(traffic.get("jitter", 0.0))),
         }
-    if kind == "burst":
+    if kind in ("burst", "voice"):
+        if kind == "voice":
+            traffic = _voice(traffic, where)
         if traffic.get("first") != "silence":
             raise NotInNs2Error(f'{where}: ns-2\'s sources begin silent; write `first = "silence"`')
         on, off = traffic["on"], traffic["off"]
@@ -176,7 +205,69 @@ def _traffic(traffic: dict[str, Any], where: str) -> tuple[str, dict[str, str]]:
     raise NotInNs2Error(f"{where}: ns-2 has no traffic `{kind}`; it has bulk, cbr and burst")
 
 
+def _voice(traffic: dict[str, Any], where: str) -> dict[str, Any]:
+    """Voice by turns, as ns-2's on/off sources have it: packets at the codec's rate while talking."""
+    if (
+        traffic.get("codec", "g711") != "g711"
+        or traffic.get("always-on")
+        or traffic.get("reading", "peak-rate") != "peak-rate"
+    ):
+        raise NotInNs2Error(f"{where}: voice is compared with G.711, by turns, at its peak rate")
+    payload = traffic.get("payload", "160 B")
+    periods = {"on": traffic["talk"], "off": traffic["silence"], "first": traffic.get("first")}
+    return {"rate": "64 kb/s", "payload": payload} | periods
+
+
+#: Agent and sink of each flavour.
+_TCPS = {
+    "tcp/tahoe": ("Agent/TCP", "Agent/TCPSink"),
+    "tcp/reno": ("Agent/TCP/Reno", "Agent/TCPSink"),
+    "tcp/aimd": ("Agent/TCP/Reno", "Agent/TCPSink"),
+    "tcp/newreno": ("Agent/TCP/Newreno", "Agent/TCPSink"),
+    "tcp/sack": ("Agent/TCP/Sack1", "Agent/TCPSink/Sack1"),
+    "tcp/vegas": ("Agent/TCP/Vegas", "Agent/TCPSink"),
+}
+
+#: Keys of a TCP that ns-2 is told of, or that only say what ns-2 does anyway.
+_KNOWN = {"name", "preset", "alpha", "beta", "segment", "receiver-window", "send-jitter"}
+
+
 def _transport(
     transport: dict[str, Any], where: str
 ) -> tuple[str, str, dict[str, str], dict[str, str], float]:
-    raise NotInNs2Error(f"{where}: transport `{transport['name']}`")
+    name = transport["name"]
+    if name == "udp":
+        if quantity(transport.get("header", "40 B")) != 0.0:
+            raise NotInNs2Error(f'{where}: ns-2\'s UDP adds no header; write `header = "0 B"`')
+        return "Agent/UDP", "Agent/LossMonitor", {}, {}, 1.0
+    if name == "tfrc":
+        segment, header = (
+            quantity(transport.get(key, size)) for key, size in (("segment", "1000 B"), ("header", "32 B"))
+        )
+        if header != 32.0:
+            raise NotInNs2Error(f"{where}: ns-2's TFRC has a header of 32 B")
+        return "Agent/TFRC", "Agent/TFRCSink", {"packetSize_": f"{segment:.0f}"}, {}, 1.0
+    if name not in _TCPS:
+        raise NotInNs2Error(
+            f"{where}: ns-2.35 has no transport `{name}`; it has {', '.join(_TCPS)}, tfrc, udp"
+        )
+    unknown = set(transport) - _KNOWN
+    if unknown or transport.get("preset") != "ns2":
+        raise NotInNs2Error(
+            f"{where}: compare with the preset `ns2` and without {', '.join(sorted(unknown)) or 'more'}"
+        )
+    agent, sink = _TCPS[name]
+    segment = quantity(transport.get("segment", "1000 B"))
+    settings = {
+        "packetSize_": f"{segment:.0f}",
+        "window_": str(transport.get("receiver-window", 64)),
+        "overhead_": repr(quantity(transport.get("send-jitter", "0 s"))),
+    }
+    if name == "tcp/aimd":
+        settings |= {
+            "increase_num_": str(transport.get("alpha", 1.0)),
+            "decrease_num_": str(transport.get("beta", 0.5)),
+        }
+    elif name == "tcp/vegas":
+        settings |= {"v_alpha_": str(transport.get("alpha", 1.0)), "v_beta_": str(transport.get("beta", 3.0))}
+    return agent, sink, settings, {}, segment / (segment + 40.0)
