@@ -193,7 +193,7 @@ QUEUES: dict[str, Table] = {
         "wait": True,
     },
     "rem": {"discipline": "rem", "capacity": {"packets": 125}},
-    "avq": {"discipline": "avq", "capacity": {"bytes": 125000}},
+    "avq": {"discipline": "avq", "preset": "ns2", "capacity": {"bytes": 125000}},
 }
 
 

@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use ared::AredConfig;
-pub use avq::AvqConfig;
+pub use avq::{AvqConfig, AvqPreset};
 pub use choke::ChokeConfig;
 pub use codel::CodelConfig;
 pub use config::{Capacity, QueueConfig};
