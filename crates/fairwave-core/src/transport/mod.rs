@@ -4,6 +4,7 @@
 //! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
+mod gaps;
 mod parts;
 mod serial;
 pub mod tfrc;

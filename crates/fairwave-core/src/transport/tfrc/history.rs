@@ -8,7 +8,8 @@
 //!
 //! **Assumptions.** A packet that arrives after it was taken for lost does not take the loss back (§5.1 allows to).
 
-use crate::units::{Instant, Span};
+use crate::transport::gaps::{Arrival, Gap};
+use crate::units::Span;
 
 /// Closed intervals that are averaged (§5.4: n = 8).
 const INTERVALS: usize = 8;
@@ -17,89 +18,7 @@ const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// No discount goes below this (§5.5: THRESHOLD).
 const LEAST_DISCOUNT: f64 = 0.25;
 /// Packets with higher sequence numbers that must arrive before a packet counts as lost (§5.1: NDUPACK).
-const LATER_ARRIVALS: usize = 3;
-
-/// An arrival: sequence number (unwrapped) and time.
-type Arrival = (u64, Instant);
-
-/// Packets missing between two arrivals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Gap {
-    /// The last arrival before the gap.
-    pub before: (u64, Instant),
-    /// The first arrival after it.
-    pub after: (u64, Instant),
-}
-
-impl Gap {
-    /// When the packet `sequence` would have arrived (§5.2, T_loss).
-    fn time_of(&self, sequence: u64) -> Instant {
-        let width = u128::from(self.after.0 - self.before.0).max(1);
-        let along = u128::from(sequence.saturating_sub(self.before.0));
-        let span = u128::from((self.after.1 - self.before.1).nanos());
-        self.before.1 + Span::from_nanos((span * along / width) as u64)
-    }
-
-    /// The first packet of the gap that would have arrived later than `limit`.
-    fn first_later_than(&self, limit: Instant) -> Option<u64> {
-        let first = self.before.0 + 1;
-        if self.time_of(first) > limit {
-            return Some(first);
-        }
-        let (mut low, mut high) = (first, self.after.0);
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if self.time_of(middle) > limit { high = middle } else { low = middle }
-        }
-        (high < self.after.0).then_some(high)
-    }
-}
-
-/// Finds gaps in the order of arrivals; tolerates reordering by up to two packets.
-#[derive(Clone, Debug, Default)]
-pub struct LossDetector {
-    /// All up to here is settled: arrived or lost.
-    settled: Option<Arrival>,
-    /// Later arrivals, ascending; always fewer than [`LATER_ARRIVALS`] between calls.
-    pending: [Option<Arrival>; LATER_ARRIVALS],
-}
-
-impl LossDetector {
-    /// A packet arrived (no duplicate); returns the gap that is now known to be lost.
-    pub fn on_arrival(&mut self, sequence: u64, now: Instant) -> Option<Gap> {
-        let settled = *self.settled.get_or_insert((sequence, now));
-        if sequence <= settled.0 {
-            return None;
-        }
-        let mut arrival = Some((sequence, now));
-        for place in &mut self.pending {
-            let sorts_before = match (&arrival, &place) {
-                (Some(a), Some(p)) => a.0 < p.0,
-                (Some(_), None) => true,
-                (None, _) => false,
-            };
-            if sorts_before {
-                std::mem::swap(place, &mut arrival);
-            }
-        }
-        let mut found = None;
-        // The lowest is settled when enough have arrived above the gap, counting itself, or when there is no gap.
-        while let Some(lowest) = self.pending[0] {
-            let before = self.settled.unwrap_or(lowest);
-            let gap = lowest.0 > before.0 + 1;
-            if gap && self.pending[LATER_ARRIVALS - 1].is_none() {
-                break;
-            }
-            if gap {
-                found = Some(Gap { before, after: lowest });
-            }
-            self.settled = Some(lowest);
-            self.pending.rotate_left(1);
-            self.pending[LATER_ARRIVALS - 1] = None;
-        }
-        found
-    }
-}
+pub(super) const LATER_ARRIVALS: usize = 3;
 
 /// Intervals between loss events and the rate that follows from them.
 #[derive(Clone, Debug)]

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use super::equation::loss_for;
-use super::history::{LossDetector, LossHistory};
+use super::history::{LATER_ARRIVALS, LossHistory};
 use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
+use crate::transport::gaps::LossDetector;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
@@ -48,7 +49,7 @@ impl TfrcReceiver {
             feedback_wire: narrow(config.feedback),
             seen: SeenWindow::default(),
             assembly: Assembly::default(),
-            detector: LossDetector::default(),
+            detector: LossDetector::new(LATER_ARRIVALS),
             history: LossHistory::new(config.history_discounting),
             arrivals: VecDeque::with_capacity(64),
             arrived: 0,
