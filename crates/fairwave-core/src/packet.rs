@@ -143,6 +143,13 @@ pub enum Body {
         /// Loss event rate, a fraction.
         loss_event_rate: f64,
     },
+    /// A DVRC packet of either direction: its header's very bytes, see [`crate::transport::dvrc::wire`].
+    Dvrc {
+        /// The encoded header; a control packet uses the first 24 bytes.
+        header: [u8; 32],
+        /// When the application made the unit.
+        created: Instant,
+    },
 }
 
 #[cfg(test)]

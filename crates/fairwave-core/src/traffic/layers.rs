@@ -47,6 +47,16 @@ impl LayerRates {
         &self.cumulative[..usize::from(self.count)]
     }
 
+    /// l₁ … l_k: what each layer adds.
+    pub fn own(&self) -> impl Iterator<Item = Rate> + '_ {
+        let mut before = 0;
+        self.cumulative().iter().map(move |c| {
+            let own = c.bits_per_second() - before;
+            before = c.bits_per_second();
+            Rate::from_bits_per_second(own)
+        })
+    }
+
     /// k: how many layers there are; 0 for what is not layered.
     pub const fn count(&self) -> u8 {
         self.count

@@ -46,6 +46,7 @@ pub const MOST_LATER_ARRIVALS: usize = 8;
 #[derive(Clone, Debug)]
 pub struct LossDetector {
     later: usize,
+    first: u64,
     /// All up to here is settled: arrived or lost.
     settled: Option<Arrival>,
     /// Later arrivals, ascending; always fewer than `later` between calls.
@@ -55,12 +56,25 @@ pub struct LossDetector {
 impl LossDetector {
     /// A detector that waits for `later` arrivals, from 1 (every packet out of order is a loss) to 8.
     pub fn new(later: usize) -> Self {
-        LossDetector { later: later.clamp(1, MOST_LATER_ARRIVALS), settled: None, pending: Default::default() }
+        LossDetector {
+            later: later.clamp(1, MOST_LATER_ARRIVALS),
+            first: 0,
+            settled: None,
+            pending: Default::default(),
+        }
+    }
+
+    /// True for a packet that has been taken for lost, if it has not arrived before.
+    pub fn gave_up(&self, sequence: u64) -> bool {
+        sequence >= self.first && self.settled.is_some_and(|(settled, _)| sequence < settled)
     }
 
     /// A packet arrived (no duplicate); returns the gap that is now known to be lost.
     pub fn on_arrival(&mut self, sequence: u64, now: Instant) -> Option<Gap> {
-        let settled = *self.settled.get_or_insert((sequence, now));
+        let settled = *self.settled.get_or_insert_with(|| {
+            self.first = sequence;
+            (sequence, now)
+        });
         if sequence <= settled.0 {
             return None;
         }

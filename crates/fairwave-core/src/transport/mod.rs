@@ -4,7 +4,9 @@
 //! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
+pub mod dvrc;
 mod gaps;
+mod meter;
 mod parts;
 mod serial;
 pub mod tfrc;
@@ -75,6 +77,8 @@ pub struct LossVerdict {
     pub packets: u64,
     /// True for congestion, false for random loss.
     pub congestion: bool,
+    /// True when a loss event begins with it; later losses of an event share its verdict.
+    pub begins_event: bool,
     /// The receiving rate at this moment, bits per second of payload.
     pub receive_rate: f64,
     /// Below this rate a loss is taken for congestion, bits per second of payload; NaN while there is none.
@@ -213,6 +217,8 @@ pub enum TransportConfig {
     Udp(udp::UdpConfig),
     /// TFRC (RFC 5348).
     Tfrc(tfrc::TfrcConfig),
+    /// DVRC: layered video at a rate that its receiver asks for (paper 002).
+    Dvrc(dvrc::DvrcConfig),
 }
 
 impl Default for TransportConfig {
@@ -230,6 +236,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Udp(config) => config.check(),
             TransportConfig::Tfrc(config) => config.check(),
+            TransportConfig::Dvrc(config) => config.check(),
         }
     }
 
@@ -238,6 +245,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Udp(_) => "udp".to_owned(),
             TransportConfig::Tfrc(_) => "tfrc".to_owned(),
+            TransportConfig::Dvrc(_) => "dvrc".to_owned(),
         }
     }
 
@@ -255,6 +263,10 @@ impl TransportConfig {
                 AnySender::Tfrc(Box::new(tfrc::TfrcSender::new(context, config)?)),
                 AnyReceiver::Tfrc(Box::new(tfrc::TfrcReceiver::new(context, config)?)),
             )),
+            TransportConfig::Dvrc(config) => Ok((
+                AnySender::Dvrc(Box::new(dvrc::DvrcSender::new(context, config)?)),
+                AnyReceiver::Dvrc(Box::new(dvrc::DvrcReceiver::new(context, config)?)),
+            )),
         }
     }
 }
@@ -266,6 +278,8 @@ pub enum AnySender {
     Udp(udp::UdpSender),
     /// TFRC.
     Tfrc(Box<tfrc::TfrcSender>),
+    /// DVRC.
+    Dvrc(Box<dvrc::DvrcSender>),
     /// A user's own.
     Custom(Box<dyn Sender + Send>),
 }
@@ -277,6 +291,8 @@ pub enum AnyReceiver {
     Udp(Box<udp::UdpReceiver>),
     /// TFRC.
     Tfrc(Box<tfrc::TfrcReceiver>),
+    /// DVRC.
+    Dvrc(Box<dvrc::DvrcReceiver>),
     /// A user's own.
     Custom(Box<dyn Receiver + Send>),
 }
@@ -287,6 +303,7 @@ macro_rules! each_sender {
         match $any {
             AnySender::Udp($endpoint) => $call,
             AnySender::Tfrc($endpoint) => $call,
+            AnySender::Dvrc($endpoint) => $call,
             AnySender::Custom($endpoint) => $call,
         }
     };
@@ -297,6 +314,7 @@ macro_rules! each_receiver {
         match $any {
             AnyReceiver::Udp($endpoint) => $call,
             AnyReceiver::Tfrc($endpoint) => $call,
+            AnyReceiver::Dvrc($endpoint) => $call,
             AnyReceiver::Custom($endpoint) => $call,
         }
     };

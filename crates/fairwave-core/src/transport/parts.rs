@@ -37,17 +37,24 @@ pub struct SendQueue {
     units: VecDeque<Unit>,
     segment: u16,
     part: u16,
+    bytes: u64,
 }
 
 impl SendQueue {
     /// An empty queue whose parts have at most `segment` bytes (at least 1).
     pub fn new(segment: u16) -> Self {
-        SendQueue { units: VecDeque::with_capacity(16), segment: segment.max(1), part: 0 }
+        SendQueue { units: VecDeque::with_capacity(16), segment: segment.max(1), part: 0, bytes: 0 }
     }
 
     /// Adds a unit at the end.
     pub fn push(&mut self, unit: Unit) {
+        self.bytes += u64::from(unit.payload);
         self.units.push_back(unit);
+    }
+
+    /// Payload bytes that wait.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// True when nothing waits.
@@ -59,6 +66,7 @@ impl SendQueue {
     pub fn clear(&mut self) {
         self.units.clear();
         self.part = 0;
+        self.bytes = 0;
     }
 
     /// Takes the next part.
@@ -68,10 +76,14 @@ impl SendQueue {
         let parts = u16::try_from(unit.payload.div_ceil(segment).max(1)).unwrap_or(u16::MAX);
         let part = self.part;
         let payload = (unit.payload - (u32::from(part) * segment).min(unit.payload)).min(segment) as u16;
-        self.part = part + 1;
+        self.part = part.saturating_add(1);
+        self.bytes = self.bytes.saturating_sub(u64::from(payload));
         if self.part >= parts {
             self.units.pop_front();
             self.part = 0;
+            if self.units.is_empty() {
+                self.bytes = 0;
+            }
         }
         let Unit { id, created, layer, frame_type, .. } = unit;
         Some(Part { unit: id, part, parts, payload, created, layer, frame_type })

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Delivery, Output, Receiver, Sender};
+use super::{Delivery, LossVerdict, Output, Receiver, Sender};
 use crate::packet::Packet;
 use crate::traffic::Unit;
 use crate::units::{Instant, Rate, Span};
@@ -44,6 +44,9 @@ pub(super) struct Wire<S, R> {
     /// Feedback packets with the time they were sent at.
     pub feedback: Vec<(Instant, Packet)>,
     pub dropped: u64,
+    /// Units that the sender's adaptation left out.
+    pub skipped: u32,
+    pub verdicts: Vec<(Instant, LossVerdict)>,
     free_at: Instant,
     flying: BTreeMap<(Instant, u64), Packet>,
     order: u64,
@@ -66,6 +69,8 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             sent: Vec::new(),
             feedback: Vec::new(),
             dropped: 0,
+            skipped: 0,
+            verdicts: Vec::new(),
             free_at: Instant::ZERO,
             flying: BTreeMap::new(),
             order: 0,
@@ -114,6 +119,8 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
     }
 
     fn absorb(&mut self, out: Output) {
+        self.skipped += out.skipped;
+        self.verdicts.extend(out.verdicts.iter().map(|&verdict| (self.now, verdict)));
         for packet in out.packets {
             self.launch(packet);
         }

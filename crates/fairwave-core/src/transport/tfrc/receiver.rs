@@ -1,17 +1,16 @@
 //! The receiving half of TFRC: RFC 5348 §6.
 
-use std::collections::VecDeque;
-
 use super::equation::loss_for;
 use super::history::{LATER_ARRIVALS, LossHistory};
 use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::transport::gaps::LossDetector;
+use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
-use crate::units::{Bytes, Instant, Rate, Span};
+use crate::units::{Instant, Rate, Span};
 
 /// The receiving half.
 #[derive(Clone, Debug)]
@@ -22,9 +21,7 @@ pub struct TfrcReceiver {
     assembly: Assembly,
     detector: LossDetector,
     history: LossHistory,
-    /// Payloads of the latest round-trip time, by arrival, and their sum.
-    arrivals: VecDeque<(Instant, u32)>,
-    arrived: u64,
+    meter: RateMeter,
     /// s: the mean payload received.
     segment: f64,
     /// R_m: the sender's round-trip time as the latest packet told it; zero while unknown.
@@ -51,8 +48,7 @@ impl TfrcReceiver {
             assembly: Assembly::default(),
             detector: LossDetector::new(LATER_ARRIVALS),
             history: LossHistory::new(config.history_discounting),
-            arrivals: VecDeque::with_capacity(64),
-            arrived: 0,
+            meter: RateMeter::default(),
             segment: 0.0,
             round_trip: Span::ZERO,
             newest: None,
@@ -72,26 +68,12 @@ impl TfrcReceiver {
         self.history.loss_event_rate(self.seen.highest().unwrap_or(0))
     }
 
-    /// X_recv: what arrived during the last round-trip time (§6.2).
-    fn receive_rate(&mut self, now: Instant) -> Rate {
-        while let Some(&(time, payload)) = self.arrivals.front() {
-            if now - time < self.round_trip {
-                break;
-            }
-            self.arrivals.pop_front();
-            self.arrived -= u64::from(payload);
-        }
-        Bytes::new(self.arrived).per(self.round_trip)
-    }
-
     /// True when a new loss event began.
     fn take_in(&mut self, now: Instant, sequence: u64, payload: u16) -> bool {
         let size = f64::from(payload.max(1));
         self.segment = if self.segment == 0.0 { size } else { self.segment + (size - self.segment) / 16.0 };
-        self.arrivals.push_back((now, u32::from(payload)));
-        self.arrived += u64::from(payload);
-        let rate = self.receive_rate(now);
-        self.highest_rate = self.highest_rate.max(rate);
+        self.meter.on_arrival(now, payload);
+        self.highest_rate = self.highest_rate.max(self.meter.rate(now, self.round_trip));
         let Some(gap) = self.detector.on_arrival(sequence, now) else { return false };
         let first = self.history.events() == 0;
         let begun = self.history.on_gap(gap, self.round_trip) > 0;
@@ -116,7 +98,8 @@ impl TfrcReceiver {
         let body = Body::TfrcFeedback {
             echo,
             delay: now - arrived,
-            receive_rate: self.receive_rate(now),
+            // X_recv: what arrived during the last round-trip time (§6.2).
+            receive_rate: self.meter.rate(now, self.round_trip),
             loss_event_rate: self.loss_event_rate(),
         };
         let FlowContext { flow, class, .. } = self.context;

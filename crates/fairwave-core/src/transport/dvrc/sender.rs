@@ -1,0 +1,237 @@
+//! The sending half of DVRC: it measures the round-trip time and otherwise does as it is told (paper 002 §3.1).
+
+use super::timeout::TimeoutEstimator;
+use super::wire::{CONTROL, Control, DATA_HEADER, Data, Header, micros};
+use super::{DvrcConfig, FlowContext};
+use crate::config::ConfigError;
+use crate::packet::{Body, Packet};
+use crate::traffic::{FrameType, Unit};
+use crate::transport::parts::{Part, SendQueue};
+use crate::transport::serial::unwrap;
+use crate::transport::tfrc::narrow;
+use crate::transport::{Output, Sender, SenderView};
+use crate::units::{Bytes, Instant, Rate, Span};
+
+/// The sending half.
+#[derive(Clone, Debug)]
+pub struct DvrcSender {
+    config: DvrcConfig,
+    context: FlowContext,
+    running: bool,
+    queue: SendQueue,
+    estimator: TimeoutEstimator,
+    /// R as the receiver last asked for.
+    rate: Rate,
+    /// K; meaningless for flows without layers.
+    layers: u8,
+    /// When the latest packet was sent, and its payload.
+    last: Option<(Instant, u16)>,
+    /// Packets sent: the next sequence number.
+    sequence: u64,
+    first_sequence: u64,
+    /// The newest packet that the receiver has told of.
+    newest: Option<u64>,
+    /// When the receiver's silence means something.
+    silence: Instant,
+    /// Packets that the receiver misses, as it last told.
+    lost: u32,
+    silences: u64,
+    malformed: u64,
+}
+
+impl DvrcSender {
+    /// A sender; it begins with the base layer.
+    ///
+    /// # Errors
+    /// When [`DvrcConfig::check`] refuses the configuration.
+    pub fn new(context: FlowContext, config: &DvrcConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(DvrcSender {
+            config: config.clone(),
+            context,
+            running: false,
+            queue: SendQueue::new(narrow(config.segment)),
+            estimator: TimeoutEstimator::new(&config.timeout),
+            rate: config.range(&context).0,
+            layers: 1,
+            last: None,
+            sequence: 0,
+            first_sequence: 0,
+            newest: None,
+            silence: Instant::NEVER,
+            lost: 0,
+            silences: 0,
+            malformed: 0,
+        })
+    }
+
+    /// Packets from the network that were not DVRC's, or that said what cannot be.
+    pub fn malformed(&self) -> u64 {
+        self.malformed
+    }
+
+    /// Numbers the first packet, for tests of the wrap.
+    #[cfg(test)]
+    pub(super) fn start_at_sequence(&mut self, sequence: u64) {
+        self.sequence = sequence;
+        self.first_sequence = sequence;
+    }
+
+    fn is_layered(&self) -> bool {
+        self.context.layers.count() > 0
+    }
+
+    fn has_data(&self) -> bool {
+        self.running && (self.context.bulk || !self.queue.is_empty())
+    }
+
+    /// R, or what takes the queue away in time.
+    fn pace(&self) -> Rate {
+        self.rate.max(Bytes::new(self.queue.bytes()).per(self.config.most_delay))
+    }
+
+    fn next_send(&self) -> Instant {
+        self.last.map_or(Instant::ZERO, |(time, payload)| time + self.pace().time_for(Bytes::new(u64::from(payload))))
+    }
+
+    fn send_what_is_due(&mut self, now: Instant, out: &mut Output) {
+        while self.has_data() && self.next_send() <= now {
+            let Some(part) = self.next_part(now) else { return };
+            self.last = Some((now, part.payload));
+            self.send(now, part, out);
+        }
+    }
+
+    fn next_part(&mut self, now: Instant) -> Option<Part> {
+        if !self.context.bulk {
+            return self.queue.pop();
+        }
+        let (payload, unit) = (narrow(self.config.segment), self.sequence as u32);
+        Some(Part { unit, part: 0, parts: 1, payload, created: now, layer: 0, frame_type: FrameType::None })
+    }
+
+    fn send(&mut self, now: Instant, part: Part, out: &mut Output) {
+        let header = Data {
+            frame_type: part.frame_type,
+            layer: part.layer,
+            length: part.payload,
+            part: part.part,
+            parts: part.parts,
+            unit: part.unit,
+            sequence: self.sequence as u32,
+            timestamp: clock(now),
+            round_trip: self.estimator.round_trip().map_or(0, micros),
+            timeout: self.estimator.timeout().map_or(0, micros),
+        };
+        out.packets.push(Packet {
+            flow: self.context.flow,
+            wire: narrow(self.config.lower_headers).saturating_add(DATA_HEADER as u16).saturating_add(part.payload),
+            class: self.context.class,
+            feedback: false,
+            layer: part.layer,
+            body: Body::Dvrc { header: header.encode(), created: part.created },
+        });
+        self.sequence += 1;
+        if self.silence == Instant::NEVER {
+            self.silence = now + self.config.silence;
+        }
+    }
+
+    fn on_control(&mut self, now: Instant, control: Control) {
+        let sequence = unwrap(self.newest.unwrap_or(self.first_sequence), control.sequence);
+        if sequence < self.first_sequence || sequence >= self.sequence {
+            self.malformed += 1; // about a packet that was never sent
+            return;
+        }
+        if self.newest.is_some_and(|newest| sequence < newest) {
+            return;
+        }
+        self.newest = Some(sequence);
+        // Armed again when the next packet is sent: an idle flow hears nothing, and that says nothing.
+        self.silence = Instant::NEVER;
+        self.lost = control.lost;
+        if !control.timeout {
+            let sample = clock(now).wrapping_sub(control.timestamp);
+            if sample < 1 << 31 {
+                self.estimator.on_sample(Span::from_micros(u64::from(sample)));
+            }
+        }
+        let (least, most) = self.config.range(&self.context);
+        self.rate = Rate::from_bits_per_second(u64::from(control.rate)).clamp(least, most);
+        self.layers = control.layers.clamp(1, self.context.layers.count().max(1));
+    }
+
+    /// Nobody answers: only the base layer, until somebody does.
+    fn on_silence(&mut self) {
+        self.silences += 1;
+        self.layers = 1;
+        self.rate = self.config.range(&self.context).0;
+        self.silence = Instant::NEVER;
+    }
+}
+
+/// The sender's clock as the wire carries it: microseconds modulo 2³², so it wraps every 71.6 minutes.
+fn clock(now: Instant) -> u32 {
+    (now.nanos() / 1000) as u32
+}
+
+impl Sender for DvrcSender {
+    fn on_start(&mut self, now: Instant, out: &mut Output) {
+        self.running = true;
+        self.silence = Instant::NEVER;
+        self.send_what_is_due(now, out);
+    }
+
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
+        if !self.running {
+            return;
+        }
+        if self.is_layered() && unit.layer >= self.layers {
+            out.skipped += 1;
+            return;
+        }
+        self.queue.push(unit);
+        self.send_what_is_due(now, out);
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        let Body::Dvrc { header, .. } = packet.body else { return };
+        match Header::decode(&header[..CONTROL]) {
+            Ok(Header::Control(control)) => self.on_control(now, control),
+            _ => self.malformed += 1,
+        }
+        self.send_what_is_due(now, out);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        if self.running && now >= self.silence {
+            self.on_silence();
+        }
+        self.send_what_is_due(now, out);
+    }
+
+    fn deadline(&self) -> Instant {
+        if !self.running {
+            return Instant::NEVER;
+        }
+        let send = if self.has_data() { self.next_send() } else { Instant::NEVER };
+        send.min(self.silence)
+    }
+
+    fn on_stop(&mut self, _now: Instant) {
+        self.running = false;
+        self.queue.clear();
+    }
+
+    fn view(&self) -> SenderView {
+        SenderView {
+            smoothed_rtt: self.estimator.round_trip().map_or(f64::NAN, Span::seconds),
+            rate: self.rate.bits_per_second() as f64,
+            estimate: f64::from(self.lost),
+            layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
+            sent: self.sequence - self.first_sequence,
+            timeouts: self.silences,
+            ..SenderView::default()
+        }
+    }
+}

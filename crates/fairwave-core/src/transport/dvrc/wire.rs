@@ -1,0 +1,320 @@
+//! The DVRC header, byte by byte: the same code in simulation and on sockets.
+//!
+//! Paper 002 Fig. 1 names the fields (packet type, length, sequence number, frame type, timestamp, video layer) and not
+//! their places or widths; `docs/protocols/dvrc.md` fixes both, and adds what the text needs and the figure lacks: the
+//! round-trip time and timeout that the sender tells the receiver, the rate that the receiver asks for, and a
+//! packet's place in its frame. All numbers are big-endian. Whatever arrives, decoding yields a header or a
+//! [`WireError`], never a panic; encoding what was decoded gives the same bytes.
+
+use crate::traffic::{FrameType, LayerRates};
+use crate::units::{Rate, Span};
+
+/// Version of this layout.
+pub const VERSION: u8 = 1;
+/// Bytes of a data packet's header.
+pub const DATA_HEADER: usize = 32;
+/// Bytes of a control packet.
+pub const CONTROL: usize = 24;
+/// Bytes of an advertisement before its layer rates.
+pub const ADVERTISEMENT_HEADER: usize = 16;
+
+const DATA: u8 = 0;
+const REPORT: u8 = 1;
+const TIMEOUT: u8 = 2;
+const ADVERTISEMENT: u8 = 3;
+
+/// A data packet's header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Data {
+    /// How the frame was coded.
+    pub frame_type: FrameType,
+    /// Video layer (0 = base).
+    pub layer: u8,
+    /// Payload bytes that follow the header.
+    pub length: u16,
+    /// This packet's place among those of its unit.
+    pub part: u16,
+    /// Packets that the unit was cut into, at least 1.
+    pub parts: u16,
+    /// The application's unit: one layer of one frame.
+    pub unit: u32,
+    /// Packets sent before this one, modulo 2³².
+    pub sequence: u32,
+    /// The sender's clock, microseconds modulo 2³².
+    pub timestamp: u32,
+    /// The sender's EstimatedRTT (paper 002 Eq. 2), microseconds; 0 while unknown.
+    pub round_trip: u32,
+    /// The sender's DTO (paper 002 Eq. 3), microseconds; 0 while unknown.
+    pub timeout: u32,
+}
+
+/// A control packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Control {
+    /// True when it was caused by the receiver's timeout: then it echoes nothing and yields no round-trip sample.
+    pub timeout: bool,
+    /// K: how many layers are to be sent.
+    pub layers: u8,
+    /// Sequence number of the data packet that caused it; of the newest one received, on a timeout.
+    pub sequence: u32,
+    /// Timestamp of that packet.
+    pub timestamp: u32,
+    /// R: the rate of payload to send at, bits per second, at most 2³² − 1.
+    pub rate: u32,
+    /// Packets lost so far, modulo 2³².
+    pub lost: u32,
+}
+
+/// Any DVRC packet without its payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Header {
+    /// Video.
+    Data(Data),
+    /// The receiver's request.
+    Control(Control),
+    /// The sender's layers; sent before the first data packet.
+    Advertisement(LayerRates),
+}
+
+/// Why bytes are not a DVRC packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum WireError {
+    /// Fewer bytes than the header has.
+    #[error("{have} bytes, but this packet's header has {need}")]
+    Short {
+        /// Bytes at hand.
+        have: usize,
+        /// Bytes needed.
+        need: usize,
+    },
+    /// Another version.
+    #[error("version {0}, but this is version 1")]
+    Version(u8),
+    /// No such packet type.
+    #[error("packet type {0}, but known are 0 to 3")]
+    PacketType(u8),
+    /// No such frame type.
+    #[error("frame type {0}, but known are 0 to 3")]
+    FrameType(u8),
+    /// A byte that must be zero is not.
+    #[error("byte {0} is reserved and must be 0")]
+    Reserved(usize),
+    /// The length field does not agree with the datagram.
+    #[error("the length field says {said} bytes, but {have} follow")]
+    Length {
+        /// What the field says.
+        said: usize,
+        /// What follows the header.
+        have: usize,
+    },
+    /// The part is not one of the unit's.
+    #[error("part {part} of {parts}")]
+    Part {
+        /// Place.
+        part: u16,
+        /// How many.
+        parts: u16,
+    },
+    /// Layers beyond the eight that there can be, or layer rates that do not increase.
+    #[error("layers out of range")]
+    Layers,
+}
+
+/// Reads big-endian numbers out of bytes whose length has been checked; zero beyond the end.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn u8(&self, at: usize) -> u8 {
+        self.0.get(at).copied().unwrap_or(0)
+    }
+    fn u16(&self, at: usize) -> u16 {
+        u16::from_be_bytes([self.u8(at), self.u8(at + 1)])
+    }
+    fn u32(&self, at: usize) -> u32 {
+        u32::from_be_bytes([self.u8(at), self.u8(at + 1), self.u8(at + 2), self.u8(at + 3)])
+    }
+}
+
+fn frame_type(code: u8) -> Result<FrameType, WireError> {
+    match code {
+        0 => Ok(FrameType::None),
+        1 => Ok(FrameType::I),
+        2 => Ok(FrameType::P),
+        3 => Ok(FrameType::B),
+        other => Err(WireError::FrameType(other)),
+    }
+}
+
+fn need(bytes: &[u8], need: usize) -> Result<(), WireError> {
+    if bytes.len() < need { Err(WireError::Short { have: bytes.len(), need }) } else { Ok(()) }
+}
+
+fn zero(reader: &Reader<'_>, places: &[usize]) -> Result<(), WireError> {
+    places.iter().find(|&&at| reader.u8(at) != 0).map_or(Ok(()), |&at| Err(WireError::Reserved(at)))
+}
+
+impl Header {
+    /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+    ///
+    /// # Errors
+    /// Whatever is wrong first.
+    pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
+        need(bytes, 1)?;
+        let reader = Reader(bytes);
+        let (version, packet_type) = (reader.u8(0) >> 4, reader.u8(0) & 0x0f);
+        if version != VERSION {
+            return Err(WireError::Version(version));
+        }
+        match packet_type {
+            DATA => decode_data(bytes).map(Header::Data),
+            REPORT | TIMEOUT => decode_control(bytes, packet_type == TIMEOUT).map(Header::Control),
+            ADVERTISEMENT => decode_advertisement(bytes).map(Header::Advertisement),
+            other => Err(WireError::PacketType(other)),
+        }
+    }
+
+    /// Reads a whole datagram: the header, and the payload that it announces.
+    ///
+    /// # Errors
+    /// As [`Header::decode`], and when the payload is longer or shorter than announced.
+    pub fn decode_datagram(datagram: &[u8]) -> Result<(Header, &[u8]), WireError> {
+        let header = Header::decode(datagram)?;
+        let payload = datagram.get(header.size()..).unwrap_or(&[]);
+        let said = if let Header::Data(data) = header { usize::from(data.length) } else { 0 };
+        if payload.len() != said {
+            return Err(WireError::Length { said, have: payload.len() });
+        }
+        Ok((header, payload))
+    }
+
+    /// Bytes of this header.
+    pub fn size(&self) -> usize {
+        match self {
+            Header::Data(_) => DATA_HEADER,
+            Header::Control(_) => CONTROL,
+            Header::Advertisement(layers) => ADVERTISEMENT_HEADER + 4 * usize::from(layers.count()),
+        }
+    }
+
+    /// The header's bytes; those beyond [`Header::size`] are zero.
+    pub fn encode(&self) -> [u8; ADVERTISEMENT_HEADER + 4 * LayerRates::MOST] {
+        let mut bytes = [0; ADVERTISEMENT_HEADER + 4 * LayerRates::MOST];
+        match self {
+            Header::Data(data) => bytes[..DATA_HEADER].copy_from_slice(&data.encode()),
+            Header::Control(control) => bytes[..CONTROL].copy_from_slice(&control.encode()),
+            Header::Advertisement(layers) => {
+                bytes[0] = VERSION << 4 | ADVERTISEMENT;
+                bytes[2] = layers.count();
+                for (slot, rate) in bytes[ADVERTISEMENT_HEADER..].chunks_exact_mut(4).zip(layers.own()) {
+                    slot.copy_from_slice(&clamp(rate).to_be_bytes());
+                }
+            }
+        }
+        bytes
+    }
+}
+
+/// A rate as the wire carries it.
+pub(super) fn clamp(rate: Rate) -> u32 {
+    u32::try_from(rate.bits_per_second()).unwrap_or(u32::MAX)
+}
+
+/// A span as the wire carries it: microseconds, at least 1 unless it is zero.
+pub(super) fn micros(span: Span) -> u32 {
+    u32::try_from(span.nanos().div_ceil(1000)).unwrap_or(u32::MAX)
+}
+
+impl Data {
+    /// The header's bytes.
+    pub fn encode(&self) -> [u8; DATA_HEADER] {
+        let mut bytes = [0; DATA_HEADER];
+        bytes[0] = VERSION << 4 | DATA;
+        bytes[1] = self.frame_type as u8;
+        bytes[2] = self.layer;
+        bytes[4..6].copy_from_slice(&self.length.to_be_bytes());
+        bytes[6..8].copy_from_slice(&self.part.to_be_bytes());
+        bytes[8..12].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[12..16].copy_from_slice(&self.timestamp.to_be_bytes());
+        bytes[16..20].copy_from_slice(&self.unit.to_be_bytes());
+        bytes[20..22].copy_from_slice(&self.parts.to_be_bytes());
+        bytes[24..28].copy_from_slice(&self.round_trip.to_be_bytes());
+        bytes[28..32].copy_from_slice(&self.timeout.to_be_bytes());
+        bytes
+    }
+}
+
+impl Control {
+    /// The packet's bytes.
+    pub fn encode(&self) -> [u8; CONTROL] {
+        let mut bytes = [0; CONTROL];
+        bytes[0] = VERSION << 4 | if self.timeout { TIMEOUT } else { REPORT };
+        bytes[2] = self.layers;
+        bytes[8..12].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[12..16].copy_from_slice(&self.timestamp.to_be_bytes());
+        bytes[16..20].copy_from_slice(&self.rate.to_be_bytes());
+        bytes[20..24].copy_from_slice(&self.lost.to_be_bytes());
+        bytes
+    }
+}
+
+fn decode_data(bytes: &[u8]) -> Result<Data, WireError> {
+    need(bytes, DATA_HEADER)?;
+    let reader = Reader(bytes);
+    zero(&reader, &[3, 22, 23])?;
+    let data = Data {
+        frame_type: frame_type(reader.u8(1))?,
+        layer: reader.u8(2),
+        length: reader.u16(4),
+        part: reader.u16(6),
+        sequence: reader.u32(8),
+        timestamp: reader.u32(12),
+        unit: reader.u32(16),
+        parts: reader.u16(20),
+        round_trip: reader.u32(24),
+        timeout: reader.u32(28),
+    };
+    if usize::from(data.layer) >= LayerRates::MOST {
+        return Err(WireError::Layers);
+    }
+    if data.part >= data.parts {
+        return Err(WireError::Part { part: data.part, parts: data.parts });
+    }
+    Ok(data)
+}
+
+fn decode_control(bytes: &[u8], timeout: bool) -> Result<Control, WireError> {
+    need(bytes, CONTROL)?;
+    let reader = Reader(bytes);
+    zero(&reader, &[1, 3, 4, 5, 6, 7])?;
+    if usize::from(reader.u8(2)) > LayerRates::MOST {
+        return Err(WireError::Layers);
+    }
+    Ok(Control {
+        timeout,
+        layers: reader.u8(2),
+        sequence: reader.u32(8),
+        timestamp: reader.u32(12),
+        rate: reader.u32(16),
+        lost: reader.u32(20),
+    })
+}
+
+fn decode_advertisement(bytes: &[u8]) -> Result<LayerRates, WireError> {
+    need(bytes, ADVERTISEMENT_HEADER)?;
+    let reader = Reader(bytes);
+    let count = usize::from(reader.u8(2));
+    if count == 0 || count > LayerRates::MOST {
+        return Err(WireError::Layers);
+    }
+    need(bytes, ADVERTISEMENT_HEADER + 4 * count)?;
+    zero(&reader, &[1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])?;
+    let mut rates = [Rate::default(); LayerRates::MOST];
+    for (place, rate) in rates.iter_mut().enumerate().take(count) {
+        *rate = Rate::from_bits_per_second(u64::from(reader.u32(ADVERTISEMENT_HEADER + 4 * place)));
+    }
+    LayerRates::new(rates.get(..count).unwrap_or(&[])).map_err(|_| WireError::Layers)
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;
