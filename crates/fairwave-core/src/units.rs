@@ -349,6 +349,9 @@ fn write_scaled(f: &mut fmt::Formatter<'_>, base: u64, units: &[(&str, u64)]) ->
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.write_str("0 s");
+        }
         write_scaled(f, self.0, &[("s", NANOS_PER_SECOND), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }
 }
@@ -439,7 +442,7 @@ mod tests {
         for text in ["10 Mb/s", "64 kb/s", "1 b/s", "2.5 Gb/s"] {
             assert_eq!(text.parse::<Rate>().expect("a rate").to_string(), text);
         }
-        for text in ["20 ms", "1.5 s", "7 ns", "832 us"] {
+        for text in ["20 ms", "1.5 s", "7 ns", "832 us", "0 s"] {
             assert_eq!(text.parse::<Span>().expect("a time").to_string(), text);
         }
         for text in ["160 B", "125 kB"] {
