@@ -1,3 +1,57 @@
 //! The language in which experiments are described: TOML or JSON to a checked [`plan::Plan`].
+//!
+//! ```
+//! use fairwave_core::random::Seed;
+//! use fairwave_scenario::Scenario;
+//!
+//! let text = r#"
+//!     name = "ten calls"
+//!     duration = "60 s"
+//!     [topology]
+//!     preset = "dumbbell"
+//!     bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
+//!     [[flow]]
+//!     name = "voice"
+//!     count = 10
+//!     transport = "udp"
+//!     traffic = "voice"
+//! "#;
+//! let scenario = Scenario::from_toml(text, "ten-calls.toml")?;
+//! assert_eq!(scenario.plan(Seed(1))?.flows.len(), 10);
+//!
+//! let mistaken = Scenario::from_toml(&text.replace("rate", "rat"), "ten-calls.toml").unwrap_err().to_string();
+//! assert!(mistaken.contains("ten-calls.toml:6:20") && mistaken.contains("did you mean `rate`?"), "{mistaken}");
+//! # Ok::<(), fairwave_scenario::ScenarioError>(())
+//! ```
+//!
+//! The way of a scenario: text → a tree that knows places ([`Scenario::from_text`]) → the typed model ([`model`]) →
+//! checks ([`Scenario::check`]) → presets written out ([`Scenario::expand_preset`]) → the plan for a seed
+//! ([`Scenario::plan`]). The laws' own parameters (queues, losses, traffic, transports) live in `fairwave-core` and are
+//! embedded ([`law`]), so a new law needs no change here.
 
+mod check;
+pub mod cost;
+mod error;
+mod expand;
+mod flows;
+pub mod law;
+pub mod model;
+mod network;
+mod origin;
+mod overrides;
+mod path;
 pub mod plan;
+mod preset;
+mod read;
+mod route;
+mod select;
+mod suggest;
+mod template;
+pub mod topology;
+mod tree;
+pub mod values;
+mod write;
+
+pub use error::{Problem, ScenarioError};
+pub use model::Scenario;
+pub use path::{Path, Step};

@@ -1,0 +1,430 @@
+//! Whether a scenario that is well formed makes sense: ranges, names, what goes with what.
+//!
+//! Everything that can be told without a seed and without multiplying templates is told here, all at once. What needs
+//! the network itself (nodes, routes, buffers) is told by [`Scenario::plan`].
+
+use std::collections::BTreeSet;
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::units::{Rate, Span};
+
+use crate::cost;
+use crate::error::{Problem, ScenarioError};
+use crate::law::{Law, Written};
+use crate::model::{Flow, LinkSpec, Record, Reverse, Scenario};
+use crate::path::Path;
+use crate::select::Selection;
+use crate::suggest::{list, nearest};
+use crate::template::Template;
+use crate::topology::{MOST_HOPS, Preset, Topology};
+use crate::values::{Spreadable, Start, Varied};
+
+impl Scenario {
+    /// Checks everything that can be told without drawing random numbers. Reading a scenario does this already.
+    ///
+    /// # Errors
+    /// Every problem that is found.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        let mut problems = Vec::new();
+        let problems_so_far = &mut problems;
+        self.check_frame(problems_so_far);
+        self.check_links(problems_so_far);
+        if let Some(topology) = &self.topology {
+            check_topology(topology, problems_so_far);
+        }
+        self.check_flows(problems_so_far);
+        check_record(&self.record, self, problems_so_far);
+        if cost::check_counts(self, problems_so_far) {
+            cost::check_record(self.duration, self.flows.iter().map(|f| self.count_of(f)).sum(), self, problems_so_far);
+        }
+        if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
+    }
+
+    /// How many flows the group has.
+    pub(crate) fn count_of(&self, flow: &Flow) -> u64 {
+        let of_path = || {
+            let topology = self.topology.as_ref().filter(|_| flow.from.is_none())?;
+            let name = flow.path.as_deref().or(topology.preset.paths().first().copied())?;
+            topology.path(name).map(|ends| ends.default_count)
+        };
+        flow.count.or_else(of_path).unwrap_or(1)
+    }
+
+    fn check_frame(&self, problems: &mut Vec<Problem>) {
+        let root = Path::default();
+        if self.name.trim().is_empty() {
+            problems
+                .push(Problem::new(root.key("name"), "the name is empty").help("write for example `name = \"voice\"`"));
+        }
+        if self.duration == Span::ZERO {
+            problems.push(
+                Problem::new(root.key("duration"), "`duration` is 0")
+                    .allowed("a time above 0")
+                    .help("write for example `duration = \"60 s\"`"),
+            );
+        } else if self.warmup >= self.duration {
+            problems.push(
+                Problem::new(root.key("warmup"), format!("`warmup` ({}) leaves nothing to measure", self.warmup))
+                    .allowed(format!("less than `duration`, which is {}", self.duration))
+                    .help(format!("write for example `warmup = \"{}\"`", self.duration / 10)),
+            );
+        }
+        if i64::try_from(self.seed).is_err() {
+            problems.push(
+                Problem::new(root.key("seed"), format!("`seed` {} is too large", self.seed))
+                    .allowed(format!("0 to {}", i64::MAX)),
+            );
+        }
+    }
+
+    fn check_links(&self, problems: &mut Vec<Problem>) {
+        for (index, link) in self.links.iter().enumerate() {
+            let at = Path::default().key("link").index(index);
+            let from = check_template(&link.from, &at.key("from"), problems);
+            let to = check_template(&link.to, &at.key("to"), problems);
+            if link.from == link.to {
+                problems.push(
+                    Problem::new(at.key("to"), format!("this link leads from `{}` to itself", link.from))
+                        .help("name another node"),
+                );
+            }
+            if link.count == 0 {
+                problems.push(
+                    Problem::new(at.key("count"), "`count` is 0")
+                        .allowed("1 or more")
+                        .help("leave the link out instead"),
+                );
+            }
+            if let (Some(from), Some(to)) = (from, to)
+                && link.count > 1
+                && !from.varies()
+                && !to.varies()
+            {
+                problems.push(
+                    Problem::new(
+                        at.key("count"),
+                        format!("{} links would all bear the name `{}`", link.count, link.name()),
+                    )
+                    .help("number the nodes: for example `from = \"s{i}\"`"),
+                );
+            }
+            check_rate(&link.rate, &at.key("rate"), problems);
+            check_delay(&link.delay, &at.key("delay"), problems);
+            check_queue(&link.queue, &at.key("queue"), problems);
+            check_law(&link.loss, &at.key("loss"), problems);
+            if let Some(reverse) = &link.reverse {
+                check_reverse(reverse, &at.key("reverse"), problems);
+                if !link.duplex {
+                    problems.push(
+                        Problem::new(at.key("reverse"), "this link has no direction back (`duplex = false`)")
+                            .help("remove `reverse`, or `duplex = false`"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn check_flows(&self, problems: &mut Vec<Problem>) {
+        let mut names = BTreeSet::new();
+        for (index, flow) in self.flows.iter().enumerate() {
+            let at = Path::default().key("flow").index(index);
+            match Template::parse(&flow.name) {
+                Err(message) => problems.push(Problem::new(at.key("name"), message)),
+                Ok(_) if flow.name.contains('{') => problems.push(
+                    Problem::new(at.key("name"), format!("the name `{}` must not be a template", flow.name))
+                        .help("the flows of a group are numbered by themselves: `voice[0]`, `voice[1]`, …"),
+                ),
+                Ok(_) if !names.insert(flow.name.as_str()) => problems.push(
+                    Problem::new(at.key("name"), format!("there are two groups of flows named `{}`", flow.name))
+                        .help("give this one another name"),
+                ),
+                Ok(_) => {}
+            }
+            self.check_place(flow, &at, problems);
+            self.check_times(flow, &at, problems);
+            check_law(&flow.transport, &at.key("transport"), problems);
+            check_law(&flow.traffic, &at.key("traffic"), problems);
+            if let Some(playout) = &flow.playout {
+                check_law(playout, &at.key("playout"), problems);
+            }
+            if flow.transport.name() == "udp" && flow.traffic.name() == "bulk" {
+                problems.push(
+                    Problem::new(at.key("traffic"), "bulk data over UDP has no rate: nothing would ever stop it").help(
+                        "use a transport that controls its rate (`transport = \"tcp/reno\"`), or traffic with a rate",
+                    ),
+                );
+            }
+        }
+        if self.flows.is_empty() {
+            problems.push(
+                Problem::new(Path::default().key("flow"), "there are no flows: nothing would happen")
+                    .help("add at least one [[flow]] with name, transport and traffic"),
+            );
+        } else if self.flows.iter().all(|flow| self.count_of(flow) == 0) {
+            problems.push(
+                Problem::new(Path::default().key("flow"), "every group has 0 flows: nothing would happen")
+                    .help("give at least one group a `count` above 0"),
+            );
+        }
+    }
+
+    fn check_place(&self, flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
+        match (&flow.from, &flow.to, &flow.path) {
+            (Some(from), Some(to), None) => {
+                check_template(from, &at.key("from"), problems);
+                check_template(to, &at.key("to"), problems);
+                if from == to {
+                    problems.push(
+                        Problem::new(at.key("to"), format!("this flow leads from `{from}` to itself"))
+                            .help("name another node"),
+                    );
+                }
+            }
+            (None, None, _) if self.topology.is_some() => {}
+            (None, None, Some(_)) => problems.push(
+                Problem::new(at.key("path"), "only the networks of `[topology]` have paths with names")
+                    .help("write `from = …` and `to = …` instead"),
+            ),
+            (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => problems.push(
+                Problem::new(at.key("path"), "a flow has either a `path` or `from` and `to`")
+                    .help("remove the one or the other"),
+            ),
+            (from, _, None) => {
+                let missing = if from.is_none() { "from" } else { "to" };
+                problems.push(
+                    Problem::new(at.key(missing), format!("flow group `{}` lacks the key `{missing}`", flow.name))
+                        .help(format!("add for example `{missing} = \"s{{i}}\"`")),
+                );
+            }
+        }
+        for (key, spec) in [("source-access", &flow.source_access), ("sink-access", &flow.sink_access)] {
+            let Some(spec) = spec else { continue };
+            check_spec(spec, &at.key(key), problems);
+            if self.topology.is_none() || flow.from.is_some() {
+                problems.push(
+                    Problem::new(at.key(key), format!("`{key}` refines the links of a preset topology"))
+                        .help("write the links of this group under [[link]]"),
+                );
+            }
+        }
+    }
+
+    fn check_times(&self, flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
+        if let Start::Spread(spread) = &flow.start {
+            check_range(&Varied::Spread(*spread), &at.key("start"), problems);
+        }
+        let latest = flow.start.latest(self.count_of(flow));
+        if latest >= self.duration && self.duration > Span::ZERO && self.count_of(flow) > 0 {
+            problems.push(
+                Problem::new(at.key("start"), format!("flows of this group begin as late as {latest}"))
+                    .allowed(format!("before the end of the run at {}", self.duration))
+                    .help("start earlier, or lengthen `duration`"),
+            );
+        }
+        if let Some(stop) = flow.stop.filter(|stop| *stop <= latest) {
+            problems.push(
+                Problem::new(
+                    at.key("stop"),
+                    format!("this group stops at {stop}, before its last flow begins at {latest}"),
+                )
+                .help("stop later, or start earlier"),
+            );
+        }
+        let thresholds = &flow.timely.0;
+        if thresholds.is_empty() || thresholds.windows(2).any(|pair| pair[0] >= pair[1]) {
+            problems.push(
+                Problem::new(at.key("timely"), "the thresholds of timeliness are not in ascending order")
+                    .allowed("one time, or several, each longer than the one before")
+                    .help("write for example `timely = [\"100 ms\", \"300 ms\"]`"),
+            );
+        }
+        if thresholds.first() == Some(&Span::ZERO) {
+            problems.push(
+                Problem::new(at.key("timely"), "`timely` is 0")
+                    .allowed("a time above 0")
+                    .help("write for example `timely = \"300 ms\"`"),
+            );
+        }
+    }
+}
+
+fn check_topology(topology: &Topology, problems: &mut Vec<Problem>) {
+    let at = Path::default().key("topology");
+    let known = topology.preset.keys();
+    for (key, spec) in topology.specs() {
+        if known.contains(&key) {
+            check_spec(spec, &at.key(key), problems);
+        } else {
+            problems.push(
+                Problem::new(at.key(key), format!("`{}` has no `{key}`", topology.preset.name()))
+                    .on_key()
+                    .allowed(list(known.iter().copied().skip(1)))
+                    .help(nearest(key, known.iter().copied()).map_or_else(
+                        || "remove it, or choose another preset".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    )),
+            );
+        }
+    }
+    if let Some(hops) = topology.hops {
+        if topology.preset != Preset::MultiHop {
+            problems.push(
+                Problem::new(at.key("hops"), format!("`{}` has no `hops`", topology.preset.name()))
+                    .on_key()
+                    .allowed(list(known.iter().copied().skip(1)))
+                    .help("remove it, or write `preset = \"multi-hop\"`"),
+            );
+        }
+        if hops == 0 || hops > MOST_HOPS {
+            problems.push(
+                Problem::new(at.key("hops"), format!("`hops` is {hops}"))
+                    .allowed(format!("1 to {MOST_HOPS} links between routers"))
+                    .help("write for example `hops = 5`"),
+            );
+        }
+    }
+}
+
+fn check_record(record: &Record, scenario: &Scenario, problems: &mut Vec<Problem>) {
+    let at = Path::default().key("record");
+    for (key, width) in [("bin", record.bin), ("window-interval", record.window_interval)] {
+        if width == Some(Span::ZERO) {
+            problems.push(
+                Problem::new(at.key(key), format!("`{key}` is 0"))
+                    .allowed("a time above 0; leave it out for no series")
+                    .help(format!("write for example `{key} = \"100 ms\"`")),
+            );
+        }
+    }
+    for (key, wanted, interval, has) in [
+        ("queues", !record.queues.is_empty(), "bin", record.bin.is_some()),
+        ("goodput", !record.goodput.is_empty(), "bin", record.bin.is_some()),
+        ("windows", !record.windows.is_empty(), "window-interval", record.window_interval.is_some()),
+    ] {
+        if wanted && !has {
+            problems.push(
+                Problem::new(at.key(key), format!("`{key}` are sampled every `{interval}`, which is not given"))
+                    .help(format!("add for example `{interval} = \"100 ms\"`")),
+            );
+        }
+    }
+    for (key, entries) in [("goodput", &record.goodput), ("windows", &record.windows), ("units", &record.units)] {
+        for (index, entry) in entries.iter().enumerate() {
+            if let Err(problem) = Selection::parse(entry, scenario, &at.key(key).index(index)) {
+                problems.push(*problem);
+            }
+        }
+    }
+}
+
+fn check_spec(spec: &LinkSpec, at: &Path, problems: &mut Vec<Problem>) {
+    let LinkSpec { rate, delay, queue, loss, reverse } = spec;
+    let direction = Reverse { rate: *rate, delay: *delay, queue: queue.clone(), loss: loss.clone() };
+    check_reverse(&direction, at, problems);
+    if let Some(reverse) = reverse {
+        check_reverse(reverse, &at.key("reverse"), problems);
+    }
+}
+
+fn check_reverse(reverse: &Reverse, at: &Path, problems: &mut Vec<Problem>) {
+    if let Some(rate) = &reverse.rate {
+        check_rate(rate, &at.key("rate"), problems);
+    }
+    if let Some(delay) = &reverse.delay {
+        check_delay(delay, &at.key("delay"), problems);
+    }
+    if let Some(queue) = &reverse.queue {
+        check_queue(queue, &at.key("queue"), problems);
+    }
+    if let Some(loss) = &reverse.loss {
+        check_law(loss, &at.key("loss"), problems);
+    }
+}
+
+fn check_template(text: &str, at: &Path, problems: &mut Vec<Problem>) -> Option<Template> {
+    match Template::parse(text) {
+        Ok(template) => Some(template),
+        Err(message) => {
+            problems.push(Problem::new(at.clone(), message));
+            None
+        }
+    }
+}
+
+fn check_rate(rate: &Varied<Rate>, at: &Path, problems: &mut Vec<Problem>) {
+    if rate.bounds().0 == Rate::default() {
+        problems.push(
+            Problem::new(at.clone(), "the rate is 0: nothing would ever get through")
+                .allowed("a rate of at least 1 b/s")
+                .help("write for example `rate = \"10 Mb/s\"`"),
+        );
+    } else {
+        check_range(rate, at, problems);
+    }
+}
+
+/// A packet that takes longer than an hour to cross a link was meant to take milliseconds.
+const LONGEST_DELAY: Span = Span::from_secs(3600);
+
+fn check_delay(delay: &Varied<Span>, at: &Path, problems: &mut Vec<Problem>) {
+    let longest = delay.bounds().1;
+    if longest > LONGEST_DELAY {
+        problems.push(
+            Problem::new(at.clone(), format!("a delay of {longest} is no delay of a link"))
+                .allowed(format!("up to {LONGEST_DELAY}"))
+                .help("write for example `delay = \"10 ms\"`"),
+        );
+    }
+    check_range(delay, at, problems);
+}
+
+fn check_range<T: Spreadable + std::fmt::Display>(range: &Varied<T>, at: &Path, problems: &mut Vec<Problem>) {
+    let (from, to) = range.bounds();
+    if from.to_units() > to.to_units() {
+        problems.push(
+            Problem::new(at.key("to"), format!("this range ends ({to}) before it begins ({from})"))
+                .help(format!("write `from = \"{to}\", to = \"{from}\"`")),
+        );
+    }
+}
+
+fn check_queue(queue: &Written<fairwave_core::queue::QueueConfig>, at: &Path, problems: &mut Vec<Problem>) {
+    check_law(queue, at, problems);
+    let capacity = at.key("capacity");
+    if let Some(buffer) = queue.bandwidth_delay() {
+        if !(buffer.bdp >= 0.0 && buffer.bdp.is_finite()) {
+            problems.push(
+                Problem::new(capacity.key("bdp"), format!("`bdp` is {}", buffer.bdp))
+                    .allowed("a number from 0 up")
+                    .help("write for example `capacity = { bdp = 1.0, at-least-packets = 50 }`"),
+            );
+        }
+        if buffer.at_least_packets == 0 {
+            problems.push(
+                Problem::new(capacity.key("at-least-packets"), "`at-least-packets` is 0")
+                    .allowed("1 or more")
+                    .help("write for example `at-least-packets = 50`"),
+            );
+        }
+        if buffer.packet.get() == 0 {
+            problems.push(
+                Problem::new(capacity.key("packet"), "`packet` is 0 bytes")
+                    .allowed("1 byte or more")
+                    .help("write for example `packet = \"1000 B\"`"),
+            );
+        }
+    }
+}
+
+fn check_law<T: Law>(law: &Written<T>, at: &Path, problems: &mut Vec<Problem>) {
+    if let Ok(config) = law.resolve(|_| ())
+        && let Err(ConfigError { key, value, allowed, example }) = config.check()
+    {
+        let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
+        problems.push(
+            Problem::new(place, format!("`{key}` is {value}"))
+                .allowed(allowed)
+                .help(format!("write for example `{example}`")),
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! What is wrong with a scenario: file, line, column, key, value, what is allowed and what to write instead.
+//!
+//! A [`ScenarioError`] carries every [`Problem`] that was found, in the order of the text, and shows each with the line
+//! that it is about.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::origin::Origin;
+use crate::path::Path;
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Problem {
+    /// The key that it is about, for example `flow[0].transport`.
+    pub path: Path,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// What is allowed there, when that can be said shortly.
+    pub allowed: Option<String>,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// Bytes of the text that it is about; none for values that have no text.
+    pub place: Option<Range<usize>>,
+    /// True when the trouble is the key itself, not its value.
+    pub about_key: bool,
+}
+
+impl Problem {
+    /// A problem at `path`; where that stands is looked up when the error is made.
+    pub fn new(path: Path, message: impl Into<String>) -> Self {
+        Problem { path, message: message.into(), allowed: None, help: None, place: None, about_key: false }
+    }
+
+    /// Says what is allowed.
+    pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
+        self.allowed = Some(allowed.into());
+        self
+    }
+
+    /// Says what to write instead.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Points at bytes of the text.
+    pub(crate) fn in_place(mut self, place: Option<Range<usize>>) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Points at the key and not at its value.
+    pub(crate) fn on_key(mut self) -> Self {
+        self.about_key = true;
+        self
+    }
+}
+
+/// Why a scenario cannot be used. Its `Display` is what a person reads: every problem with its line.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScenarioError {
+    /// Everything that was found, in the order of the text.
+    pub problems: Vec<Problem>,
+    origin: Arc<Origin>,
+}
+
+impl ScenarioError {
+    pub(crate) fn new(origin: Arc<Origin>, mut problems: Vec<Problem>) -> Self {
+        for problem in &mut problems {
+            if problem.place.is_none() {
+                problem.place = origin.place(&problem.path, problem.about_key);
+            }
+        }
+        problems.sort_by_key(|problem| problem.place.as_ref().map_or(usize::MAX, |place| place.start));
+        problems.dedup();
+        ScenarioError { problems, origin }
+    }
+
+    /// The file as it was named; empty when there is none.
+    pub fn file(&self) -> &str {
+        &self.origin.file
+    }
+
+    /// Line and column, both from 1 (columns in characters), of a problem; none for what has no place in the text.
+    pub fn line_and_column(&self, problem: &Problem) -> Option<(usize, usize)> {
+        let place = problem.place.as_ref()?;
+        let before = self.origin.text.get(..place.start)?;
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |start| start.chars().count()) + 1;
+        Some((line, column))
+    }
+
+    fn write_problem(&self, f: &mut fmt::Formatter<'_>, problem: &Problem) -> fmt::Result {
+        writeln!(f, "error: {}", problem.message)?;
+        let key = problem.path.to_string();
+        let key = if key.is_empty() { String::new() } else { format!(" ({key})") };
+        let place = self.line_and_column(problem).zip(problem.place.clone());
+        let margin = match place {
+            Some(((line, column), bytes)) => {
+                let number = line.to_string();
+                let margin = " ".repeat(number.len());
+                let text = self.origin.text.lines().nth(line - 1).unwrap_or("");
+                let room = text.chars().count().saturating_sub(column - 1).max(1);
+                let width = self.origin.text.get(bytes).map_or(1, |t| t.lines().next().unwrap_or("").chars().count());
+                // Tabs are kept as tabs before the marks, so that these stand under what they mean.
+                let indent: String =
+                    text.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+                writeln!(f, "{margin}--> {}:{line}:{column}{key}", self.origin.file)?;
+                writeln!(f, "{margin} |")?;
+                writeln!(f, "{number} | {text}")?;
+                writeln!(f, "{margin} | {indent}{}", "^".repeat(width.clamp(1, room)))?;
+                margin
+            }
+            None => {
+                let origin = if self.origin.is_overridden(&problem.path) { ", set by an override" } else { "" };
+                let file = if self.origin.file.is_empty() { "scenario" } else { &self.origin.file };
+                writeln!(f, " --> {file}{key}{origin}")?;
+                " ".to_owned()
+            }
+        };
+        if let Some(allowed) = &problem.allowed {
+            writeln!(f, "{margin} = allowed: {allowed}")?;
+        }
+        if let Some(help) = &problem.help {
+            writeln!(f, "{margin} = help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            self.write_problem(f, problem)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ScenarioError {}

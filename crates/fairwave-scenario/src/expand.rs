@@ -1,0 +1,116 @@
+//! From scenario to [`Plan`]: presets written out, templates multiplied, spreads drawn, routes found, buffers sized.
+//!
+//! Random numbers come from streams named after what they decide: `flow.GROUP.start`, `link.FROM>TO.delay` and
+//! `link.FROM>TO.rate` (templates as they are written). Member i takes the i-th number of its stream, so neither
+//! another transport nor more flows change what it gets.
+
+use fairwave_core::random::Seed;
+use fairwave_core::units::Span;
+
+use crate::cost;
+use crate::error::{Problem, ScenarioError};
+use crate::flows::Flows;
+use crate::model::Scenario;
+use crate::network::Network;
+use crate::path::Path;
+use crate::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
+use crate::select::Selection;
+use crate::suggest::nearest;
+
+impl Scenario {
+    /// The plan of this scenario for a seed: everything that one run needs, with nothing left to guess.
+    ///
+    /// # Errors
+    /// Whatever [`Scenario::check`] finds; links with the same name; nodes that no link touches; no route; a buffer that
+    /// cannot hold a packet; a run that would take longer than anybody waits.
+    pub fn plan(&self, seed: Seed) -> Result<Plan, ScenarioError> {
+        self.check()?;
+        let mut problems = Vec::new();
+        let settled = |problems: &mut Vec<Problem>| match std::mem::take(problems) {
+            found if found.is_empty() => Ok(()),
+            found => Err(self.error(found)),
+        };
+        let expanded = self.expanded(&mut problems);
+        settled(&mut problems)?;
+        // Links of a preset come first in the expanded list and have no place of their own in the text.
+        let presets = expanded.links.len() - self.links.len();
+        let place_of_link = |index: usize| match index.checked_sub(presets) {
+            Some(own) => Path::default().key("link").index(own),
+            None => Path::default().key("topology"),
+        };
+        cost::check_counts(&expanded, &mut problems);
+        settled(&mut problems)?;
+        let mut network = Network::default();
+        for (index, link) in expanded.links.iter().enumerate() {
+            network.add(index, link, seed, &place_of_link(index), &mut problems);
+        }
+        settled(&mut problems)?;
+        let Flows { plans: flows, uses, packet_hops } = Flows::expand(&expanded, &network, seed, &mut problems);
+        settled(&mut problems)?;
+        cost::check_packet_hops(packet_hops, &mut problems);
+        let (nodes, links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
+        let record = record_plan(&expanded, &flows, &links, &mut problems);
+        settled(&mut problems)?;
+        Ok(Plan {
+            name: self.name.clone(),
+            seed,
+            duration: self.duration,
+            warmup: self.warmup,
+            nodes,
+            links,
+            groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),
+            flows,
+            record,
+        })
+    }
+}
+
+fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], problems: &mut Vec<Problem>) -> RecordPlan {
+    let record = &scenario.record;
+    let at = Path::default().key("record");
+    let mut queues = Vec::new();
+    for (index, name) in record.queues.iter().enumerate() {
+        if name == "*" {
+            queues.extend(0..links.len());
+        } else if let Some(link) = links.iter().position(|link| link.name == *name) {
+            queues.push(link);
+        } else {
+            // Names of access links are many and seldom meant; the first ones are those between routers.
+            let names = || links.iter().take(1000).map(|link| link.name.as_str());
+            let problem = Problem::new(at.key("queues").index(index), format!("there is no link direction `{name}`"))
+                .allowed("`FROM>TO` with the names of two nodes that a link joins, or `*`");
+            problems.push(match nearest(name, names()) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            });
+        }
+    }
+    queues.sort_unstable();
+    queues.dedup();
+    let mut chosen = |key: &str, entries: &[String]| {
+        let mut selections = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            match Selection::parse(entry, scenario, &at.key(key).index(index)) {
+                Ok(selection) => selections.push(selection),
+                Err(problem) => problems.push(*problem),
+            }
+        }
+        let (mut wanted, mut group, mut within) = (Vec::new(), usize::MAX, 0);
+        for (index, flow) in flows.iter().enumerate() {
+            within = if flow.group == group { within + 1 } else { 0 };
+            group = flow.group;
+            if selections.iter().any(|selection| selection.contains(group, within)) {
+                wanted.push(index);
+            }
+        }
+        wanted
+    };
+    RecordPlan {
+        bin: record.bin.unwrap_or(Span::ZERO),
+        goodput: chosen("goodput", &record.goodput),
+        window_interval: record.window_interval.unwrap_or(Span::ZERO),
+        queues,
+        windows: chosen("windows", &record.windows),
+        units: chosen("units", &record.units),
+    }
+}

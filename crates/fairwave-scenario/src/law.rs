@@ -1,0 +1,299 @@
+//! The configurations of the laws (queues, losses, traffic, transports) as a scenario writes them.
+//!
+//! Their types live beside the laws, in `fairwave-core`, and grow there. The language adds three things to all of them:
+//! a name alone stands for the law with its defaults (`traffic = "bulk"`), some defaults depend on the scenario (a
+//! buffer of one bandwidth-delay product, protocol details as in ns-2), and what was written stays as it was written, so
+//! that a scenario can be shown, compared and overridden. [`Written`] holds the table; it becomes the law's own
+//! configuration when the plan is made.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::loss::LossConfig;
+use fairwave_core::quality::playout::PlayoutConfig;
+use fairwave_core::queue::QueueConfig;
+use fairwave_core::random::Seed;
+use fairwave_core::traffic::{Source, TrafficConfig};
+use fairwave_core::transport::TransportConfig;
+use fairwave_core::units::{Bytes, Instant, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::model::Details;
+
+/// What the language knows of a law: how its name is written, and what its table may leave out.
+pub trait Law: Serialize + DeserializeOwned + JsonSchema {
+    /// What it is, for messages: `queue`.
+    const WHAT: &'static str;
+    /// The key that names the law: `discipline`.
+    const TAG: &'static str;
+
+    /// The table that a name alone stands for.
+    fn from_name(name: &str) -> Map<String, Value> {
+        Map::from_iter([(Self::TAG.to_owned(), Value::from(name))])
+    }
+
+    /// Fills in what the scenario's table may leave out.
+    fn complete(_table: &mut Map<String, Value>) {}
+
+    /// Checks the ranges of all parameters.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    fn check(&self) -> Result<(), ConfigError>;
+}
+
+impl Law for LossConfig {
+    const WHAT: &'static str = "loss model";
+    const TAG: &'static str = "model";
+
+    fn check(&self) -> Result<(), ConfigError> {
+        LossConfig::check(self)
+    }
+}
+
+impl Law for TrafficConfig {
+    const WHAT: &'static str = "traffic";
+    const TAG: &'static str = "kind";
+
+    fn check(&self) -> Result<(), ConfigError> {
+        TrafficConfig::check(self)
+    }
+}
+
+impl Law for TransportConfig {
+    const WHAT: &'static str = "transport";
+    const TAG: &'static str = "name";
+
+    fn check(&self) -> Result<(), ConfigError> {
+        TransportConfig::check(self)
+    }
+}
+
+impl Law for QueueConfig {
+    const WHAT: &'static str = "queue";
+    const TAG: &'static str = "discipline";
+
+    fn complete(table: &mut Map<String, Value>) {
+        table.entry(Self::TAG).or_insert_with(|| Value::from("drop-tail"));
+        // Whether the numbers that depend on the path make sense is checked when they are known; here any will do.
+        if table.get(CAPACITY).is_none_or(|capacity| capacity.get("bdp").is_some()) {
+            table.insert(CAPACITY.to_owned(), serde_json::json!({ "packets": u32::MAX }));
+        }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        QueueConfig::check(self)
+    }
+}
+
+impl Law for PlayoutConfig {
+    const WHAT: &'static str = "playout";
+    const TAG: &'static str = "strategy";
+
+    fn check(&self) -> Result<(), ConfigError> {
+        PlayoutConfig::check(self)
+    }
+}
+
+const CAPACITY: &str = "capacity";
+
+/// A buffer of so many bandwidth-delay products: `{ bdp = 1.0, at-least-packets = 50 }`.
+///
+/// Packets = `bdp` × rate × round trip / (8 × `packet`), to the nearest whole packet. The rate is the link's (the middle
+/// of its range if it is spread). The round trip is the mean over all flows that use this link direction, for data or
+/// for feedback, of the propagation delays of all links on their way there and back, each at the middle of its range;
+/// transmission and queueing times do not count. So the buffer depends on neither the seed nor the transports. A link that no flow
+/// uses takes twice its own delay.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BandwidthDelay {
+    /// How many bandwidth-delay products.
+    pub bdp: f64,
+    /// The buffer is never smaller than this many packets.
+    #[serde(default = "one")]
+    pub at_least_packets: u32,
+    /// The packet by which buffers are counted; the papers count packets of 1000 bytes.
+    #[serde(default = "thousand_bytes")]
+    pub packet: Bytes,
+    /// A round-trip time to be used instead of the one of the flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<Span>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn thousand_bytes() -> Bytes {
+    Bytes::new(1000)
+}
+
+impl Default for BandwidthDelay {
+    /// One bandwidth-delay product, but at least 50 packets.
+    fn default() -> Self {
+        BandwidthDelay { bdp: 1.0, at_least_packets: 50, packet: thousand_bytes(), round_trip: None }
+    }
+}
+
+/// A law's configuration as the scenario writes it: a table that is known to be one of `T`'s.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Written<T> {
+    table: Map<String, Value>,
+    law: PhantomData<T>,
+}
+
+impl<T: Law> Written<T> {
+    fn checked(table: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let mut whole = table.clone();
+        T::complete(&mut whole);
+        serde_json::from_value::<T>(Value::Object(whole))?;
+        Ok(Written { table, law: PhantomData })
+    }
+
+    /// Writes a configuration out.
+    ///
+    /// # Errors
+    /// Numbers that JSON has not (NaN, infinity).
+    pub fn of(law: &T) -> Result<Self, serde_json::Error> {
+        match serde_json::to_value(law)? {
+            Value::Object(mut table) => {
+                table.retain(|_, value| !value.is_null());
+                Self::checked(table)
+            }
+            other => Err(serde_json::Error::custom(format!("`{other}` is not a table"))),
+        }
+    }
+
+    /// The table as written.
+    pub fn table(&self) -> &Map<String, Value> {
+        &self.table
+    }
+
+    /// The law's name: `drop-tail`, `bernoulli`, `udp`.
+    pub fn name(&self) -> &str {
+        self.table.get(T::TAG).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// The law's own configuration, with what the language fills in; `adjust` may set more before.
+    pub(crate) fn resolve(&self, adjust: impl FnOnce(&mut Map<String, Value>)) -> Result<T, serde_json::Error> {
+        let mut whole = self.table.clone();
+        adjust(&mut whole);
+        T::complete(&mut whole);
+        serde_json::from_value(Value::Object(whole))
+    }
+}
+
+impl Written<QueueConfig> {
+    /// The bandwidth-delay products that the buffer is to hold; none when its size is given outright.
+    pub fn bandwidth_delay(&self) -> Option<BandwidthDelay> {
+        match self.table.get(CAPACITY) {
+            None => Some(BandwidthDelay::default()),
+            Some(capacity) if capacity.get("bdp").is_some() => serde_json::from_value(capacity.clone()).ok(),
+            Some(_) => None,
+        }
+    }
+
+    /// The configuration with a buffer of `packets`, where that was left to the path.
+    pub(crate) fn with_packets(&self, packets: u32) -> Result<QueueConfig, serde_json::Error> {
+        self.resolve(|table| {
+            table.insert(CAPACITY.to_owned(), serde_json::json!({ "packets": packets }));
+        })
+    }
+}
+
+impl Default for Written<QueueConfig> {
+    /// Drop-tail with the default buffer: [`BandwidthDelay::default`].
+    fn default() -> Self {
+        Written { table: QueueConfig::from_name("drop-tail"), law: PhantomData }
+    }
+}
+
+impl Default for Written<LossConfig> {
+    fn default() -> Self {
+        Written { table: LossConfig::from_name("none"), law: PhantomData }
+    }
+}
+
+impl<T> Serialize for Written<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.table.serialize(serializer)
+    }
+}
+
+impl<'de, T: Law> Deserialize<'de> for Written<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Forms<T>(PhantomData<T>);
+        impl<'de, T: Law> serde::de::Visitor<'de> for Forms<T> {
+            type Value = Map<String, Value>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "the name of a {}, or a table with `{}`", T::WHAT, T::TAG)
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(T::from_name(name))
+            }
+            fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
+                Map::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        let table = deserializer.deserialize_any(Forms::<T>(PhantomData))?;
+        if let Some(capacity) = table.get(CAPACITY).filter(|_| T::TAG == QueueConfig::TAG)
+            && capacity.get("bdp").is_some()
+        {
+            BandwidthDelay::deserialize(capacity).map_err(D::Error::custom)?;
+        }
+        Self::checked(table).map_err(D::Error::custom)
+    }
+}
+
+impl<T: Law> JsonSchema for Written<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Written{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut law = generator.subschema_for::<T>();
+        if T::TAG == QueueConfig::TAG {
+            law = json_schema!({
+                "description": "A queue; `discipline` may be left out (drop-tail) and `capacity` given in bandwidth-delay products.",
+                "anyOf": [law, {
+                    "type": "object",
+                    "properties": {
+                        "discipline": { "type": "string" },
+                        "capacity": generator.subschema_for::<BandwidthDelay>(),
+                    },
+                }],
+            });
+        }
+        json_schema!({ "anyOf": [{ "type": "string", "description": format!("The name of a {}.", T::WHAT) }, law] })
+    }
+}
+
+impl crate::model::Flow {
+    /// The transport's own configuration, with the protocol details of `preset` where the scenario says nothing.
+    pub(crate) fn resolved_transport(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
+        let tcp = self.transport.name().starts_with("tcp/");
+        self.transport.resolve(|table| {
+            if tcp && details == Details::Ns2 {
+                table.entry("preset").or_insert_with(|| Value::from("ns2"));
+            }
+        })
+    }
+}
+
+/// The largest packet that a flow sends, bytes on the wire; 0 when that cannot be told.
+pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
+    match transport {
+        TransportConfig::Udp(udp) => {
+            // All units of a source that UDP carries have one size, so the first one tells.
+            let stream = Seed(0).stream("size");
+            let unit = Source::new(traffic, Instant::ZERO, stream).ok().and_then(|mut source| source.next_unit());
+            unit.map_or(0, |unit| u64::from(unit.payload).min(udp.max_payload.get()) + udp.header.get())
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,279 @@
+//! The scenario as a value: what the language can say, key by key. TOML and JSON share it, and its JSON Schema.
+//!
+//! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. That is what
+//! [`Scenario::plan`] does for a seed.
+
+use std::sync::Arc;
+
+use fairwave_core::loss::LossConfig;
+use fairwave_core::packet::Class;
+use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::playout::PlayoutConfig;
+use fairwave_core::queue::QueueConfig;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::TransportConfig;
+use fairwave_core::units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::Written;
+use crate::origin::Origin;
+use crate::topology::Topology;
+use crate::values::{Start, Thresholds, Varied};
+
+/// An experiment: a network, flows across it, and what is recorded.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// What reports call it.
+    pub name: String,
+    /// What it is about, in a sentence or more.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// Steady-state measures leave out what happens before; shorter than the duration.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warmup: Span,
+    /// Whose protocol details are the defaults.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub preset: Details,
+    /// The seed that is used when none is asked for.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub seed: u64,
+    /// A network by name; its links join those under `link`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
+    /// Links, one by one or as templates.
+    #[serde(default, rename = "link", skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// Groups of flows.
+    #[serde(default, rename = "flow", skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
+    /// What is recorded besides the measures.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub record: Record,
+    /// The text that it was read from, for messages.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) origin: Arc<Origin>,
+}
+
+/// Whose protocol details are the defaults of the transports, where the scenario does not say otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Details {
+    /// As the RFCs have them.
+    #[default]
+    Rfc,
+    /// As ns-2.35 has them, which the papers used.
+    Ns2,
+}
+
+/// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for so many.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Link {
+    /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` reckon with it.
+    pub from: String,
+    /// Node at the other end.
+    pub to: String,
+    /// How many links this stands for.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: u64,
+    /// Rate at which bytes on the wire are sent.
+    pub rate: Varied<Rate>,
+    /// Propagation delay.
+    pub delay: Varied<Span>,
+    /// Where packets wait before the link; drop-tail of one bandwidth-delay product and at least 50 packets if left out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub queue: Written<QueueConfig>,
+    /// How it loses packets; not at all if left out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub loss: Written<LossConfig>,
+    /// Both directions (the default), or only from `from` to `to`.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub duplex: bool,
+    /// Where the direction back differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Reverse>,
+}
+
+/// Where the direction back of a link differs from the direction there.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reverse {
+    /// Rate of the direction back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Varied<Rate>>,
+    /// Delay of the direction back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Varied<Span>>,
+    /// Queue of the direction back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Written<QueueConfig>>,
+    /// Loss of the direction back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Written<LossConfig>>,
+}
+
+/// What a preset topology says of a link; whatever is left out comes from the preset.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Rate at which bytes on the wire are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Varied<Rate>>,
+    /// Propagation delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Varied<Span>>,
+    /// Where packets wait before the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Written<QueueConfig>>,
+    /// How it loses packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Written<LossConfig>>,
+    /// Where the direction back differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Reverse>,
+}
+
+/// A group of flows that differ in nothing but their place, their start and their random numbers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Flow {
+    /// Name of the group; flow i of it is called `name[i]`.
+    pub name: String,
+    /// How many flows; 0 leaves the group out. 1 if left out (in the multi-hop preset: one per hop on `each-hop`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Node of the sender; `{i}` is the flow's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Node of the receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// In a preset topology, instead of `from` and `to`: the path by name. Each flow then has its own two hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// How it is sent: `"udp"`, `"tcp/vegas"`, or a table with its parameters.
+    pub transport: Written<TransportConfig>,
+    /// What the application sends: `"bulk"`, or a table with its parameters.
+    pub traffic: Written<TrafficConfig>,
+    /// Class by which queues tell packets apart. If left out: `tcp` over TCP, else `voice` for voice, else `other-udp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// When the flows begin.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start: Start,
+    /// When they end; the end of the run if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+    /// What counts as timely: 300 ms if left out; several thresholds in ascending order.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timely: Thresholds,
+    /// How the receivers of calls play them out; adaptively if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playout: Option<Written<PlayoutConfig>>,
+    /// What the receivers of calls do about what they cannot play; G.711 Appendix I if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concealment: Option<Concealment>,
+    /// In a preset topology: where the links of this group's senders differ from the topology's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_access: Option<LinkSpec>,
+    /// In a preset topology: where the links of this group's receivers differ from the topology's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_access: Option<LinkSpec>,
+}
+
+/// What is recorded besides the measures.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Record {
+    /// Width of the bins of goodput and queue length, by which smoothness is measured; no series if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bin: Option<Span>,
+    /// Flows whose goodput per bin is kept as a series: `voice` for the whole group, `voice[0]`, `voice[0..5]`, `*` for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goodput: Vec<String>,
+    /// Interval between samples of the senders in `windows`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_interval: Option<Span>,
+    /// Link directions (`r1>r2`) whose queue is sampled; `*` for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<String>,
+    /// Flows whose sender is sampled; written as for `goodput`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<String>,
+    /// Flows whose units are recorded one by one, so that they can be heard or seen; written as for `goodput`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<String>,
+}
+
+impl Scenario {
+    /// An empty scenario of this name and duration, to be filled in code.
+    pub fn new(name: &str, duration: Span) -> Self {
+        Scenario {
+            name: name.to_owned(),
+            description: String::new(),
+            duration,
+            warmup: Span::ZERO,
+            preset: Details::default(),
+            seed: 1,
+            topology: None,
+            links: Vec::new(),
+            flows: Vec::new(),
+            record: Record::default(),
+            origin: Arc::default(),
+        }
+    }
+}
+
+impl Link {
+    /// The name by which overrides and messages address it: `from>to`, templates as they are written.
+    pub fn name(&self) -> String {
+        format!("{}>{}", self.from, self.to)
+    }
+}
+
+impl LinkSpec {
+    /// This specification, with what it leaves out taken from `base`.
+    pub fn or(&self, base: &LinkSpec) -> LinkSpec {
+        let reverse = match (&self.reverse, &base.reverse) {
+            (Some(own), Some(base)) => Some(Reverse {
+                rate: own.rate.or(base.rate),
+                delay: own.delay.or(base.delay),
+                queue: own.queue.clone().or_else(|| base.queue.clone()),
+                loss: own.loss.clone().or_else(|| base.loss.clone()),
+            }),
+            (own, base) => own.clone().or_else(|| base.clone()),
+        };
+        LinkSpec {
+            rate: self.rate.or(base.rate),
+            delay: self.delay.or(base.delay),
+            queue: self.queue.clone().or_else(|| base.queue.clone()),
+            loss: self.loss.clone().or_else(|| base.loss.clone()),
+            reverse,
+        }
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn is_one(value: &u64) -> bool {
+    *value == 1
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,278 @@
+//! Nodes and link directions of a plan, and the buffers that depend on who uses them.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::random::Seed;
+use fairwave_core::units::{Rate, Span};
+
+use crate::cost::MOST_PACKETS_WAITING;
+use crate::error::Problem;
+use crate::law::{BandwidthDelay, Written};
+use crate::model::{Link, Scenario};
+use crate::path::Path;
+use crate::plan::LinkPlan;
+use crate::route::Edge;
+use crate::suggest::nearest;
+use crate::template::Template;
+
+/// What is known of a link direction before the flows are.
+struct Direction {
+    /// Position of the link among the scenario's, and whether this is its way back.
+    link: usize,
+    back: bool,
+    rate: Rate,
+    /// In the middle of their ranges: what buffers are sized by.
+    nominal_rate: Rate,
+    nominal_delay: Span,
+}
+
+/// How flows use a link direction.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Use {
+    /// Flows whose data or feedback crosses it.
+    pub flows: u64,
+    /// Sum of their nominal round trips.
+    pub round_trips: Span,
+    /// Their largest packet, bytes on the wire.
+    pub largest_packet: u64,
+}
+
+/// The nodes and link directions of a scenario whose presets are written out.
+#[derive(Default)]
+pub(crate) struct Network {
+    names: Vec<String>,
+    by_name: HashMap<String, usize>,
+    directions: Vec<Direction>,
+    edges: Vec<Edge>,
+    by_ends: HashMap<(usize, usize), usize>,
+}
+
+impl Network {
+    fn node(&mut self, name: &str) -> usize {
+        if let Some(&index) = self.by_name.get(name) {
+            return index;
+        }
+        let index = self.names.len();
+        self.names.push(name.to_owned());
+        self.by_name.insert(name.to_owned(), index);
+        index
+    }
+
+    /// Index of a node by name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// A node whose name is nearly this one.
+    pub fn nearest_node(&self, name: &str) -> Option<&str> {
+        nearest(name, self.names.iter().take(10_000).map(String::as_str))
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: usize) -> &str {
+        self.names.get(node).map_or("", String::as_str)
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Link directions for routing.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The rate of a link direction.
+    pub fn rate(&self, direction: usize) -> Rate {
+        self.directions.get(direction).map_or(Rate::default(), |direction| direction.rate)
+    }
+
+    /// The sum of nominal delays along a route.
+    pub fn nominal_delay(&self, route: &[usize]) -> Span {
+        route.iter().filter_map(|link| self.directions.get(*link)).fold(Span::ZERO, |sum, d| sum + d.nominal_delay)
+    }
+
+    /// Adds all links that `link` stands for; `index` is its place among the scenario's.
+    pub fn add(&mut self, index: usize, link: &Link, seed: Seed, at: &Path, problems: &mut Vec<Problem>) {
+        let (Ok(from_name), Ok(to_name)) = (Template::parse(&link.from), Template::parse(&link.to)) else { return };
+        let stream = |from: &str, to: &str, what: &str| seed.stream(&format!("link.{from}>{to}.{what}"));
+        let (mut delays, mut rates) = (stream(&link.from, &link.to, "delay"), stream(&link.from, &link.to, "rate"));
+        let (mut back_delays, mut back_rates) =
+            (stream(&link.to, &link.from, "delay"), stream(&link.to, &link.from, "rate"));
+        let reverse = link.reverse.as_ref();
+        let (back_rate, back_delay) = (reverse.and_then(|r| r.rate), reverse.and_then(|r| r.delay));
+        let mut name = String::new();
+        for i in 0..link.count {
+            from_name.render(i, &mut name);
+            let from = self.node(&name);
+            to_name.render(i, &mut name);
+            let to = self.node(&name);
+            let rate = link.rate.value(i, link.count, &mut rates);
+            let delay = link.delay.value(i, link.count, &mut delays);
+            let there = Direction {
+                link: index,
+                back: false,
+                rate,
+                nominal_rate: link.rate.middle(),
+                nominal_delay: link.delay.middle(),
+            };
+            let mut fine = self.add_direction(from, to, delay, there);
+            if link.duplex {
+                let back = Direction {
+                    link: index,
+                    back: true,
+                    rate: back_rate.map_or(rate, |own| own.value(i, link.count, &mut back_rates)),
+                    nominal_rate: back_rate.unwrap_or(link.rate).middle(),
+                    nominal_delay: back_delay.unwrap_or(link.delay).middle(),
+                };
+                let delay = back_delay.map_or(delay, |own| own.value(i, link.count, &mut back_delays));
+                fine &= self.add_direction(to, from, delay, back);
+            }
+            if !fine {
+                let ends = [from, to].map(|node| self.names.get(node).map_or("", String::as_str));
+                problems.push(
+                    Problem::new(at.clone(), format!("`{}` and `{}` are joined twice", ends[0], ends[1]))
+                        .help("remove one of the two links; in templates, number the nodes so that all names differ"),
+                );
+                return;
+            }
+        }
+    }
+
+    /// False when the two nodes are joined already, or are one.
+    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: Direction) -> bool {
+        let index = self.directions.len();
+        self.directions.push(direction);
+        self.edges.push(Edge { from, to, delay });
+        from != to && self.by_ends.insert((from, to), index).is_none()
+    }
+
+    /// Names of the nodes, and the link directions with buffers sized by who uses them.
+    pub fn finish(
+        self,
+        scenario: &Scenario,
+        uses: &[Use],
+        place_of_link: &dyn Fn(usize) -> Path,
+        problems: &mut Vec<Problem>,
+    ) -> (Vec<String>, Vec<LinkPlan>) {
+        let mut plans = Vec::with_capacity(self.directions.len());
+        // Links from one template mostly have one configuration: made once, not a hundred thousand times.
+        let mut queues = BTreeMap::new();
+        let mut losses = BTreeMap::new();
+        let (default_queue, default_loss) = (Written::default(), Written::default());
+        for ((direction, edge), used) in self.directions.iter().zip(&self.edges).zip(uses) {
+            let link = scenario.links.get(direction.link);
+            let reverse = link.and_then(|link| link.reverse.as_ref()).filter(|_| direction.back);
+            let written = reverse
+                .and_then(|reverse| reverse.queue.as_ref())
+                .or(link.map(|link| &link.queue))
+                .unwrap_or(&default_queue);
+            let packets = written.bandwidth_delay().map(|buffer| buffer_packets(&buffer, direction, edge.delay, used));
+            let at = place_of_link(direction.link);
+            let queue = match queues.entry((direction.link, direction.back, packets)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => match sized_queue(written, packets, &at.key("queue")) {
+                    Ok(queue) => new.insert(queue),
+                    Err(problem) => {
+                        problems.push(*problem);
+                        continue;
+                    }
+                },
+            };
+            let loss = match losses.entry((direction.link, direction.back)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let written = reverse
+                        .and_then(|reverse| reverse.loss.as_ref())
+                        .or(link.map(|link| &link.loss))
+                        .unwrap_or(&default_loss);
+                    match written.resolve(|_| ()) {
+                        Ok(loss) => new.insert(loss),
+                        Err(error) => {
+                            problems.push(Problem::new(at.key("loss"), error.to_string()));
+                            continue;
+                        }
+                    }
+                }
+            };
+            if let Capacity::Bytes(bytes) = queue.capacity()
+                && bytes < used.largest_packet
+            {
+                problems.push(
+                    Problem::new(
+                        at.key("queue").key("capacity").key("bytes"),
+                        format!(
+                            "a buffer of {bytes} bytes cannot hold the packets of {} bytes that come here",
+                            used.largest_packet
+                        ),
+                    )
+                    .allowed(format!("{} bytes or more", used.largest_packet))
+                    .help(format!("write for example `capacity = {{ bytes = {} }}`", used.largest_packet * 50)),
+                );
+                // One such link says it for all that are like it.
+                if problems.len() >= 20 {
+                    break;
+                }
+            }
+            let end = |node: usize| self.names.get(node).map_or("", String::as_str);
+            plans.push(LinkPlan {
+                name: format!("{}>{}", end(edge.from), end(edge.to)),
+                from: edge.from,
+                to: edge.to,
+                rate: direction.rate,
+                delay: edge.delay,
+                queue: queue.clone(),
+                loss: loss.clone(),
+            });
+        }
+        (self.names, plans)
+    }
+}
+
+/// See [`BandwidthDelay`].
+fn buffer_packets(buffer: &BandwidthDelay, direction: &Direction, delay: Span, used: &Use) -> u32 {
+    let round_trip = buffer.round_trip.unwrap_or(match used.flows {
+        0 => delay * 2,
+        flows => used.round_trips / flows,
+    });
+    let product = direction.nominal_rate.bytes_in(round_trip).get() as f64 * buffer.bdp / buffer.packet.get() as f64;
+    // The conversion saturates.
+    (libm::round(product) as u32).max(buffer.at_least_packets)
+}
+
+/// The queue's own configuration, checked again now that its capacity is known.
+fn sized_queue(written: &Written<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
+    let queue = match packets {
+        Some(packets) => written.with_packets(packets),
+        None => written.resolve(|_| ()),
+    };
+    let queue = queue.map_err(|error| Problem::new(at.clone(), error.to_string()))?;
+    if let Err(ConfigError { key, value, allowed, example }) = queue.check() {
+        let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
+        let sized = packets.map_or_else(String::new, |packets| format!(" in a buffer of {packets} packets"));
+        let problem = Problem::new(place, format!("`{key}` is {value}{sized}")).allowed(allowed);
+        return Err(Box::new(problem.help(format!("write for example `{example}`"))));
+    }
+    let waiting = match queue.capacity() {
+        Capacity::Packets(packets) => u64::from(packets),
+        Capacity::Bytes(bytes) => bytes / 40,
+    };
+    if waiting > MOST_PACKETS_WAITING {
+        return Err(Box::new(
+            Problem::new(
+                at.key("capacity"),
+                format!(
+                    "a buffer of {waiting} packets would need about {} GB of memory",
+                    waiting.saturating_mul(64) / 1_000_000_000
+                ),
+            )
+            .allowed(format!("up to {MOST_PACKETS_WAITING} packets"))
+            .help("write for example `capacity = { packets = 125 }`"),
+        ));
+    }
+    Ok(queue)
+}

@@ -1,0 +1,66 @@
+//! Where a scenario came from: its text and the place of every key, kept for messages only.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::path::Path;
+use crate::tree::{Place, Tree};
+
+/// The text that a scenario was read from. Two scenarios are equal whatever their origins.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The file's name as the user gave it.
+    pub file: String,
+    /// The whole text; empty for a scenario that was built in code.
+    pub text: String,
+    places: BTreeMap<Path, (Place, Place)>,
+    overridden: Vec<Path>,
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, _: &Origin) -> bool {
+        true
+    }
+}
+
+impl Origin {
+    /// An origin that knows its file and text and no places yet.
+    pub(crate) fn of_text(file: &str, text: &str) -> Self {
+        Origin { file: file.to_owned(), text: text.to_owned(), ..Origin::default() }
+    }
+
+    /// Remembers the place of every key and value of the tree.
+    pub(crate) fn learn(&mut self, tree: &Tree) {
+        self.places.insert(Path::default(), (None, tree.place.clone()));
+        let places = &mut self.places;
+        tree.walk(&Path::default(), &mut |path, key, value| {
+            places.insert(path.clone(), (key.clone(), value.place.clone()));
+        });
+    }
+
+    /// Marks `path` as no longer what the text says.
+    pub(crate) fn set_overridden(&mut self, path: Path) {
+        self.places.retain(|known, _| !known.is_within(&path));
+        self.overridden.push(path);
+    }
+
+    /// True when `path`, or what it stands in, was set by an override.
+    pub(crate) fn is_overridden(&self, path: &Path) -> bool {
+        self.overridden.iter().any(|set| path.is_within(set))
+    }
+
+    /// Key and value places exactly at `path`.
+    pub(crate) fn places(&self, path: &Path) -> (Place, Place) {
+        self.places.get(path).cloned().unwrap_or_default()
+    }
+
+    /// Where to point for `path`: at its value, or its key, or else at what it stands in.
+    pub(crate) fn place(&self, path: &Path, about_key: bool) -> Option<Range<usize>> {
+        if self.is_overridden(path) {
+            return None;
+        }
+        let (key, value) = self.places(path);
+        let exact = if about_key { key.or(value) } else { value.or(key) };
+        exact.or_else(|| self.place(&path.parent()?, false))
+    }
+}

@@ -1,0 +1,132 @@
+//! A scenario with some values changed: what grids and command lines do.
+//!
+//! A value is named by its keys with dots between: `duration`, `topology.shared-bottleneck.rate`, `flow.voice.count`,
+//! `flow.voice.transport`, `link.r1>r2.queue.capacity.packets`. Groups of flows are named by their name, links by
+//! `FROM>TO` as written; `flow.*.timely` changes all groups, and a number takes the place of a name (`flow.0.count`).
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Problem, ScenarioError};
+use crate::model::Scenario;
+use crate::path::{Path, Step};
+use crate::suggest::{list, nearest};
+use crate::tree::Tree;
+
+impl Scenario {
+    /// The same scenario with these values in the place of its own, checked. A key that was left out is added, a value
+    /// that was there is replaced whole (tables too: `flow.voice.transport` forgets the parameters of the one before).
+    /// `null` removes a key, so that its default applies.
+    ///
+    /// # Errors
+    /// A path that leads nowhere, or whatever is wrong with the new scenario.
+    pub fn with_overrides(&self, overrides: &[(&str, Value)]) -> Result<Scenario, ScenarioError> {
+        let mut whole = serde_json::to_value(self).map_err(|error| {
+            self.error(vec![Problem::new(Path::default(), format!("this scenario cannot be written out: {error}"))])
+        })?;
+        let mut origin = (*self.origin).clone();
+        let mut problems = Vec::new();
+        for (dotted, value) in overrides {
+            let mut changed = Vec::new();
+            match set(&mut whole, Path::default(), &dotted.split('.').collect::<Vec<_>>(), value, &mut changed) {
+                Ok(()) => changed.into_iter().for_each(|path| origin.set_overridden(path)),
+                Err(mut problem) => {
+                    problem.message = format!("override `{dotted}`: {}", problem.message);
+                    problems.push(*problem);
+                }
+            }
+        }
+        let origin = Arc::new(origin);
+        if !problems.is_empty() {
+            return Err(ScenarioError::new(origin, problems));
+        }
+        let tree = Tree::from_value(&whole, &Path::default(), &|path| origin.places(path));
+        Scenario::from_parts(tree, origin)
+    }
+
+    /// The value that the text of an override means, as on a command line: `40`, `true`, `{ packets = 50 }` as TOML has
+    /// them, and any other text for itself (`2 Mb/s`, `tcp/vegas`).
+    pub fn override_value(text: &str) -> Value {
+        match Tree::from_toml(&format!("value = {text}")) {
+            Ok(tree) => match tree.to_value() {
+                Value::Object(mut table) if table.len() == 1 => table.remove("value").unwrap_or(Value::Null),
+                _ => Value::from(text),
+            },
+            Err(_) => Value::from(text),
+        }
+    }
+}
+
+fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut Vec<Path>) -> Result<(), Box<Problem>> {
+    let Some((key, rest)) = keys.split_first() else {
+        *at = value.clone();
+        changed.push(path);
+        return Ok(());
+    };
+    if key.is_empty() {
+        return Err(Box::new(Problem::new(path, "a key is empty").help("write for example `flow.voice.count`")));
+    }
+    match at {
+        Value::Array(items) => {
+            let all = *key == "*";
+            let named: Vec<usize> =
+                (0..items.len()).filter(|&i| all || items.get(i).is_some_and(|item| name_of(item) == *key)).collect();
+            let chosen = match key.parse::<usize>() {
+                Ok(index) if named.is_empty() && index < items.len() => vec![index],
+                _ => named,
+            };
+            if chosen.is_empty() {
+                let names: Vec<String> = items.iter().map(name_of).collect();
+                let names = || names.iter().map(String::as_str);
+                let what = if path.last_key() == Some("flow") { "group of flows" } else { "link" };
+                let problem = Problem::new(path, format!("there is no {what} named `{key}`")).allowed(list(names()));
+                return Err(Box::new(match nearest(key, names()) {
+                    Some(near) => problem.help(format!("did you mean `{near}`?")),
+                    None => problem,
+                }));
+            }
+            for index in chosen {
+                if let Some(item) = items.get_mut(index) {
+                    set(item, path.index(index), rest, value, changed)?;
+                }
+            }
+            Ok(())
+        }
+        Value::Object(table) => {
+            let inner = path.step(Step::Key((*key).to_owned()));
+            if rest.is_empty() && value.is_null() {
+                table.remove(*key);
+                changed.push(inner);
+                return Ok(());
+            }
+            // `flow` and `link` are lists: with none there, there is nothing to name.
+            if path.steps().is_empty()
+                && matches!(*key, "flow" | "link")
+                && !table.contains_key(*key)
+                && !rest.is_empty()
+            {
+                return Err(Box::new(Problem::new(inner, format!("this scenario has no [[{key}]]"))));
+            }
+            set(table.entry(*key).or_insert_with(|| Value::Object(Map::new())), inner, rest, value, changed)
+        }
+        other => {
+            let written = other.to_string();
+            let key = path.last_key().unwrap_or("this").to_owned();
+            Err(Box::new(
+                Problem::new(path, format!("`{key}` is {written} and has no keys of its own"))
+                    .help(format!("give all of `{key}` a new value")),
+            ))
+        }
+    }
+}
+
+/// What an element of a list is called: the name of a group, both ends of a link.
+fn name_of(item: &Value) -> String {
+    let text = |key: &str| item.get(key).and_then(Value::as_str);
+    match (text("name"), text("from"), text("to")) {
+        (Some(name), ..) => name.to_owned(),
+        (None, Some(from), Some(to)) => format!("{from}>{to}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,102 @@
+//! A preset written out: the same scenario with explicit links and no `topology`.
+
+use crate::error::{Problem, ScenarioError};
+use crate::model::{Flow, Link, LinkSpec, Scenario};
+use crate::path::Path;
+use crate::suggest::{list, nearest};
+use crate::topology::Topology;
+
+impl Scenario {
+    /// The same scenario with its topology preset written out as links, and paths as `from` and `to`. A scenario without
+    /// a preset comes back as it is.
+    ///
+    /// # Errors
+    /// A path that the preset has not, or anything else that [`Scenario::check`] finds.
+    pub fn expand_preset(&self) -> Result<Scenario, ScenarioError> {
+        self.check()?;
+        let mut problems = Vec::new();
+        let expanded = self.expanded(&mut problems);
+        if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
+    }
+
+    pub(crate) fn expanded(&self, problems: &mut Vec<Problem>) -> Scenario {
+        let Some(topology) = &self.topology else { return self.clone() };
+        let mut expanded = self.clone();
+        expanded.topology = None;
+        expanded.links = Vec::new();
+        for (from, to, count, spec) in topology.backbone() {
+            expanded.links.extend(explicit(&from, &to, count, &spec));
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            let links = &mut expanded.links;
+            if let Some(flow) = expand_flow(topology, flow, &Path::default().key("flow").index(index), links, problems)
+            {
+                expanded.flows[index] = flow;
+            }
+        }
+        // Written links come last, so that their place in the list, which messages about them need, is easily found.
+        expanded.links.extend(self.links.iter().cloned());
+        expanded
+    }
+}
+
+/// Gives the group its hosts; none when it names its own nodes or the path does not exist.
+fn expand_flow(
+    topology: &Topology,
+    flow: &Flow,
+    at: &Path,
+    links: &mut Vec<Link>,
+    problems: &mut Vec<Problem>,
+) -> Option<Flow> {
+    if flow.from.is_some() || flow.to.is_some() {
+        return None;
+    }
+    let paths = topology.preset.paths();
+    let name = flow.path.as_deref().or(paths.first().copied())?;
+    let Some(ends) = topology.path(name) else {
+        let problem = Problem::new(at.key("path"), format!("`{}` has no path `{name}`", topology.preset.name()))
+            .allowed(list(paths.iter().copied()));
+        problems.push(match nearest(name, paths.iter().copied()) {
+            Some(near) => problem.help(format!("write `path = \"{near}\"`")),
+            None => problem,
+        });
+        return None;
+    };
+    let count = flow.count.unwrap_or(ends.default_count);
+    let (source, sink) = if count == 1 && flow.count.is_none() {
+        (format!("{}-s0", flow.name), format!("{}-d0", flow.name))
+    } else {
+        (format!("{}-s{{i}}", flow.name), format!("{}-d{{i}}", flow.name))
+    };
+    let refine =
+        |own: &Option<LinkSpec>, base: &LinkSpec| own.as_ref().map_or_else(|| base.clone(), |own| own.or(base));
+    if count > 0 {
+        links.extend(explicit(&source, &ends.source, count, &refine(&flow.source_access, &ends.source_access)));
+        // The sink's link is written towards the sink, as the data goes; `reverse` is the way of the acknowledgements.
+        links.extend(explicit(&ends.sink, &sink, count, &refine(&flow.sink_access, &ends.sink_access)));
+    }
+    Some(Flow {
+        count: Some(count),
+        from: Some(source),
+        to: Some(sink),
+        path: None,
+        source_access: None,
+        sink_access: None,
+        ..flow.clone()
+    })
+}
+
+/// The link of a specification that is complete.
+fn explicit(from: &str, to: &str, count: u64, spec: &LinkSpec) -> Option<Link> {
+    Some(Link {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        count,
+        rate: spec.rate?,
+        delay: spec.delay?,
+        queue: spec.queue.clone().unwrap_or_default(),
+        loss: spec.loss.clone().unwrap_or_default(),
+        duplex: true,
+        reverse: spec.reverse.clone(),
+    })
+}

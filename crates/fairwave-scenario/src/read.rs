@@ -1,0 +1,286 @@
+//! From text to scenario. Every mistake of form is reported at once: what cannot be read is noted and taken out, and the
+//! rest is read again.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use crate::error::{Problem, ScenarioError};
+use crate::model::Scenario;
+use crate::origin::Origin;
+use crate::path::{Path, Step};
+use crate::suggest::nearest;
+use crate::tree::{Data, Tree};
+
+/// More problems than this are not looked for: whoever has so many starts with the first.
+const MOST_PROBLEMS: usize = 20;
+
+impl Scenario {
+    /// Reads a scenario in TOML and checks it. `file` is the name that messages use.
+    ///
+    /// # Errors
+    /// Every mistake that is found, with its line.
+    pub fn from_toml(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
+        Self::from_tree(Tree::from_toml(text), Origin::of_text(file, text))
+    }
+
+    /// Reads a scenario in JSON and checks it. `file` is the name that messages use.
+    ///
+    /// # Errors
+    /// Every mistake that is found, with its line.
+    pub fn from_json(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
+        Self::from_tree(Tree::from_json(text), Origin::of_text(file, text))
+    }
+
+    /// Reads JSON or TOML: JSON when the file's name ends in `.json` or the text begins with `{`.
+    ///
+    /// # Errors
+    /// Every mistake that is found, with its line.
+    pub fn from_text(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
+        if file.ends_with(".json") || (!file.ends_with(".toml") && text.trim_start().starts_with('{')) {
+            Self::from_json(text, file)
+        } else {
+            Self::from_toml(text, file)
+        }
+    }
+
+    fn from_tree(tree: Result<Tree, Vec<Problem>>, mut origin: Origin) -> Result<Scenario, ScenarioError> {
+        match tree {
+            Ok(tree) => {
+                origin.learn(&tree);
+                Self::from_parts(tree, Arc::new(origin))
+            }
+            Err(problems) => Err(ScenarioError::new(Arc::new(origin), problems)),
+        }
+    }
+
+    pub(crate) fn from_parts(tree: Tree, origin: Arc<Origin>) -> Result<Scenario, ScenarioError> {
+        match read(tree) {
+            Ok(mut scenario) => {
+                scenario.origin = origin;
+                scenario.check()?;
+                Ok(scenario)
+            }
+            Err(problems) => Err(ScenarioError::new(origin, problems)),
+        }
+    }
+
+    pub(crate) fn error(&self, problems: Vec<Problem>) -> ScenarioError {
+        ScenarioError::new(self.origin.clone(), problems)
+    }
+}
+
+fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut removed: Vec<Path> = Vec::new();
+    loop {
+        let error = match serde_path_to_error::deserialize::<_, Scenario>(tree.to_value()) {
+            Ok(scenario) if problems.is_empty() => return Ok(scenario),
+            Ok(_) => return Err(problems),
+            Err(error) => error,
+        };
+        let path = locate(&tree, error.path());
+        let message = error.inner().to_string();
+        let Explained { problem, remove, meant } = explain(&tree, &path, &message);
+        // What is missing because it was taken out, or because it was misspelled, is no second mistake.
+        let consequence = removed.contains(&problem.path);
+        let mended = match stand_in(&problem.path) {
+            Some(value) if remove.steps().is_empty() => tree.insert(&problem.path, value),
+            _ => tree.remove(&remove),
+        };
+        removed.push(remove);
+        removed.extend(meant);
+        if !consequence {
+            problems.push(problem);
+        }
+        if !mended || problems.len() >= MOST_PROBLEMS {
+            return Err(problems);
+        }
+    }
+}
+
+/// The path that serde followed, as far as it exists, with list positions as in the text.
+fn locate(tree: &Tree, segments: &serde_path_to_error::Path) -> Path {
+    let mut path = Path::default();
+    let mut at = tree;
+    for segment in segments {
+        let step = match (segment, &at.data) {
+            (Segment::Seq { index }, Data::Array(items)) => items.get(*index).map(|(place, _)| Step::Index(*place)),
+            (Segment::Map { key }, _) => Some(Step::Key(key.clone())),
+            (Segment::Enum { variant }, _) => Some(Step::Key(variant.clone())),
+            _ => None,
+        };
+        let Some(step) = step else { break };
+        let Some(next) = at.child(&step) else { break };
+        path = path.step(step);
+        at = next;
+    }
+    path
+}
+
+/// A value for a key of the frame that is missing, so that reading can go on.
+fn stand_in(path: &Path) -> Option<Value> {
+    match path.steps() {
+        [Step::Key(key)] if key == "name" => Some(Value::from("?")),
+        [Step::Key(key)] if key == "duration" => Some(Value::from("1 s")),
+        _ => None,
+    }
+}
+
+/// What is wrong, what to take out to read on, and which key was meant by one that is misspelled.
+struct Explained {
+    problem: Problem,
+    remove: Path,
+    meant: Option<Path>,
+}
+
+/// What serde's message means for whoever wrote the text.
+fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (first, others) = quoted.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
+    // Within a law's table serde cannot tell the place: it is found by what the message quotes, and the law goes whole.
+    let whole = |problem: Problem| Explained { problem, remove: path.clone(), meant: None };
+    if message.starts_with("unknown field") {
+        return unknown_key(tree, path, first, others);
+    }
+    if message.starts_with("missing field") {
+        let owner = path.last_key().map_or_else(|| "the scenario".to_owned(), |key| format!("this {key}"));
+        let problem = Problem::new(path.key(first), format!("{owner} lacks the key `{first}`"));
+        return whole(problem.help(example_for(first)));
+    }
+    if message.starts_with("unknown variant") {
+        let Some(value) = value_below(tree, path, first) else { return unknown_key(tree, path, first, others) };
+        let what = value.last_key().unwrap_or("value").to_owned();
+        let problem = Problem::new(value, format!("unknown {what} `{first}`")).allowed(others.join(", "));
+        return whole(match nearest(first, others.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("write one of the allowed names"),
+        });
+    }
+    if let Some(rest) = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: ")) {
+        let (found, expected) = rest.split_once(", expected ").unwrap_or((rest, "something else"));
+        let text = found.split(['`', '"']).nth(1).unwrap_or(found);
+        let value = value_below(tree, path, text).unwrap_or_else(|| path.clone());
+        let key = value.last_key().unwrap_or("this").to_owned();
+        return whole(Problem::new(value, format!("`{key}` is {}", plainly(found))).allowed(plainly(expected)));
+    }
+    // A message of our own, such as that of a unit: "`10 Mbq` is not a rate: unknown unit `Mbq` (one of …); write …".
+    let value = value_below(tree, path, first).unwrap_or_else(|| path.clone());
+    let (what, help) = message.split_once("; write ").map_or((message, None), |(what, help)| (what, Some(help)));
+    let mut problem = Problem::new(value, what.to_owned());
+    if let Some((start, units)) = what.split_once(" (one of ") {
+        let units = units.trim_end_matches(')');
+        problem.message = start.to_owned();
+        problem = problem.allowed(units.to_owned());
+        let near = others.first().and_then(|unit| Some((*unit, nearest(unit, units.split(", "))?)));
+        if let Some((unit, near)) = near.filter(|_| start.contains("unknown unit")) {
+            return whole(problem.help(format!("write `{}`", first.replace(unit, near))));
+        }
+    }
+    whole(match help {
+        Some(help) => problem.help(format!("write {help}")),
+        None => problem,
+    })
+}
+
+fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Explained {
+    let key = key_below(tree, path, given);
+    let mut problem = Problem::new(key.clone(), format!("unknown key `{given}`")).on_key();
+    if !known.is_empty() {
+        problem = problem.allowed(known.join(", "));
+    }
+    let near = nearest(given, known.iter().copied());
+    problem = match near {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("remove it"),
+    };
+    // A key of ours goes alone; one in a law's table goes with the law.
+    let ours = key == *path || key.parent().as_ref() == Some(path);
+    let meant = near.zip(key.parent()).map(|(near, parent)| parent.key(near));
+    Explained { problem, remove: if ours { key } else { path.clone() }, meant }
+}
+
+/// Serde's names of types in plain words.
+fn plainly(words: &str) -> String {
+    match words {
+        "u8" | "u16" | "u32" => format!(
+            "a whole number from 0 to {}",
+            match words {
+                "u8" => u64::from(u8::MAX),
+                "u16" => u64::from(u16::MAX),
+                _ => u64::from(u32::MAX),
+            }
+        ),
+        "u64" | "usize" => "a whole number, 0 or more".to_owned(),
+        "f64" | "f32" => "a number".to_owned(),
+        "a boolean" => "`true` or `false`".to_owned(),
+        "a string" => "a text in quotes".to_owned(),
+        "a sequence" | "sequence" => "a list, for example `[\"…\"]`".to_owned(),
+        "map" => "a table".to_owned(),
+        "map with a single key" => "a table with one key".to_owned(),
+        "null" => "nothing".to_owned(),
+        other => match other.split_once(' ') {
+            Some(("string", text)) => format!("the text {text}"),
+            Some(("integer" | "floating", number)) => {
+                format!("the number {}", number.trim_start_matches("point ").replace('`', ""))
+            }
+            Some(("boolean", flag)) => flag.to_owned(),
+            Some(("struct", _)) => "a table".to_owned(),
+            _ => other.to_owned(),
+        },
+    }
+}
+
+/// The key `name` at `path` or below it, the shallowest first; `path` itself when there is none.
+fn key_below(tree: &Tree, path: &Path, name: &str) -> Path {
+    if path.last_key() == Some(name) && !path.steps().is_empty() {
+        return path.clone();
+    }
+    find(tree, path, &mut |inner, _| matches!(inner.steps().last(), Some(Step::Key(key)) if key == name))
+        .unwrap_or_else(|| path.clone())
+}
+
+/// The value that reads `text`, at `path` or below it.
+fn value_below(tree: &Tree, path: &Path, text: &str) -> Option<Path> {
+    let reads = |value: &Tree| match &value.data {
+        Data::Scalar(Value::String(own)) => own == text,
+        Data::Scalar(scalar) => {
+            let own = scalar.to_string();
+            own == text
+        }
+        _ => false,
+    };
+    if tree.at(path).is_some_and(reads) {
+        return Some(path.clone());
+    }
+    find(tree, path, &mut |_, value| reads(value))
+}
+
+fn find(tree: &Tree, path: &Path, wanted: &mut dyn FnMut(&Path, &Tree) -> bool) -> Option<Path> {
+    let mut found = None;
+    tree.at(path)?.walk(path, &mut |inner, _, value| {
+        if found.is_none() && wanted(inner, value) {
+            found = Some(inner.clone());
+        }
+    });
+    found
+}
+
+/// A line that would mend a missing key.
+fn example_for(key: &str) -> String {
+    let line = match key {
+        "name" => "name = \"voice\"",
+        "duration" => "duration = \"60 s\"",
+        "from" => "from = \"r1\"",
+        "to" => "to = \"r2\"",
+        "rate" => "rate = \"10 Mb/s\"",
+        "delay" => "delay = \"10 ms\"",
+        "transport" => "transport = \"udp\"",
+        "traffic" => "traffic = \"bulk\"",
+        "preset" => "preset = \"dumbbell\"",
+        "capacity" => "capacity = { packets = 50 }",
+        _ => return format!("add `{key} = …`"),
+    };
+    format!("add for example `{line}`")
+}

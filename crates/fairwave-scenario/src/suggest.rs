@@ -1,0 +1,43 @@
+//! The nearest spelling: what somebody probably meant.
+
+/// The candidate nearest to `given`, if it is near enough to be what was meant: at most a third of the letters (two for
+/// short words) are wrong, or one begins with the other.
+pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = given.to_lowercase().replace('_', "-");
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let other = candidate.to_lowercase();
+            let prefix = folded.len() >= 3 && (other.starts_with(&folded) || folded.starts_with(&other));
+            let distance = strsim::damerau_levenshtein(&folded, &other);
+            (if prefix { distance.min(1) } else { distance }, candidate)
+        })
+        .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(2))
+        .filter(|(distance, _)| *distance < folded.chars().count().max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `a, b or c`, each in backquotes.
+pub(crate) fn list<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        None => "nothing".to_owned(),
+        Some((only, [])) => only.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised_and_a_different_word_is_not() {
+        let transports = ["udp", "tcp/reno", "tcp/vegas", "tcp/westwood"];
+        assert_eq!(nearest("tcp/vages", transports), Some("tcp/vegas"));
+        assert_eq!(nearest("upd", transports), Some("udp"));
+        assert_eq!(nearest("quic", transports), None);
+        assert_eq!(nearest("window_interval", ["bin", "window-interval"]), Some("window-interval"));
+    }
+}

@@ -1,0 +1,254 @@
+//! Networks by name. A preset is data: it expands into explicit links, which `fairwave check --expand` shows.
+//!
+//! Every flow of a preset topology has a host of its own at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME, so
+//! that adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side where
+//! the forward paths begin are joined to their router by `source-access`, those on the other side by `sink-access` (so
+//! the sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
+//!
+//! | preset | routers | paths |
+//! |---|---|---|
+//! | `dumbbell` | r1 – r2 | `forward` r1→r2, `reverse` r2→r1 |
+//! | `two-bottleneck` | r1 – r2 – r3 | `voice` r1→r3, `cross` r2→r3, and `voice-reverse`, `cross-reverse` |
+//! | `cross-traffic` | r1 – r2 – r3 | `video` r1→r3, `cross` r2→r3, and `video-reverse`, `cross-reverse` |
+//! | `reverse-traffic` | r1 – r2 – r3 | as `cross-traffic`, with the same names |
+//! | `multi-hop` | r0 – … – rN | `through` r0→rN, `through-reverse`, and per hop `each-hop` r(i)→r(i+1), `each-hop-reverse` |
+//!
+//! **Sources and assumptions.** `two-bottleneck` is Figure 1 of papers 000 and 001, whose rates and delays are lost:
+//! assumed are r1→r2 2 Mb/s 10 ms, r2→r3 3 Mb/s 10 ms, access 10 Mb/s with delays spread over 5–15 ms, the voice sinks'
+//! links 2 Mb/s with packet errors of 0.01 in both directions. `cross-traffic`, `reverse-traffic` and `multi-hop` are paper 002's Figure 5a–c: access
+//! 2–10 Mb/s and 5–15 ms, video sinks 2 Mb/s; 10 Mb/s is assumed for the bottlenecks of 5a and 5b; multi-hop links have
+//! 1 Mb/s (its Figure 17) and 10 ms (assumed).
+
+use fairwave_core::loss::LossConfig;
+use fairwave_core::units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::Written;
+use crate::model::LinkSpec;
+use crate::values::{Spread, Spreading, Varied};
+
+/// The networks that have a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Two routers, one bottleneck.
+    Dumbbell,
+    /// Papers 000 and 001: a bottleneck of voice alone, then one that voice shares with cross traffic; lossy sinks.
+    TwoBottleneck,
+    /// Paper 002 Figure 5a: as `two-bottleneck`, for video.
+    CrossTraffic,
+    /// Paper 002 Figure 5b: as `cross-traffic`, made for traffic in both directions.
+    ReverseTraffic,
+    /// Paper 002 Figure 5c: a chain of routers, each link with its own cross traffic.
+    MultiHop,
+}
+
+/// A network by name, with what differs from the preset's own numbers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Topology {
+    /// Which one.
+    pub preset: Preset,
+    /// `dumbbell`: the link r1–r2 (10 Mb/s, 10 ms). `multi-hop`: each link between routers (1 Mb/s, 10 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<LinkSpec>,
+    /// The three-router presets: the link r1–r2 that the main traffic has for itself (`two-bottleneck`: 2 Mb/s, 10 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_bottleneck: Option<LinkSpec>,
+    /// The three-router presets: the link r2–r3 that it shares with the cross traffic (`two-bottleneck`: 3 Mb/s, 10 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_bottleneck: Option<LinkSpec>,
+    /// All links between hosts and routers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<LinkSpec>,
+    /// Links of hosts on the side where forward paths begin, where they differ from `access`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_access: Option<LinkSpec>,
+    /// Links of hosts on the side where forward paths end, where they differ from `access`. In the three-router presets:
+    /// of the main traffic's only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_access: Option<LinkSpec>,
+    /// `multi-hop`: links between routers, 1 to 1000; 5 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hops: Option<u64>,
+}
+
+/// Where a path begins and ends.
+pub(crate) struct PathEnds {
+    /// Router of the senders; a template in the per-hop paths.
+    pub source: String,
+    /// Router of the receivers.
+    pub sink: String,
+    /// What the senders' links are like.
+    pub source_access: LinkSpec,
+    /// What the receivers' links are like.
+    pub sink_access: LinkSpec,
+    /// Flows in a group that does not say how many.
+    pub default_count: u64,
+}
+
+/// Most links in a chain.
+pub(crate) const MOST_HOPS: u64 = 1000;
+
+impl Preset {
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Dumbbell => "dumbbell",
+            Preset::TwoBottleneck => "two-bottleneck",
+            Preset::CrossTraffic => "cross-traffic",
+            Preset::ReverseTraffic => "reverse-traffic",
+            Preset::MultiHop => "multi-hop",
+        }
+    }
+
+    /// The keys that mean something for it.
+    pub fn keys(self) -> &'static [&'static str] {
+        match self {
+            Preset::Dumbbell => &["preset", "bottleneck", "access", "source-access", "sink-access"],
+            Preset::MultiHop => &["preset", "bottleneck", "access", "source-access", "sink-access", "hops"],
+            _ => &["preset", "first-bottleneck", "shared-bottleneck", "access", "source-access", "sink-access"],
+        }
+    }
+
+    /// The paths that flows may name; the first is taken when they name none.
+    pub fn paths(self) -> &'static [&'static str] {
+        match self {
+            Preset::Dumbbell => &["forward", "reverse"],
+            Preset::TwoBottleneck => &["voice", "cross", "voice-reverse", "cross-reverse"],
+            Preset::CrossTraffic | Preset::ReverseTraffic => &["video", "cross", "video-reverse", "cross-reverse"],
+            Preset::MultiHop => &["through", "through-reverse", "each-hop", "each-hop-reverse"],
+        }
+    }
+}
+
+fn link(rate: Varied<Rate>, delay: Varied<Span>) -> LinkSpec {
+    LinkSpec { rate: Some(rate), delay: Some(delay), ..LinkSpec::default() }
+}
+
+fn megabits(rate: u64) -> Varied<Rate> {
+    Varied::Fixed(Rate::from_bits_per_second(rate * 1_000_000))
+}
+
+fn millis(delay: u64) -> Varied<Span> {
+    Varied::Fixed(Span::from_millis(delay))
+}
+
+fn five_to_fifteen_millis() -> Varied<Span> {
+    let (from, to) = (Span::from_millis(5), Span::from_millis(15));
+    Varied::Spread(Spread { from, to, spread: Spreading::Random })
+}
+
+fn two_to_ten_megabits() -> Varied<Rate> {
+    let (from, to) = (Rate::from_bits_per_second(2_000_000), Rate::from_bits_per_second(10_000_000));
+    Varied::Spread(Spread { from, to, spread: Spreading::Random })
+}
+
+impl Topology {
+    /// A preset with its own numbers.
+    pub fn new(preset: Preset) -> Self {
+        Topology {
+            preset,
+            bottleneck: None,
+            first_bottleneck: None,
+            shared_bottleneck: None,
+            access: None,
+            source_access: None,
+            sink_access: None,
+            hops: None,
+        }
+    }
+
+    /// Every link specification that is written, with its key.
+    pub(crate) fn specs(&self) -> impl Iterator<Item = (&'static str, &LinkSpec)> {
+        [
+            ("bottleneck", &self.bottleneck),
+            ("first-bottleneck", &self.first_bottleneck),
+            ("shared-bottleneck", &self.shared_bottleneck),
+            ("access", &self.access),
+            ("source-access", &self.source_access),
+            ("sink-access", &self.sink_access),
+        ]
+        .into_iter()
+        .filter_map(|(key, spec)| spec.as_ref().map(|spec| (key, spec)))
+    }
+
+    /// Links between routers.
+    pub fn hops(&self) -> u64 {
+        self.hops.unwrap_or(5)
+    }
+
+    /// The links between the routers: names of both ends, how many, and what they are like.
+    pub(crate) fn backbone(&self) -> Vec<(String, String, u64, LinkSpec)> {
+        let of = |written: &Option<LinkSpec>, rate: u64| {
+            let base = link(megabits(rate), millis(10));
+            written.as_ref().map_or_else(|| base.clone(), |own| own.or(&base))
+        };
+        let named = |from: &str, to: &str, count, spec| (from.to_owned(), to.to_owned(), count, spec);
+        let (first, shared) = if self.preset == Preset::TwoBottleneck { (2, 3) } else { (10, 10) };
+        match self.preset {
+            Preset::Dumbbell => vec![named("r1", "r2", 1, of(&self.bottleneck, 10))],
+            Preset::MultiHop => vec![named("r{i}", "r{i+1}", self.hops(), of(&self.bottleneck, 1))],
+            _ => vec![
+                named("r1", "r2", 1, of(&self.first_bottleneck, first)),
+                named("r2", "r3", 1, of(&self.shared_bottleneck, shared)),
+            ],
+        }
+    }
+
+    /// What the links on the side where forward paths begin are like.
+    fn source_access(&self) -> LinkSpec {
+        layered(&[&self.source_access, &self.access], self.base_access())
+    }
+
+    /// What the links on the other side are like; `main` for those of the main traffic.
+    fn sink_access(&self, main: bool) -> LinkSpec {
+        let three_routers = !matches!(self.preset, Preset::Dumbbell | Preset::MultiHop);
+        if !three_routers {
+            return layered(&[&self.sink_access, &self.access], self.base_access());
+        }
+        if !main {
+            return layered(&[&self.access], self.base_access());
+        }
+        let errors = Written::of(&LossConfig::Bernoulli { rate: 0.01 }).ok();
+        let wireless = LinkSpec { rate: Some(megabits(2)), loss: errors, ..LinkSpec::default() };
+        layered(&[&self.sink_access, &Some(wireless), &self.access], self.base_access())
+    }
+
+    fn base_access(&self) -> LinkSpec {
+        match self.preset {
+            Preset::Dumbbell => link(megabits(100), millis(5)),
+            Preset::MultiHop => link(megabits(10), millis(5)),
+            Preset::TwoBottleneck => link(megabits(10), five_to_fifteen_millis()),
+            Preset::CrossTraffic | Preset::ReverseTraffic => link(two_to_ten_megabits(), five_to_fifteen_millis()),
+        }
+    }
+
+    /// Where the named path begins and ends; none for a name that this preset has not.
+    pub(crate) fn path(&self, name: &str) -> Option<PathEnds> {
+        if !self.preset.paths().contains(&name) {
+            return None;
+        }
+        let base = name.strip_suffix("-reverse");
+        let hops = self.hops();
+        let (from, to, main, default_count) = match (self.preset, base.unwrap_or(name)) {
+            (Preset::Dumbbell, _) => ("r1".to_owned(), "r2".to_owned(), false, 1),
+            (Preset::MultiHop, "through") => ("r0".to_owned(), format!("r{hops}"), false, 1),
+            (Preset::MultiHop, _) => (format!("r{{i%{hops}}}"), format!("r{{i%{hops}+1}}"), false, hops),
+            (_, "cross") => ("r2".to_owned(), "r3".to_owned(), false, 1),
+            _ => ("r1".to_owned(), "r3".to_owned(), true, 1),
+        };
+        let (source_access, sink_access) = (self.source_access(), self.sink_access(main));
+        // `reverse` alone is the dumbbell's; the other names end in `-reverse`.
+        Some(if base.is_some() || name == "reverse" {
+            PathEnds { source: to, sink: from, source_access: sink_access, sink_access: source_access, default_count }
+        } else {
+            PathEnds { source: from, sink: to, source_access, sink_access, default_count }
+        })
+    }
+}
+
+fn layered(layers: &[&Option<LinkSpec>], base: LinkSpec) -> LinkSpec {
+    layers.iter().rev().filter_map(|layer| layer.as_ref()).fold(base, |below, layer| layer.or(&below))
+}

@@ -1,0 +1,144 @@
+//! A scenario written out: JSON, TOML, JSON Schema, and the hash by which results name it.
+
+use serde_json::Value;
+
+use crate::model::Scenario;
+
+impl Scenario {
+    /// As JSON, in canonical form: keys in alphabetical order, defaults left out, laws as they were written.
+    ///
+    /// # Errors
+    /// Numbers that JSON has not (NaN, infinity), which only a scenario built in code can hold.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(&self.canonical()?)
+    }
+
+    /// As TOML: one line per key, tables within links and flows on one line each.
+    ///
+    /// # Errors
+    /// As [`Scenario::to_json`].
+    pub fn to_toml(&self) -> Result<String, serde_json::Error> {
+        let whole = serde_json::to_value(self)?;
+        let mut text = String::new();
+        let mut tables = String::new();
+        for key in KEYS {
+            match whole.get(key) {
+                None => {}
+                Some(Value::Array(items)) => {
+                    for item in items {
+                        tables.push_str(&format!("\n[[{key}]]\n"));
+                        write_keys(item, &mut tables);
+                    }
+                }
+                Some(table @ Value::Object(_)) => {
+                    tables.push_str(&format!("\n[{key}]\n"));
+                    write_keys(table, &mut tables);
+                }
+                Some(scalar) => text.push_str(&format!("{key} = {}\n", inline(scalar))),
+            }
+        }
+        Ok(text + &tables)
+    }
+
+    /// Sixteen hexadecimal digits that are the same for the same scenario on any machine: FNV-1a of the canonical JSON
+    /// without spaces. Good for telling scenarios apart, not for keeping secrets.
+    ///
+    /// # Errors
+    /// As [`Scenario::to_json`].
+    pub fn content_hash(&self) -> Result<String, serde_json::Error> {
+        let text = self.canonical()?.to_string();
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        Ok(format!("{hash:016x}"))
+    }
+
+    fn canonical(&self) -> Result<Value, serde_json::Error> {
+        Ok(sorted(serde_json::to_value(self)?))
+    }
+
+    /// The JSON Schema (draft 2020-12) of the language.
+    pub fn json_schema() -> Value {
+        schemars::schema_for!(Scenario).to_value()
+    }
+}
+
+/// With the keys of all tables in alphabetical order, whether or not serde_json is built to keep another.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(table) => {
+            let mut entries: Vec<(String, Value)> =
+                table.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+/// Keys of the frame in the order in which people read them.
+const KEYS: [&str; 10] =
+    ["name", "description", "duration", "warmup", "preset", "seed", "topology", "link", "flow", "record"];
+
+/// Keys within tables in the order in which people read them; others follow in alphabetical order.
+const INNER_KEYS: [&str; 14] = [
+    "name",
+    "preset",
+    "discipline",
+    "model",
+    "kind",
+    "count",
+    "path",
+    "from",
+    "to",
+    "transport",
+    "traffic",
+    "rate",
+    "delay",
+    "queue",
+];
+
+fn in_order(table: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut entries: Vec<_> = table.iter().filter(|(_, value)| !value.is_null()).collect();
+    let rank = |key: &str| INNER_KEYS.iter().position(|known| *known == key).unwrap_or(INNER_KEYS.len());
+    entries.sort_by(|(a, _), (b, _)| (rank(a), a).cmp(&(rank(b), b)));
+    entries
+}
+
+fn write_keys(table: &Value, text: &mut String) {
+    for (key, value) in in_order(table.as_object().unwrap_or(&serde_json::Map::new())) {
+        text.push_str(&format!("{} = {}\n", toml_key(key), inline(value)));
+    }
+}
+
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(table) if table.is_empty() => "{}".to_owned(),
+        Value::Object(table) => {
+            let entries: Vec<String> = in_order(table)
+                .into_iter()
+                .map(|(key, value)| format!("{} = {}", toml_key(key), inline(value)))
+                .collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => toml::Value::String(text.clone()).to_string(),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(integer), _) => integer.to_string(),
+            (None, Some(float)) => toml::Value::Float(float).to_string(),
+            _ => number.to_string(),
+        },
+        Value::Bool(flag) => flag.to_string(),
+        // TOML has no null; whoever writes a key leaves nulls out.
+        Value::Null => "\"\"".to_owned(),
+    }
+}
+
+fn toml_key(key: &str) -> String {
+    if !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
+        key.to_owned()
+    } else {
+        toml::Value::String(key.to_owned()).to_string()
+    }
+}

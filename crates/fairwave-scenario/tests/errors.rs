@@ -1,0 +1,302 @@
+//! Every kind of mistake, as a storyboard: what somebody wrote, and what they are told, with the line.
+
+use fairwave_core::random::Seed;
+use fairwave_scenario::Scenario;
+
+/// A sound scenario, in which the tests make one mistake each.
+const SOUND: &str = r#"name = "sound"
+duration = "60 s"
+warmup = "5 s"
+
+[[link]]
+from = "s{i}"
+to = "r1"
+count = 3
+rate = "10 Mb/s"
+delay = "5 ms"
+
+[[link]]
+from = "r1"
+to = "d"
+rate = "1 Mb/s"
+delay = "20 ms"
+queue = { capacity = { packets = 50 } }
+loss = { model = "bernoulli", rate = 0.01 }
+
+[[flow]]
+name = "voice"
+count = 3
+from = "s{i}"
+to = "d"
+transport = "udp"
+traffic = { kind = "voice", codec = "g711" }
+timely = ["150 ms", "300 ms"]
+
+[record]
+bin = "1 s"
+queues = ["r1>d"]
+units = ["voice[0]"]
+"#;
+
+/// What is said about a text: everything from reading to planning.
+fn complaint(text: &str) -> String {
+    match Scenario::from_toml(text, "call.toml").and_then(|scenario| scenario.plan(Seed(1))) {
+        Ok(_) => String::from("no complaint"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The complaint about the sound scenario with one passage exchanged.
+fn complaint_about(sound: &str, mistaken: &str) -> String {
+    assert_eq!(SOUND.matches(sound).count(), 1, "`{sound}` must stand once in the sound scenario");
+    complaint(&SOUND.replace(sound, mistaken))
+}
+
+/// Asserts that the complaint is a single one, at this place, and says all of these.
+fn assert_says(complaint: &str, place: &str, words: &[&str]) {
+    assert_eq!(complaint.matches("error: ").count(), 1, "{complaint}");
+    assert!(complaint.contains(&format!("call.toml:{place}")), "no place {place} in\n{complaint}");
+    for word in words {
+        assert!(complaint.contains(word), "no `{word}` in\n{complaint}");
+    }
+}
+
+#[test]
+fn a_sound_scenario_meets_no_complaint() {
+    assert_eq!(complaint(SOUND), "no complaint");
+}
+
+#[test]
+fn an_unknown_key_is_shown_with_the_nearest_one() {
+    let said = complaint_about("rate = \"1 Mb/s\"", "rat = \"1 Mb/s\"");
+    assert_says(
+        &said,
+        "15:1",
+        &["unknown key `rat`", "(link[1].rat)", "rat = \"1 Mb/s\"\n   | ^^^", "did you mean `rate`?"],
+    );
+}
+
+#[test]
+fn an_unknown_key_of_a_law_is_found_within_its_table() {
+    let said = complaint_about("codec = \"g711\"", "codek = \"g711\"");
+    assert_says(&said, "26:29", &["unknown key `codek`", "(flow[0].traffic.codek)", "did you mean `codec`?"]);
+}
+
+#[test]
+fn an_unknown_table_is_shown_with_the_nearest_one() {
+    assert_says(&complaint_about("[record]", "[recrd]"), "29:2", &["unknown key `recrd`", "did you mean `record`?"]);
+}
+
+#[test]
+fn an_unknown_unit_is_shown_with_the_value_that_was_meant() {
+    let said = complaint_about("rate = \"1 Mb/s\"", "rate = \"1 MB/s\"");
+    assert_says(&said, "15:8", &["unknown unit `MB/s`", "allowed: b/s, kb/s, Mb/s", "write `1 Mb/s`"]);
+}
+
+#[test]
+fn a_number_without_a_unit_is_refused() {
+    let said = complaint_about("delay = \"20 ms\"", "delay = 20");
+    assert_says(&said, "16:9", &["`delay` is the number 20", "a text with a unit"]);
+}
+
+#[test]
+fn a_negative_time_is_refused() {
+    assert_says(&complaint_about("delay = \"20 ms\"", "delay = \"-20 ms\""), "16:9", &["must not be negative"]);
+}
+
+#[test]
+fn an_unknown_transport_is_shown_with_the_nearest_one() {
+    let said = complaint_about("transport = \"udp\"", "transport = \"upd\"");
+    assert_says(&said, "25:13", &["unknown transport `upd`", "did you mean `udp`?"]);
+}
+
+#[test]
+fn an_unknown_codec_is_shown_with_the_nearest_one() {
+    let said = complaint_about("codec = \"g711\"", "codec = \"g71\"");
+    assert_says(&said, "26:37", &["unknown codec `g71`", "did you mean `g711`?"]);
+}
+
+#[test]
+fn an_unknown_way_to_count_a_buffer_is_shown_with_the_nearest_one() {
+    let said = complaint_about("packets = 50", "packts = 50");
+    assert_says(&said, "17:24", &["`packts`", "did you mean `packets`?"]);
+}
+
+#[test]
+fn a_rate_of_zero_is_refused() {
+    let said = complaint_about("rate = \"1 Mb/s\"", "rate = \"0 Mb/s\"");
+    assert_says(&said, "15:8", &["the rate is 0", "at least 1 b/s", "rate = \"10 Mb/s\""]);
+}
+
+#[test]
+fn a_probability_above_one_is_refused_at_its_value() {
+    let said = complaint_about("rate = 0.01", "rate = 1.01");
+    assert_says(&said, "18:38", &["`rate` is 1.01", "(link[1].loss.rate)", "a fraction from 0 to 1"]);
+}
+
+#[test]
+fn a_warmup_as_long_as_the_run_is_refused() {
+    let said = complaint_about("warmup = \"5 s\"", "warmup = \"60 s\"");
+    assert_says(&said, "3:10", &["`warmup` (60 s)", "less than `duration`, which is 60 s"]);
+}
+
+#[test]
+fn a_node_that_no_link_touches_is_shown_with_the_nearest_one() {
+    let said = complaint_about("from = \"s{i}\"\nto = \"d\"", "from = \"s{i}\"\nto = \"dd\"");
+    assert_says(&said, "24:6", &["no link touches a node `dd`", "did you mean `d`?"]);
+}
+
+#[test]
+fn more_flows_than_hosts_are_refused() {
+    let said = complaint_about("count = 3\nfrom", "count = 4\nfrom");
+    assert_says(&said, "23:8", &["a node `s3`, which flow `voice[3]` needs", "more flows than hosts"]);
+}
+
+#[test]
+fn a_route_that_does_not_exist_is_refused() {
+    let said = complaint_about("queue = {", "duplex = false\nqueue = {");
+    assert_says(&said, "25:6", &["no route back from `d` to `s0`", "`voice[0]`", "`duplex = false`"]);
+}
+
+#[test]
+fn a_scenario_without_flows_is_refused() {
+    let without: String = SOUND.split("[[flow]]").next().expect("the links").to_owned();
+    assert_says(&complaint(&without), "1:1", &["there are no flows", "[[flow]]"]);
+    assert_says(&complaint_about("count = 3\nfrom", "count = 0\nfrom"), "20:1", &["0 flows"]);
+}
+
+#[test]
+fn a_billion_flows_are_refused_with_what_they_would_cost() {
+    let said = complaint_about("count = 3\nfrom", "count = 1_000_000_000\nfrom");
+    assert_says(&said, "22:9", &["1000000000 flows would need about", "TB of memory", "up to 2000000 flows"]);
+}
+
+#[test]
+fn a_billion_links_are_refused_with_what_they_would_cost() {
+    let said = complaint_about("count = 3\nrate", "count = 1_000_000_000\nrate");
+    assert_says(&said, "8:9", &["2000000000 link directions", "TB of memory"]);
+}
+
+#[test]
+fn a_run_that_would_never_end_is_refused_with_what_it_would_cost() {
+    let text = SOUND.replace("\"60 s\"", "\"4000000 h\"");
+    let said = complaint(text.split("[record]").next().expect("the flows"));
+    assert!(said.contains("packet-hops") && said.contains("days of computing"), "{said}");
+    assert!(said.contains("call.toml:2:12"), "{said}");
+}
+
+#[test]
+fn a_series_that_no_memory_holds_is_refused_with_its_size() {
+    let said = complaint_about("bin = \"1 s\"", "bin = \"1 ns\"");
+    assert_says(&said, "30:7", &["60000000000 bins", "1.4 TB", "bin = \"60 ms\""]);
+}
+
+#[test]
+fn two_groups_of_one_name_are_refused() {
+    let (links, flow) = SOUND.split_once("[[flow]]").expect("a flow");
+    let (flow, record) = flow.split_once("[record]").expect("a record");
+    let said = complaint(&format!("{links}[[flow]]{flow}[[flow]]{flow}[record]{record}"));
+    assert_says(&said, "30:8", &["two groups of flows named `voice`"]);
+}
+
+#[test]
+fn two_links_between_the_same_nodes_are_refused() {
+    let said = complaint_about(
+        "[[flow]]",
+        "[[link]]\nfrom = \"d\"\nto = \"r1\"\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\n[[flow]]",
+    );
+    assert_says(&said, "20:1", &["`d` and `r1` are joined twice"]);
+}
+
+#[test]
+fn a_template_that_does_not_count_is_refused() {
+    let said = complaint_about("from = \"s{i}\"\nto = \"r1\"", "from = \"s\"\nto = \"r1\"");
+    assert_says(&said, "8:9", &["3 links would all bear the name `s>r1`", "from = \"s{i}\""]);
+}
+
+#[test]
+fn a_buffer_smaller_than_a_packet_is_refused() {
+    let said = complaint_about("packets = 50", "bytes = 150");
+    assert_says(&said, "17:32", &["a buffer of 150 bytes", "packets of 200 bytes", "200 bytes or more"]);
+}
+
+#[test]
+fn bulk_data_over_udp_is_refused() {
+    let said = complaint_about("traffic = { kind = \"voice\", codec = \"g711\" }", "traffic = \"bulk\"");
+    assert_says(&said, "26:11", &["bulk data over UDP", "tcp/reno"]);
+}
+
+#[test]
+fn thresholds_out_of_order_are_refused() {
+    let said = complaint_about("[\"150 ms\", \"300 ms\"]", "[\"300 ms\", \"150 ms\"]");
+    assert_says(&said, "27:10", &["not in ascending order", "[\"100 ms\", \"300 ms\"]"]);
+}
+
+#[test]
+fn a_flow_that_would_begin_after_the_end_is_refused() {
+    let said = complaint_about("timely =", "start = { every = \"30 s\" }\ntimely =");
+    assert_says(&said, "27:9", &["as late as 60 s", "before the end of the run at 60 s"]);
+}
+
+#[test]
+fn a_record_of_a_flow_that_does_not_exist_is_refused() {
+    assert_says(&complaint_about("voice[0]", "vocie[0]"), "32:10", &["`vocie`", "did you mean `voice`?"]);
+    assert_says(&complaint_about("voice[0]", "voice[3]"), "32:10", &["has 3 flows", "`voice[0]` to `voice[2]`"]);
+}
+
+#[test]
+fn a_record_of_a_queue_that_does_not_exist_is_refused() {
+    assert_says(&complaint_about("r1>d", "r1>e"), "31:11", &["no link direction `r1>e`", "did you mean `r1>d`?"]);
+}
+
+#[test]
+fn a_key_of_another_preset_is_refused() {
+    let text = "name = \"x\"\nduration = \"1 s\"\n[topology]\npreset = \"dumbbell\"\nhops = 3\n\
+                [[flow]]\nname = \"a\"\ntransport = \"udp\"\ntraffic = \"voice\"\n";
+    assert_says(&complaint(text), "5:1", &["`dumbbell` has no `hops`", "multi-hop"]);
+    let hops = text.replace("dumbbell", "multi-hop").replace("hops = 3", "hops = 0");
+    assert_says(&complaint(&hops), "5:8", &["`hops` is 0", "1 to 1000"]);
+    let path = text.replace("hops = 3\n", "").replace("transport", "path = \"forwards\"\ntransport");
+    assert_says(&complaint(&path), "7:8", &["has no path `forwards`", "path = \"forward\""]);
+}
+
+#[test]
+fn what_is_not_toml_is_shown_where_it_stops_being_toml() {
+    assert_says(&complaint_about("[record]", "[record"), "29:8", &["this is not TOML", "expected `]`"]);
+}
+
+#[test]
+fn several_mistakes_are_all_reported_in_the_order_of_the_text() {
+    let text =
+        SOUND.replace("5 s", "5 sec").replace("count = 3\nrate", "cuont = 3\nrate").replace("\"udp\"", "\"upd\"");
+    let said = complaint(&text);
+    let places: Vec<&str> = said.lines().filter_map(|line| line.trim().strip_prefix("--> call.toml:")).collect();
+    assert_eq!(places, ["3:10 (warmup)", "8:1 (link[0].cuont)", "25:13 (flow[0].transport)"], "{said}");
+}
+
+#[test]
+fn everything_that_is_missing_is_reported() {
+    let said = complaint("[[flow]]\nname = \"a\"\n");
+    for key in ["`name`", "`duration`", "`transport`"] {
+        assert!(said.contains(&format!("lacks the key {key}")), "{said}");
+    }
+}
+
+#[test]
+fn json_is_complained_about_with_lines_as_well() {
+    let text = "{\n  \"name\": \"x\",\n  \"duration\": \"60 sec\",\n  \"flow\": [\n    {\"name\": \"a\", \"transprt\": \"udp\"}\n  ]\n}\n";
+    let said = Scenario::from_json(text, "call.json").expect_err("two mistakes").to_string();
+    assert!(said.contains("call.json:3:15 (duration)") && said.contains("write `60 s`"), "{said}");
+    assert!(said.contains("call.json:5:19 (flow[0].transprt)"), "{said}");
+    let twice =
+        Scenario::from_json("{\"name\": \"x\",\n \"name\": \"y\"}", "call.json").expect_err("twice").to_string();
+    assert!(twice.contains("call.json:2:2") && twice.contains("stands twice"), "{twice}");
+    let comma = Scenario::from_json("{\"name\": \"x\",}", "call.json").expect_err("comma").to_string();
+    assert!(comma.contains("this is not JSON") && comma.contains("call.json:1:"), "{comma}");
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    assert!(Scenario::from_json(&"[".repeat(100_000), "deep.json").is_err());
+    assert!(Scenario::from_toml(&format!("a = {}", "[".repeat(100_000)), "deep.toml").is_err());
+}
