@@ -9,6 +9,7 @@ pub mod codec;
 mod layers;
 mod on_off;
 mod period;
+pub mod video;
 mod voice;
 
 use schemars::JsonSchema;
@@ -24,6 +25,7 @@ pub use codec::Codec;
 pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
+pub use video::{Video, VideoConfig, VideoFit, VideoTrace, VideoTraceConfig};
 pub use voice::{Reading, Recording, RecordingConfig, VoiceConfig};
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
@@ -73,6 +75,10 @@ pub enum TrafficConfig {
     Cbr(CbrConfig),
     /// Constant bit rate by turns.
     Burst(BurstConfig),
+    /// A layered video whose frame sizes are drawn from a model.
+    Video(VideoConfig),
+    /// A layered video whose frame sizes are given.
+    VideoTrace(VideoTraceConfig),
 }
 
 impl Default for TrafficConfig {
@@ -94,12 +100,18 @@ impl TrafficConfig {
             TrafficConfig::Recording(config) => config.check(),
             TrafficConfig::Cbr(config) => config.check(),
             TrafficConfig::Burst(config) => config.check(),
+            TrafficConfig::Video(config) => config.check(),
+            TrafficConfig::VideoTrace(config) => config.check(),
         }
     }
 
     /// The rates of the video's layers; none for what is not layered, or whose layers [`TrafficConfig::check`] refuses.
     pub fn layers(&self) -> LayerRates {
-        LayerRates::default()
+        match self {
+            TrafficConfig::Video(config) => LayerRates::new(&config.layers).unwrap_or_default(),
+            TrafficConfig::VideoTrace(config) => config.rates().unwrap_or_default(),
+            _ => LayerRates::default(),
+        }
     }
 
     /// The codec, and the speech in each unit, of applications that are calls.
@@ -128,6 +140,10 @@ pub enum Source {
     Recording(Recording),
     /// Constant bit rate.
     Cbr(Cbr),
+    /// Frames from a model.
+    Video(Box<Video>),
+    /// Frames from a list.
+    VideoTrace(Box<VideoTrace>),
 }
 
 impl Source {
@@ -143,6 +159,8 @@ impl Source {
             TrafficConfig::Recording(config) => Source::Recording(Recording::new(config, start)?),
             TrafficConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)?),
             TrafficConfig::Burst(config) => Source::OnOff(config.source(start, stream)?),
+            TrafficConfig::Video(config) => Source::Video(Box::new(Video::new(config, start, stream)?)),
+            TrafficConfig::VideoTrace(config) => Source::VideoTrace(Box::new(VideoTrace::new(config, start)?)),
         })
     }
 
@@ -154,6 +172,8 @@ impl Source {
             Source::OnOff(source) => source.next_unit(),
             Source::Recording(source) => source.next_unit(),
             Source::Cbr(source) => source.next_unit(),
+            Source::Video(source) => source.next_unit(),
+            Source::VideoTrace(source) => source.next_unit(),
         }
     }
 

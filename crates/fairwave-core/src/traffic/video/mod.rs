@@ -1,0 +1,223 @@
+//! Video: frames of three kinds at a constant rate, in cumulative layers (paper 002 §4.1).
+//!
+//! The size of each frame comes from one of three TES processes, for I, P and B frames ([`tes`]), interleaved in the group's
+//! order; or, for a real clip, from a list ([`VideoTraceConfig`]). Each frame is split over the layers, and each layer of each
+//! frame is a [`Unit`]: frame f's layer j (0 = base) of k layers is unit f·k + j, so units are numbered without gaps
+//! whatever a transport leaves out. A layered transport skips units above the layers that it sends; they count neither as
+//! sent nor as lost ([`crate::transport::Output::skipped`]).
+//!
+//! **Assumptions.** Frames are sent in the order in which they are shown, one per frame time. A frame's bytes are shared
+//! among layers in proportion to the layers' rates. TES sizes are scaled so that the mean rate of all layers is the sum of
+//! their rates; so the fit gives the shape, the layers the rate.
+
+mod fit;
+pub mod tes;
+mod trace;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use fit::VideoFit;
+pub use trace::{TracedFrame, VideoTrace, VideoTraceConfig};
+
+use self::tes::Tes;
+use super::{FrameType, LayerRates, Unit};
+use crate::config::{ConfigError, check_between};
+use crate::random::Stream;
+use crate::units::{Instant, Rate, Span};
+
+/// A video whose frame sizes are drawn from a model.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct VideoConfig {
+    /// What each layer adds to the rate, base first; 1 to 8 layers, each above 0.
+    /// Default 128, 128, 128, 256, 384 kb/s: five layers of 1.024 Mb/s together.
+    pub layers: Vec<Rate>,
+    /// Frames per second, above 0, at most 1000. Default 25.
+    pub frame_rate: f64,
+    /// The order of frames in a group, of the letters I, P and B. Default `IBBPBBPBBPBB`.
+    pub group: String,
+    /// How frame sizes vary. Default: the fit that comes with fairwave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<VideoFit>,
+}
+
+impl Default for VideoConfig {
+    fn default() -> Self {
+        VideoConfig {
+            layers: [128, 128, 128, 256, 384].map(|k| Rate::from_bits_per_second(k * 1000)).to_vec(),
+            frame_rate: 25.0,
+            group: "IBBPBBPBBPBB".to_owned(),
+            fit: None,
+        }
+    }
+}
+
+impl VideoConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        LayerRates::new(&self.layers)?;
+        frame_time(self.frame_rate)?;
+        self.order()?;
+        match &self.fit {
+            Some(fit) => fit.check().map_err(|e| e.within("fit")),
+            None => Ok(()),
+        }
+    }
+
+    /// The group's frames in order.
+    fn order(&self) -> Result<Vec<FrameType>, ConfigError> {
+        let refuse = || {
+            let allowed = "one or more of the letters I, P and B";
+            ConfigError::new("group", format!("\"{}\"", self.group), allowed, "group = \"IBBPBBPBBPBB\"")
+        };
+        let order: Option<Vec<FrameType>> = self
+            .group
+            .chars()
+            .map(|letter| match letter {
+                'I' => Some(FrameType::I),
+                'P' => Some(FrameType::P),
+                'B' => Some(FrameType::B),
+                _ => None,
+            })
+            .collect();
+        order.filter(|order| !order.is_empty()).ok_or_else(refuse)
+    }
+}
+
+/// The time from one frame to the next.
+fn frame_time(frame_rate: f64) -> Result<Span, ConfigError> {
+    if frame_rate > 1000.0 {
+        return Err(ConfigError::new("frame-rate", frame_rate, "at most 1000", "frame-rate = 25.0"));
+    }
+    check_between("frame-rate", frame_rate, 0.0, f64::INFINITY, "frame-rate = 25.0")?;
+    Ok(Span::from_seconds(1.0 / frame_rate))
+}
+
+/// Hands out the layers of one frame after the other as units.
+#[derive(Clone, PartialEq, Debug)]
+struct Cutter {
+    layers: u8,
+    frame: u64,
+    layer: u8,
+    frame_type: FrameType,
+    sizes: [u32; LayerRates::MOST],
+}
+
+impl Cutter {
+    fn new(layers: u8) -> Self {
+        Cutter { layers, frame: 0, layer: layers, frame_type: FrameType::None, sizes: [0; LayerRates::MOST] }
+    }
+
+    /// True when the next frame's sizes are needed.
+    fn wants_frame(&self) -> bool {
+        self.layer >= self.layers
+    }
+
+    /// Takes in the next frame; the first call is frame 0.
+    fn set_frame(&mut self, frame_type: FrameType, sizes: [u32; LayerRates::MOST]) {
+        (self.frame_type, self.sizes, self.layer) = (frame_type, sizes, 0);
+    }
+
+    /// The next layer of the present frame; none when frame numbers run out (after 2³² units).
+    fn unit(&mut self, start: Instant, frame_rate: f64) -> Option<Unit> {
+        let id = u32::try_from(self.frame * u64::from(self.layers) + u64::from(self.layer)).ok()?;
+        let unit = Unit {
+            id,
+            payload: self.sizes.get(usize::from(self.layer)).copied().unwrap_or(0),
+            // From the start each time, so that rounding does not add up.
+            created: start + Span::from_seconds(self.frame as f64 / frame_rate),
+            layer: self.layer,
+            frame_type: self.frame_type,
+        };
+        self.layer += 1;
+        if self.wants_frame() {
+            self.frame += 1;
+        }
+        Some(unit)
+    }
+}
+
+/// A frame of `size` bytes split over layers in proportion to their rates, at least one byte each; the parts of a frame that
+/// is large enough add up to it.
+fn split(size: f64, layers: &LayerRates) -> [u32; LayerRates::MOST] {
+    let total = layers.total().unwrap_or_default().bits_per_second() as f64;
+    let mut sizes = [0; LayerRates::MOST];
+    let mut before = 0;
+    for (slot, cumulative) in sizes.iter_mut().zip(layers.cumulative()) {
+        let up_to = libm::round(size * cumulative.bits_per_second() as f64 / total) as u32;
+        *slot = up_to.saturating_sub(before).max(1);
+        before = up_to;
+    }
+    sizes
+}
+
+/// Frames from three TES processes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Video {
+    layers: LayerRates,
+    order: Vec<FrameType>,
+    /// For I, P and B.
+    sizes: [Tes; 3],
+    scale: f64,
+    frame_rate: f64,
+    start: Instant,
+    place: usize,
+    cutter: Cutter,
+    stream: Stream,
+}
+
+impl Video {
+    pub(super) fn new(config: &VideoConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
+        config.check()?;
+        let shipped;
+        let fit = match &config.fit {
+            Some(fit) => fit,
+            None => {
+                shipped = VideoFit::shipped().map_err(|e| e.within("fit"))?;
+                &shipped
+            }
+        };
+        let layers = LayerRates::new(&config.layers)?;
+        let order = config.order()?;
+        let model = |frame_type| match frame_type {
+            FrameType::I => &fit.i,
+            FrameType::P => &fit.p,
+            _ => &fit.b,
+        };
+        let mean = order.iter().map(|&frame_type| model(frame_type).mean()).sum::<f64>() / order.len() as f64;
+        let wanted = layers.total().unwrap_or_default().bits_per_second() as f64 / 8.0 / config.frame_rate;
+        Ok(Video {
+            layers,
+            order,
+            sizes: [Tes::new(&fit.i)?, Tes::new(&fit.p)?, Tes::new(&fit.b)?],
+            scale: wanted / mean,
+            frame_rate: config.frame_rate,
+            start,
+            place: 0,
+            cutter: Cutter::new(layers.count()),
+            stream,
+        })
+    }
+
+    pub(super) fn next_unit(&mut self) -> Option<Unit> {
+        if self.cutter.wants_frame() {
+            let frame_type = self.order.get(self.place).copied().unwrap_or_default();
+            self.place = (self.place + 1) % self.order.len().max(1);
+            let tes = match frame_type {
+                FrameType::I => &mut self.sizes[0],
+                FrameType::P => &mut self.sizes[1],
+                _ => &mut self.sizes[2],
+            };
+            let size = tes.next_value(&mut self.stream) * self.scale;
+            self.cutter.set_frame(frame_type, split(size, &self.layers));
+        }
+        self.cutter.unit(self.start, self.frame_rate)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use super::*;
+use crate::random::Seed;
+use crate::traffic::{Source, TrafficConfig};
+use proptest::prelude::*;
+
+fn units(config: &VideoConfig, n: usize, seed: u64) -> Vec<Unit> {
+    let config = TrafficConfig::Video(config.clone());
+    let mut source = Source::new(&config, Instant::ZERO, Seed(seed).stream("video")).expect("a valid video");
+    (0..n).map(|_| source.next_unit().expect("it never ends")).collect()
+}
+
+#[test]
+fn the_shipped_fit_is_valid() {
+    let fit = VideoFit::shipped().expect("fit.json");
+    assert!(fit.i.mean() > fit.p.mean() && fit.p.mean() > fit.b.mean(), "I frames are the largest, B the smallest");
+    assert!(!fit.about.is_empty());
+}
+
+#[test]
+fn units_are_numbered_by_frame_and_layer_without_gaps() {
+    let units = units(&VideoConfig::default(), 5 * 24, 1);
+    for (place, unit) in units.iter().enumerate() {
+        assert_eq!((unit.id, unit.layer), (place as u32, (place % 5) as u8));
+        assert_eq!(unit.created, Instant::ZERO + Span::from_millis(40 * (place as u64 / 5)));
+    }
+    let group: Vec<FrameType> = units.iter().step_by(5).map(|unit| unit.frame_type).collect();
+    use FrameType::{B, I, P};
+    assert_eq!(group[..12], [I, B, B, P, B, B, P, B, B, P, B, B]);
+    assert_eq!(group[12], I);
+}
+
+#[test]
+fn each_layer_has_its_rate_in_the_long_run() {
+    let config = VideoConfig::default();
+    let mut bytes = [0_u64; 5];
+    let frames = 60_000;
+    for unit in units(&config, 5 * frames, 2) {
+        bytes[usize::from(unit.layer)] += u64::from(unit.payload);
+    }
+    for (bytes, rate) in bytes.iter().zip(&config.layers) {
+        let measured = *bytes as f64 * 8.0 / (frames as f64 / 25.0);
+        assert!((measured / rate.bits_per_second() as f64 - 1.0).abs() < 0.05, "{measured} instead of {rate}");
+    }
+}
+
+#[test]
+fn a_real_video_is_sent_as_it_is_and_ends() {
+    let frame = |frame_type, sizes: [u32; 2]| TracedFrame { frame_type, sizes: sizes.to_vec() };
+    let frames = vec![frame(FrameType::I, [900, 300]), frame(FrameType::B, [100, 0])];
+    let config = VideoTraceConfig { frames, frame_rate: 50.0, repeat: false };
+    let mut source = VideoTrace::new(&config, Instant::ZERO).expect("a valid video");
+    let units: Vec<_> = std::iter::from_fn(|| source.next_unit()).map(|u| (u.id, u.layer, u.payload)).collect();
+    assert_eq!(units, [(0, 0, 900), (1, 1, 300), (2, 0, 100), (3, 1, 0)]);
+    let rates = config.rates().expect("two layers");
+    assert_eq!(rates.cumulative().iter().map(|r| r.bits_per_second()).collect::<Vec<_>>(), [200_000, 260_000]);
+}
+
+#[test]
+fn a_repeated_video_goes_on_without_a_gap() {
+    let frames = vec![TracedFrame { frame_type: FrameType::I, sizes: vec![10] }];
+    let config = VideoTraceConfig { frames, frame_rate: 25.0, repeat: true };
+    let mut source = VideoTrace::new(&config, Instant::ZERO).expect("a valid video");
+    let times: Vec<u64> = (0..3).filter_map(|_| source.next_unit()).map(|u| u.created.nanos() / 1_000_000).collect();
+    assert_eq!(times, [0, 40, 80]);
+}
+
+#[test]
+fn bad_video_is_refused_with_key_and_remedy() {
+    let refuse = |config: VideoConfig| config.check().expect_err("it is bad").to_string();
+    let zero = vec![Rate::from_bits_per_second(1000), Rate::default()];
+    assert!(refuse(VideoConfig { layers: zero, ..VideoConfig::default() }).contains("layers[1]"));
+    assert!(refuse(VideoConfig { layers: Vec::new(), ..VideoConfig::default() }).contains("base layer"));
+    assert!(refuse(VideoConfig { group: "IXP".to_owned(), ..VideoConfig::default() }).contains("IBBPBBPBBPBB"));
+    assert!(refuse(VideoConfig { frame_rate: 0.0, ..VideoConfig::default() }).contains("frame-rate"));
+    let mut fit = VideoFit::shipped().expect("fit.json");
+    fit.p.alpha = 7.0;
+    assert!(refuse(VideoConfig { fit: Some(fit), ..VideoConfig::default() }).contains("fit.p.alpha"));
+    let uneven = [vec![1, 2], vec![3]].map(|sizes| TracedFrame { frame_type: FrameType::P, sizes });
+    let trace = VideoTraceConfig { frames: uneven.to_vec(), frame_rate: 25.0, repeat: false };
+    assert!(trace.check().expect_err("uneven").to_string().contains("frames[1].sizes"));
+}
+
+#[test]
+fn a_video_is_written_as_one_reads_it() {
+    let json = r#"{"kind":"video","layers":["64 kb/s","64 kb/s"],"group":"IPP"}"#;
+    let config: TrafficConfig = serde_json::from_str(json).expect("a video");
+    assert_eq!(config.layers().count(), 2);
+    let json = r#"{"kind":"video-trace","frames":[{"type":"I","sizes":[900]},{"type":"B","sizes":[20]}]}"#;
+    let config: TrafficConfig = serde_json::from_str(json).expect("a trace");
+    assert_eq!(config.check(), Ok(()));
+}
+
+proptest! {
+    #[test]
+    fn a_frame_is_split_without_loss(size in 8.0..1e6f64, rates in prop::collection::vec(1u64..1000, 1..=8)) {
+        let rates: Vec<Rate> = rates.iter().map(|&r| Rate::from_bits_per_second(r * 1000)).collect();
+        let layers = LayerRates::new(&rates).expect("valid");
+        let sizes = split(size, &layers);
+        let sum: u32 = sizes.iter().sum();
+        let whole = size.round() as u32;
+        prop_assert!(sum >= whole && sum <= whole + rates.len() as u32);
+        prop_assert!(sizes[..rates.len()].iter().all(|&s| s > 0) && sizes[rates.len()..].iter().all(|&s| s == 0));
+    }
+}

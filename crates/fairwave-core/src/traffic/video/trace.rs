@@ -1,0 +1,119 @@
+//! A real video: the sizes of its frames, layer by layer, as an encoder wrote them.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cutter, frame_time};
+use crate::config::ConfigError;
+use crate::traffic::{FrameType, LayerRates, Unit};
+use crate::units::{Bytes, Instant, Rate};
+
+/// One frame of a real video.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TracedFrame {
+    /// How it was coded: `I`, `P` or `B`.
+    #[serde(rename = "type")]
+    pub frame_type: FrameType,
+    /// Bytes of each layer, base first; one number for a video without layers. A layer may have none in a frame.
+    pub sizes: Vec<u32>,
+}
+
+/// A video whose frame sizes are given.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct VideoTraceConfig {
+    /// The frames, in the order in which they are sent; all have as many layers, at most 8.
+    pub frames: Vec<TracedFrame>,
+    /// Frames per second, above 0, at most 1000. Default 25.
+    #[serde(default = "default_frame_rate")]
+    pub frame_rate: f64,
+    /// Begin again at the end. Default false: the video ends with its last frame.
+    #[serde(default)]
+    pub repeat: bool,
+}
+
+fn default_frame_rate() -> f64 {
+    25.0
+}
+
+impl VideoTraceConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// When there is no frame, a frame has another number of layers than the first, or a layer is empty in all frames.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        frame_time(self.frame_rate)?;
+        let example = "frames = [{ type = \"I\", sizes = [9000, 4000] }, { type = \"P\", sizes = [2000, 900] }]";
+        let Some(first) = self.frames.first() else {
+            return Err(ConfigError::new("frames", "[]", "at least one frame", example));
+        };
+        let layers = first.sizes.len();
+        if layers == 0 || layers > LayerRates::MOST {
+            return Err(ConfigError::new("frames[0].sizes", format!("{layers} layers"), "1 to 8 layers", example));
+        }
+        if let Some(place) = self.frames.iter().position(|frame| frame.sizes.len() != layers) {
+            let value = format!("{} layers", self.frames[place].sizes.len());
+            let allowed = format!("as many as in the first frame ({layers})");
+            return Err(ConfigError::new(format!("frames[{place}].sizes"), value, allowed, example));
+        }
+        self.rates().map(|_| ())
+    }
+
+    /// The mean rate of each layer.
+    ///
+    /// # Errors
+    /// When a layer is empty in all frames.
+    pub(in crate::traffic) fn rates(&self) -> Result<LayerRates, ConfigError> {
+        let layers = self.frames.first().map_or(0, |frame| frame.sizes.len());
+        let duration = crate::units::Span::from_seconds(self.frames.len() as f64 / self.frame_rate);
+        let rates: Vec<Rate> = (0..layers)
+            .map(|layer| {
+                let bytes = self.frames.iter().map(|f| f.sizes.get(layer).map_or(0, |&size| u64::from(size))).sum();
+                Bytes::new(bytes).per(duration)
+            })
+            .collect();
+        LayerRates::new(&rates).map_err(|e| e.within("frames"))
+    }
+}
+
+/// Frames from a list.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VideoTrace {
+    frames: Arc<[TracedFrame]>,
+    repeat: bool,
+    frame_rate: f64,
+    start: Instant,
+    place: usize,
+    cutter: Cutter,
+}
+
+impl VideoTrace {
+    pub(in crate::traffic) fn new(config: &VideoTraceConfig, start: Instant) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(VideoTrace {
+            frames: config.frames.clone().into(),
+            repeat: config.repeat,
+            frame_rate: config.frame_rate,
+            start,
+            place: 0,
+            cutter: Cutter::new(config.rates()?.count()),
+        })
+    }
+
+    pub(in crate::traffic) fn next_unit(&mut self) -> Option<Unit> {
+        if self.cutter.wants_frame() {
+            if self.repeat && self.place >= self.frames.len() {
+                self.place = 0;
+            }
+            let frame = self.frames.get(self.place)?;
+            self.place += 1;
+            let mut sizes = [0; LayerRates::MOST];
+            sizes.iter_mut().zip(&frame.sizes).for_each(|(slot, &size)| *slot = size);
+            self.cutter.set_frame(frame.frame_type, sizes);
+        }
+        self.cutter.unit(self.start, self.frame_rate)
+    }
+}
