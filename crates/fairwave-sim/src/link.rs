@@ -8,14 +8,14 @@
 use std::collections::VecDeque;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::loss::Loss;
+use fairwave_core::loss::{Loss, LossConfig};
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::{Capacity, DropReason, Queue};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::LinkPlan;
 
-use crate::measure::{LinkMeasure, Window};
+use crate::measure::{Bins, LinkMeasure, Window};
 
 /// A packet between two links, or before its receiver.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,8 @@ pub struct Link {
     pub fed_in_order: bool,
     /// The queue.
     pub service: Service,
-    /// How the wire loses packets.
-    pub loss: Loss,
+    /// How the wire loses packets; none when it does not.
+    pub loss: Option<Box<Loss>>,
     /// Packets that have left this link's transmitter and wait for their arrival to become the present.
     pub pipe: VecDeque<Transit>,
     /// Counters.
@@ -83,6 +83,10 @@ impl Link {
                 drops: Vec::new(),
             }))
         };
+        let loss = match &plan.loss {
+            LossConfig::None {} => None,
+            model => Some(Box::new(Loss::new(model, seed.stream(&format!("link.{}.loss", plan.name)))?)),
+        };
         Ok(Link {
             rate: plan.rate,
             delay: plan.delay,
@@ -91,9 +95,9 @@ impl Link {
             last_time: Span::ZERO,
             fed_in_order: false,
             service,
-            loss: Loss::new(&plan.loss, seed.stream(&format!("link.{}.loss", plan.name)))?,
+            loss,
             pipe: VecDeque::new(),
-            measure: LinkMeasure::new(window, bin),
+            measure: LinkMeasure { waited_in_bin: Bins::over(window, bin), ..LinkMeasure::default() },
         })
     }
 
@@ -113,10 +117,18 @@ impl Link {
     }
 
     /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.
-    pub fn account_for_queue(&mut self, now: Instant) {
+    pub fn account_for_queue(&mut self, now: Instant, window: Window) {
         if let Service::Managed(managed) = &mut self.service {
-            self.measure.held(managed.queue.packets(), managed.accounted, now);
+            self.measure.held(managed.queue.packets(), managed.accounted, now, window);
             managed.accounted = now;
+        }
+    }
+
+    /// Packets that wait at `now`, which is not before the last arrival.
+    pub fn waiting_at(&self, now: Instant) -> u64 {
+        match &self.service {
+            Service::Fifo(fifo) => fifo.waiting.iter().filter(|(start, _)| *start > now).count() as u64,
+            Service::Managed(managed) => u64::from(managed.queue.packets()),
         }
     }
 
@@ -140,9 +152,9 @@ impl Fifo {
         Fifo { capacity, waiting: VecDeque::new(), bytes: 0 }
     }
 
-    /// Packets that wait at `now`; the one in transmission does not.
+    /// Forgets those whose transmission has begun by `now` and answers how many still wait.
     #[inline]
-    pub fn waiting_at(&mut self, now: Instant) -> usize {
+    fn begin_until(&mut self, now: Instant) -> usize {
         while let Some(&(start, wire)) = self.waiting.front() {
             if start > now {
                 break;
@@ -162,7 +174,7 @@ impl Fifo {
     /// starts, or that there is no room. Arrivals must come in order of time.
     #[inline]
     pub fn arrive(&mut self, now: Instant, wire: u16, free: Instant) -> Result<Instant, DropReason> {
-        let waiting = self.waiting_at(now);
+        let waiting = self.begin_until(now);
         if free <= now {
             return Ok(now);
         }

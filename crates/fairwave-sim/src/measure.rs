@@ -27,16 +27,64 @@ impl Window {
     }
 }
 
-/// What one direction of a link counts.
+/// A sum per bin of time, kept only when a series was asked for.
 #[derive(Clone, Debug)]
+pub struct Bins {
+    width: u64,
+    /// The sums.
+    pub sums: Vec<u64>,
+}
+
+impl Bins {
+    /// All zero, over the run; none when the width is zero.
+    pub fn over(window: Window, width: Span) -> Option<Box<Self>> {
+        let bins = window.end.nanos().checked_div(width.nanos())?;
+        Some(Box::new(Bins { width: width.nanos(), sums: vec![0; bins as usize + 1] }))
+    }
+
+    /// Adds `amount` at `now`.
+    pub fn add(&mut self, now: Instant, amount: u64) {
+        if let Some(sum) = self.sums.get_mut((now.nanos() / self.width) as usize) {
+            *sum += amount;
+        }
+    }
+
+    /// Adds `amount` times the time from `from` to `to`, in nanoseconds, to the bins in which it lies.
+    fn spread(&mut self, amount: u64, from: Instant, to: Instant) {
+        let (mut from, to) = (from.nanos(), to.nanos());
+        while from < to {
+            let bin = from / self.width;
+            let until = ((bin + 1) * self.width).min(to);
+            if let Some(sum) = self.sums.get_mut(bin as usize) {
+                *sum += amount * (until - from);
+            }
+            from = until;
+        }
+    }
+}
+
+/// What one direction of a link counts. The fields that every packet touches come first and fill one cache line.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct LinkMeasure {
-    window: Window,
     /// Packets that arrived at the queue.
     pub arrivals: u64,
     /// Those of the steady part.
     pub arrivals_steady: u64,
     /// Packets that left the transmitter: packet-hops.
     pub departures: u64,
+    /// Bytes on the wire that left the transmitter.
+    pub wire_departed: u64,
+    /// Those of the steady part.
+    pub wire_departed_steady: u64,
+    /// Packet-nanoseconds of waiting.
+    pub waited: u64,
+    /// Those of the steady part.
+    pub waited_steady: u64,
+    /// Most packets that waited at once.
+    pub max_queue: u32,
+    /// Packet-nanoseconds of waiting per bin, when asked for.
+    pub waited_in_bin: Option<Box<Bins>>,
     /// Dropped for want of room.
     pub dropped_overflow: u64,
     /// Dropped by the discipline.
@@ -45,165 +93,102 @@ pub struct LinkMeasure {
     pub dropped_steady: u64,
     /// Transmitted and lost on the wire.
     pub lost: u64,
-    /// Bytes on the wire that left the transmitter.
-    pub wire_departed: u64,
-    /// Those of the steady part.
-    pub wire_departed_steady: u64,
-    /// Packets whose transmission began.
-    pub started: u64,
-    /// Packet-nanoseconds of waiting.
-    pub waited: u64,
-    /// Those of the steady part.
-    pub waited_steady: u64,
-    /// Most packets that waited at once.
-    pub max_queue: u32,
-    bin: u64,
-    /// Packet-nanoseconds of waiting per bin; empty when not recorded.
-    pub waited_in_bin: Vec<u64>,
 }
 
 impl LinkMeasure {
-    /// All zero; with a series of queue lengths when `bin` is not zero.
-    pub fn new(window: Window, bin: Span) -> Self {
-        LinkMeasure {
-            window,
-            arrivals: 0,
-            arrivals_steady: 0,
-            departures: 0,
-            dropped_overflow: 0,
-            dropped_early: 0,
-            dropped_steady: 0,
-            lost: 0,
-            wire_departed: 0,
-            wire_departed_steady: 0,
-            started: 0,
-            waited: 0,
-            waited_steady: 0,
-            max_queue: 0,
-            bin: bin.nanos(),
-            waited_in_bin: vec![0; window.end.nanos().checked_div(bin.nanos()).map_or(0, |n| n as usize + 1)],
-        }
-    }
-
     /// A packet arrived; arrivals after the end are never told.
     #[inline]
-    pub fn arrived(&mut self, now: Instant) {
+    pub fn arrived(&mut self, now: Instant, window: Window) {
         self.arrivals += 1;
-        self.arrivals_steady += u64::from(now >= self.window.warmup);
+        self.arrivals_steady += u64::from(now >= window.warmup);
     }
 
     /// A packet was dropped.
-    #[inline]
-    pub fn dropped(&mut self, now: Instant, reason: DropReason) {
+    pub fn dropped(&mut self, now: Instant, reason: DropReason, window: Window) {
         match reason {
             DropReason::Overflow => self.dropped_overflow += 1,
             _ => self.dropped_early += 1,
         }
-        self.dropped_steady += u64::from(now >= self.window.warmup);
-    }
-
-    /// A packet that arrived at `arrival` waits, or waited, until `start`.
-    #[inline]
-    pub fn waited(&mut self, arrival: Instant, start: Instant) {
-        self.started += u64::from(start <= self.window.end);
-        if start <= arrival {
-            return;
-        }
-        self.held(1, arrival, start);
+        self.dropped_steady += u64::from(now >= window.warmup);
     }
 
     /// `packets` packets wait, or waited, from `from` to `to`.
     #[inline]
-    pub fn held(&mut self, packets: u32, from: Instant, to: Instant) {
-        let packets = u64::from(packets);
-        self.waited += packets * self.window.overlap(from, to, Instant::ZERO);
-        self.waited_steady += packets * self.window.overlap(from, to, self.window.warmup);
-        if self.bin > 0 {
-            self.spread_over_bins(packets, from.nanos(), to.min(self.window.end).nanos());
+    pub fn held(&mut self, packets: u32, from: Instant, to: Instant, window: Window) {
+        if to <= from {
+            return;
         }
-    }
-
-    fn spread_over_bins(&mut self, packets: u64, mut from: u64, to: u64) {
-        while from < to {
-            let bin = from / self.bin;
-            let until = ((bin + 1) * self.bin).min(to);
-            if let Some(sum) = self.waited_in_bin.get_mut(bin as usize) {
-                *sum += packets * (until - from);
-            }
-            from = until;
+        let packets = u64::from(packets);
+        self.waited += packets * window.overlap(from, to, Instant::ZERO);
+        self.waited_steady += packets * window.overlap(from, to, window.warmup);
+        if let Some(bins) = &mut self.waited_in_bin {
+            bins.spread(packets, from, to.min(window.end));
         }
     }
 
     /// A packet leaves the transmitter at `now`, which may lie beyond the end. Answers whether it counts.
     #[inline]
-    pub fn departed(&mut self, now: Instant, wire: u16) -> bool {
-        if now > self.window.end {
+    pub fn departed(&mut self, now: Instant, wire: u16, window: Window) -> bool {
+        if now > window.end {
             return false;
         }
         self.departures += 1;
         self.wire_departed += u64::from(wire);
-        if now >= self.window.warmup {
+        if now >= window.warmup {
             self.wire_departed_steady += u64::from(wire);
         }
         true
     }
+
+    /// Dropped, for either reason.
+    pub fn dropped_in_all(&self) -> u64 {
+        self.dropped_overflow + self.dropped_early
+    }
 }
 
-/// What one flow counts.
-#[derive(Clone, Debug)]
+/// What one flow counts at its receiver's end of the network.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct FlowMeasure {
-    window: Window,
-    /// Data packets that the sender handed to the network, retransmissions included.
-    pub packets_sent: u64,
-    /// Their bytes on the wire.
-    pub wire_sent: u64,
     /// Data packets that reached the receiver's transport.
     pub packets_arrived: u64,
-    /// Data packets dropped by queues.
-    pub dropped: u64,
-    /// Data packets lost by links.
-    pub lost: u64,
-    /// Feedback packets: handed to the network, arrived, dropped, lost.
-    pub feedback: [u64; 4],
+    /// Feedback packets that the receiver handed to the network.
+    pub feedback_sent: u64,
     /// Payload bytes delivered to the receiving application, each once.
     pub payload: u64,
     /// Those of the steady part.
     pub payload_steady: u64,
-    /// Bytes of payload per bin; empty when not recorded.
-    pub payload_in_bin: Vec<u32>,
-    bin: u64,
+    /// Bytes of payload per bin, when asked for.
+    pub payload_in_bin: Option<Box<Bins>>,
+    /// Data packets dropped by queues.
+    pub dropped: u64,
+    /// Data packets lost by links.
+    pub lost: u64,
+    /// Feedback packets dropped by queues or lost by links.
+    pub feedback_missing: u64,
 }
 
 impl FlowMeasure {
-    /// All zero; with a series of goodput when `bin` is not zero.
-    pub fn new(window: Window, bin: Span) -> Self {
-        FlowMeasure {
-            window,
-            packets_sent: 0,
-            wire_sent: 0,
-            packets_arrived: 0,
-            dropped: 0,
-            lost: 0,
-            feedback: [0; 4],
-            payload: 0,
-            payload_steady: 0,
-            payload_in_bin: vec![0; window.end.nanos().checked_div(bin.nanos()).map_or(0, |n| n as usize + 1)],
-            bin: bin.nanos(),
+    /// Payload reached the application.
+    #[inline]
+    pub fn delivered(&mut self, now: Instant, payload: u32, window: Window) {
+        self.payload += u64::from(payload);
+        if now >= window.warmup {
+            self.payload_steady += u64::from(payload);
+        }
+        if let Some(bins) = &mut self.payload_in_bin {
+            bins.add(now, u64::from(payload));
         }
     }
 
-    /// Payload reached the application.
-    #[inline]
-    pub fn delivered(&mut self, now: Instant, payload: u32) {
-        self.payload += u64::from(payload);
-        if now >= self.window.warmup {
-            self.payload_steady += u64::from(payload);
-        }
-        if self.bin > 0
-            && let Some(sum) = self.payload_in_bin.get_mut((now.nanos() / self.bin) as usize)
-        {
-            *sum += payload;
-        }
+    /// A packet was dropped by a queue.
+    pub fn dropped(&mut self, feedback: bool) {
+        *(if feedback { &mut self.feedback_missing } else { &mut self.dropped }) += 1;
+    }
+
+    /// A packet was lost by a link.
+    pub fn lost(&mut self, feedback: bool) {
+        *(if feedback { &mut self.feedback_missing } else { &mut self.lost }) += 1;
     }
 }
 
@@ -218,21 +203,23 @@ mod tests {
     #[test]
     fn waiting_counts_only_inside_the_run_and_its_steady_part() {
         let window = Window { warmup: seconds(1.0), end: seconds(3.0) };
-        let mut link = LinkMeasure::new(window, Span::from_millis(500));
-        link.waited(seconds(0.5), seconds(1.5));
-        link.waited(seconds(2.75), seconds(9.0));
+        let bins = Bins::over(window, Span::from_millis(500));
+        let mut link = LinkMeasure { waited_in_bin: bins, ..LinkMeasure::default() };
+        link.held(1, seconds(0.5), seconds(1.5), window);
+        link.held(1, seconds(2.75), seconds(9.0), window);
         assert_eq!(link.waited, 1_250_000_000);
         assert_eq!(link.waited_steady, 750_000_000);
-        let bins: Vec<f64> = link.waited_in_bin.iter().map(|n| *n as f64 / 1e9).collect();
-        assert_eq!(bins, [0.0, 0.5, 0.5, 0.0, 0.0, 0.25, 0.0]);
-        assert_eq!(link.started, 1);
+        let bins = link.waited_in_bin.map_or(Vec::new(), |bins| bins.sums);
+        let seconds: Vec<f64> = bins.into_iter().map(|nanos| nanos as f64 / 1e9).collect();
+        assert_eq!(seconds, [0.0, 0.5, 0.5, 0.0, 0.0, 0.25, 0.0]);
     }
 
     #[test]
     fn a_departure_after_the_end_is_no_packet_hop() {
-        let mut link = LinkMeasure::new(Window { warmup: Instant::ZERO, end: seconds(1.0) }, Span::ZERO);
-        assert!(link.departed(seconds(1.0), 1040));
-        assert!(!link.departed(seconds(1.1), 1040));
+        let window = Window { warmup: Instant::ZERO, end: seconds(1.0) };
+        let mut link = LinkMeasure::default();
+        assert!(link.departed(seconds(1.0), 1040, window));
+        assert!(!link.departed(seconds(1.1), 1040, window));
         assert_eq!((link.departures, link.wire_departed), (1, 1040));
     }
 }

@@ -78,9 +78,9 @@ impl Network {
     }
 
     /// Completes the averages of managed queues at the end of the run.
-    pub fn account_for_queues(&mut self, end: Instant) {
+    pub fn account_for_queues(&mut self, window: Window) {
         for link in &mut self.links {
-            link.account_for_queue(end);
+            link.account_for_queue(window.end, window);
         }
     }
 

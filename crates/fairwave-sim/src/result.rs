@@ -10,6 +10,7 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::plan::FlowPlan;
 use serde::Serialize;
 
+use crate::measure::Bins;
 use crate::run::{Receiving, Simulation};
 use crate::unit_log::UnitLog;
 
@@ -212,6 +213,11 @@ pub struct UnitRow {
     pub played_s: f64,
 }
 
+/// The sums of a series that was asked for, or nothing.
+fn binned(bins: &Option<Box<Bins>>) -> &[u64] {
+    bins.as_ref().map_or(&[], |bins| &bins.sums)
+}
+
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -289,7 +295,7 @@ fn groups(simulation: &Simulation, flows: &[FlowRow]) -> Vec<GroupRow> {
 fn steady_bins(simulation: &Simulation, flow: usize) -> Vec<Rate> {
     let (bin, window) = (simulation.plan.record.bin, simulation.window);
     let payload: Vec<Bytes> =
-        simulation.receiving[flow].measure.payload_in_bin.iter().map(|&bytes| Bytes::new(u64::from(bytes))).collect();
+        binned(&simulation.receiving[flow].measure.payload_in_bin).iter().map(|&bytes| Bytes::new(bytes)).collect();
     smoothness::rates(&payload, bin, bin, window.warmup.since(Instant::ZERO), window.end.since(Instant::ZERO))
 }
 
@@ -313,9 +319,9 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         payload_received: measure.payload,
         goodput_bps: per(measure.payload, stop.since(start)),
         goodput_steady_bps: per(measure.payload_steady, steady),
-        packets_sent: measure.packets_sent,
+        packets_sent: simulation.sending[flow].packets_sent,
         packets_retransmitted: view.retransmitted,
-        wire_sent: measure.wire_sent,
+        wire_sent: simulation.sending[flow].wire_sent,
         timeouts: view.timeouts,
         fast_retransmits: view.fast_retransmits,
         dropped: measure.dropped,
@@ -398,7 +404,8 @@ fn links(simulation: &Simulation) -> Vec<LinkRow> {
     (simulation.plan.links.iter().zip(&simulation.network.links))
         .map(|(plan, link)| {
             let m = &link.measure;
-            let dropped = m.dropped_overflow + m.dropped_early;
+            let dropped = m.dropped_in_all();
+            let waiting = link.waiting_at(simulation.window.end);
             LinkRow {
                 link: plan.name.clone(),
                 arrivals: m.arrivals,
@@ -413,7 +420,7 @@ fn links(simulation: &Simulation) -> Vec<LinkRow> {
                 utilisation: ratio(m.wire_departed_steady, plan.rate.bytes_in(steady).get()),
                 drop_rate: ratio(dropped, m.arrivals),
                 drop_rate_steady: ratio(m.dropped_steady, m.arrivals_steady),
-                mean_wait_s: ratio(m.waited, m.started) / 1e9,
+                mean_wait_s: ratio(m.waited, m.arrivals.saturating_sub(dropped + waiting)) / 1e9,
             }
         })
         .collect()
@@ -425,7 +432,7 @@ fn series(simulation: &Simulation, rows: &mut Vec<SeriesRow>) {
         let bin = record.bin.seconds();
         let whole_bins = (simulation.window.end.nanos() / record.bin.nanos()) as usize;
         for &link in &record.queues {
-            let waited = &simulation.network.links[link].measure.waited_in_bin;
+            let waited = binned(&simulation.network.links[link].measure.waited_in_bin);
             rows.extend(waited.iter().take(whole_bins).enumerate().map(|(i, nanos)| SeriesRow {
                 kind: "queue_packets",
                 name: simulation.plan.links[link].name.clone(),
@@ -435,14 +442,14 @@ fn series(simulation: &Simulation, rows: &mut Vec<SeriesRow>) {
         }
         for &flow in &record.goodput {
             let (plan, receiving) = (&simulation.plan.flows[flow], &simulation.receiving[flow]);
-            rows.extend(receiving.measure.payload_in_bin.iter().take(whole_bins).enumerate().map(|(i, bytes)| {
-                SeriesRow {
+            rows.extend(binned(&receiving.measure.payload_in_bin).iter().take(whole_bins).enumerate().map(
+                |(i, bytes)| SeriesRow {
                     kind: "goodput_bps",
                     name: plan.name.clone(),
                     time_s: bin * (i + 1) as f64,
-                    value: f64::from(*bytes) * 8.0 / bin,
-                }
-            }));
+                    value: *bytes as f64 * 8.0 / bin,
+                },
+            ));
         }
     }
     for sample in &simulation.samples {

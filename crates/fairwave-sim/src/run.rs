@@ -9,7 +9,7 @@ use fairwave_scenario::plan::Plan;
 
 use crate::event::{Event, EventQueue, Kind};
 use crate::link::{Service, Transit};
-use crate::measure::{FlowMeasure, Window};
+use crate::measure::{Bins, FlowMeasure, Window};
 use crate::network::Network;
 use crate::result::{self, RunResult};
 use crate::unit_log::UnitLog;
@@ -62,7 +62,11 @@ pub enum RunError {
 /// A flow's sending side.
 pub(crate) struct Sending {
     pub sender: AnySender,
-    source: Source,
+    /// Data packets handed to the network, retransmissions included.
+    pub packets_sent: u64,
+    /// Their bytes on the wire.
+    pub wire_sent: u64,
+    source: Box<Source>,
     next_unit: Option<Unit>,
     /// When the application is, or will next be, active; none when it has ended.
     activity: Option<Activity>,
@@ -124,6 +128,8 @@ pub(crate) struct Simulation<'p> {
     answer: Output,
     /// Packets under way whose next happening lies beyond the end.
     beyond_end: u64,
+    /// Feedback packets that reached their senders.
+    feedback_arrived: u64,
     pub events_handled: u64,
 }
 
@@ -134,7 +140,7 @@ pub(crate) struct Simulation<'p> {
 pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
     let mut simulation = Simulation::new(plan)?;
     simulation.run_until_end()?;
-    simulation.network.account_for_queues(simulation.window.end);
+    simulation.network.account_for_queues(simulation.window);
     simulation.check_conservation()?;
     Ok(result::collect(&simulation))
 }
@@ -162,7 +168,9 @@ impl<'p> Simulation<'p> {
             sending.push(Sending {
                 sender,
                 next_unit: source.next_unit(),
-                source,
+                packets_sent: 0,
+                wire_sent: 0,
+                source: Box::new(source),
                 activity,
                 active: false,
                 stop: flow.stop,
@@ -172,7 +180,7 @@ impl<'p> Simulation<'p> {
                 receiver,
                 scheduled: Instant::NEVER,
                 ahead_of_time: false,
-                measure: FlowMeasure::new(window, plan.record.bin),
+                measure: FlowMeasure { payload_in_bin: Bins::over(window, plan.record.bin), ..FlowMeasure::default() },
                 units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
             });
         }
@@ -191,6 +199,7 @@ impl<'p> Simulation<'p> {
             out: Output::default(),
             answer: Output::default(),
             beyond_end: 0,
+            feedback_arrived: 0,
             events_handled: 0,
         };
         for flow in 0..simulation.sending.len() {
@@ -240,7 +249,7 @@ impl<'p> Simulation<'p> {
         match self.network.route(flow, packet.feedback, hop + 1) {
             Some(next) => self.forward(next, packet, hop + 1, now),
             None if packet.feedback => {
-                self.receiving[flow].measure.feedback[1] += 1;
+                self.feedback_arrived += 1;
                 self.sending[flow].sender.on_packet(now, &packet, &mut self.out);
                 self.send(flow, now);
                 self.arm_sender(flow, now);
@@ -260,7 +269,7 @@ impl<'p> Simulation<'p> {
                 return;
             }
             let here = &mut self.network.links[link];
-            here.measure.arrived(at);
+            here.measure.arrived(at, self.window);
             let time = here.transmission_time(&packet);
             let start = match &mut here.service {
                 Service::Fifo(fifo) => match fifo.arrive(at, packet.wire, here.free) {
@@ -269,8 +278,8 @@ impl<'p> Simulation<'p> {
                         start
                     }
                     Err(reason) => {
-                        here.measure.dropped(at, reason);
-                        self.dropped(&packet);
+                        here.measure.dropped(at, reason, self.window);
+                        self.receiving[packet.flow.0 as usize].measure.dropped(packet.feedback);
                         return;
                     }
                 },
@@ -279,7 +288,7 @@ impl<'p> Simulation<'p> {
                     return;
                 }
             };
-            here.measure.waited(at, start);
+            here.measure.held(1, at, start, self.window);
             here.free = start + time;
             match self.leave(link, &packet, hop) {
                 Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
@@ -294,15 +303,13 @@ impl<'p> Simulation<'p> {
     fn leave(&mut self, link: usize, packet: &Packet, hop: u16) -> Option<(usize, Instant)> {
         let here = &mut self.network.links[link];
         let departure = here.free;
-        let counts = here.measure.departed(departure, packet.wire);
-        if here.loss.lost(departure, packet) {
-            let flow = packet.flow.0 as usize;
+        let counts = here.measure.departed(departure, packet.wire, self.window);
+        if let Some(loss) = &mut here.loss
+            && loss.lost(departure, packet)
+        {
             if counts {
                 here.measure.lost += 1;
-                match packet.feedback {
-                    false => self.receiving[flow].measure.lost += 1,
-                    true => self.receiving[flow].measure.feedback[3] += 1,
-                }
+                self.receiving[packet.flow.0 as usize].measure.lost(packet.feedback);
             } else {
                 self.beyond_end += 1;
             }
@@ -330,17 +337,9 @@ impl<'p> Simulation<'p> {
         None
     }
 
-    fn dropped(&mut self, packet: &Packet) {
-        let measure = &mut self.receiving[packet.flow.0 as usize].measure;
-        match packet.feedback {
-            false => measure.dropped += 1,
-            true => measure.feedback[2] += 1,
-        }
-    }
-
     fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
         let here = &mut self.network.links[link];
-        here.account_for_queue(now);
+        here.account_for_queue(now, self.window);
         if here.free == now {
             // A transmission that ends now makes room before the arrival is judged.
             self.serve_managed(link, now);
@@ -355,7 +354,7 @@ impl<'p> Simulation<'p> {
     fn service(&mut self, link: usize, now: Instant) {
         self.events.pop();
         let here = &mut self.network.links[link];
-        here.account_for_queue(now);
+        here.account_for_queue(now, self.window);
         let Service::Managed(managed) = &mut here.service else { return };
         if managed.scheduled != now {
             return;
@@ -376,16 +375,11 @@ impl<'p> Simulation<'p> {
         let begun = if free <= now { managed.queue.depart(now, &mut managed.drops) } else { None };
         here.measure.max_queue = here.measure.max_queue.max(managed.queue.packets());
         for (packet, reason) in managed.drops.drain(..) {
-            here.measure.dropped(now, reason);
-            let measure = &mut self.receiving[packet.flow.0 as usize].measure;
-            match packet.feedback {
-                false => measure.dropped += 1,
-                true => measure.feedback[2] += 1,
-            }
+            here.measure.dropped(now, reason, self.window);
+            self.receiving[packet.flow.0 as usize].measure.dropped(packet.feedback);
         }
         if let Some(packet) = &begun {
             here.free = now + here.transmission_time(packet);
-            here.measure.started += 1;
         }
         let here = &mut self.network.links[link];
         let Service::Managed(managed) = &mut here.service else { return };
@@ -411,9 +405,9 @@ impl<'p> Simulation<'p> {
         let mut packets = std::mem::take(&mut self.out.packets);
         let first = self.network.route(flow, false, 0);
         for packet in packets.drain(..) {
-            let measure = &mut self.receiving[flow].measure;
-            measure.packets_sent += 1;
-            measure.wire_sent += u64::from(packet.wire);
+            let sending = &mut self.sending[flow];
+            sending.packets_sent += 1;
+            sending.wire_sent += u64::from(packet.wire);
             if let Some(first) = first {
                 self.forward(first, packet, 0, now);
             }
@@ -433,7 +427,7 @@ impl<'p> Simulation<'p> {
     fn answer(&mut self, flow: usize, now: Instant) {
         let receiving = &mut self.receiving[flow];
         for delivery in self.answer.deliveries.drain(..) {
-            receiving.measure.delivered(now, delivery.payload);
+            receiving.measure.delivered(now, delivery.payload, self.window);
             if delivery.complete
                 && let Some(units) = &mut receiving.units
             {
@@ -444,7 +438,7 @@ impl<'p> Simulation<'p> {
             return;
         }
         let mut packets = std::mem::take(&mut self.answer.packets);
-        receiving.measure.feedback[0] += packets.len() as u64;
+        receiving.measure.feedback_sent += packets.len() as u64;
         let first = self.network.route(flow, true, 0);
         for packet in packets.drain(..) {
             if let Some(first) = first {
@@ -541,12 +535,13 @@ impl<'p> Simulation<'p> {
             })
             .sum();
         let in_flight = self.beyond_end + self.network.in_pipes() + in_queues;
-        let (mut sent, mut ended) = (0, 0);
-        for Receiving { measure, .. } in &self.receiving {
-            let [feedback_sent, feedback_ended @ ..] = measure.feedback;
-            sent += measure.packets_sent + feedback_sent;
-            ended += measure.packets_arrived + measure.dropped + measure.lost + feedback_ended.iter().sum::<u64>();
-        }
+        let sent: u64 = (self.sending.iter().map(|sending| sending.packets_sent))
+            .chain(self.receiving.iter().map(|receiving| receiving.measure.feedback_sent))
+            .sum();
+        let ended = (self.receiving.iter().map(|receiving| &receiving.measure))
+            .map(|measure| measure.packets_arrived + measure.dropped + measure.lost + measure.feedback_missing)
+            .sum::<u64>()
+            + self.feedback_arrived;
         if sent != ended + in_flight {
             return Err(RunError::Invariant {
                 law: "sent = arrived + dropped + lost + in flight",

@@ -256,7 +256,7 @@ impl TransportConfig {
     pub fn endpoints(&self, context: FlowContext) -> Result<(AnySender, AnyReceiver), ConfigError> {
         match self {
             TransportConfig::Udp(config) => Ok((
-                AnySender::Udp(udp::UdpSender::new(context, config)?),
+                AnySender::Udp(Box::new(udp::UdpSender::new(context, config)?)),
                 AnyReceiver::Udp(Box::new(udp::UdpReceiver::new())),
             )),
             TransportConfig::Tfrc(config) => Ok((
@@ -275,7 +275,7 @@ impl TransportConfig {
 #[non_exhaustive]
 pub enum AnySender {
     /// UDP.
-    Udp(udp::UdpSender),
+    Udp(Box<udp::UdpSender>),
     /// TFRC.
     Tfrc(Box<tfrc::TfrcSender>),
     /// DVRC.
