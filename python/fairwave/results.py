@@ -48,6 +48,11 @@ class Results:
         return self._of("flows")
 
     @property
+    def groups(self) -> pa.Table:
+        """One row per run and flow group: totals and fairness."""
+        return self._of("groups")
+
+    @property
     def timeliness(self) -> pa.Table:
         """One row per run, flow, threshold and reading of *timely*."""
         return self._of("timeliness")

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from fairwave._native import Column, RawTables
 
-NAMES = ("flows", "timeliness", "links", "series", "units")
-"""The tables that a run leaves; the last two only when the scenario asks for them."""
-
 Tables = dict[str, pa.Table]
 
 

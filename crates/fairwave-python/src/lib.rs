@@ -1,1 +1,31 @@
-//! Python bindings.
+//! Python bindings: thin. Scenarios cross as text, results as columns in Arrow's layout; Python makes tables of them.
+
+mod batch;
+mod columns;
+mod names;
+mod scenario;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(fairwave, ScenarioError, PyValueError, "A scenario cannot be used; the message says where and why.");
+create_exception!(fairwave, RunError, PyRuntimeError, "A run was refused, or broke an invariant of the simulator.");
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::batch::Batch;
+    #[pymodule_export]
+    use super::names::names;
+    #[pymodule_export]
+    use super::scenario::Scenario;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
+        module.add("RunError", module.py().get_type::<super::RunError>())?;
+        module.add("version", env!("CARGO_PKG_VERSION"))
+    }
+}

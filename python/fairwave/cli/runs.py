@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
     from fairwave.study.measures import Measure
 
+LEAST_WAIT_S = 1e-5
+"""Links on which packets wait less, on average, are not worth a line."""
+
 LINKS = (
     ("utilisation", "utilisation %", 100.0),
     ("mean_queue_steady_packets", "mean queue, packets", 1.0),
@@ -103,7 +106,8 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
         .sort("mean_wait_s", descending=True, maintain_order=True)
     )
     rows = []
-    for name in order["link"].head(most):
+    queueing = order.filter(pl.col("mean_wait_s") > LEAST_WAIT_S)
+    for name in queueing["link"].head(most):
         part = links.filter(pl.col("link") == name)
         rows.append((name, [str(interval((part[column] * scale).to_numpy())) for column, _, scale in LINKS]))
     return rows

@@ -36,6 +36,7 @@ class Drawing:
         caption: A sentence or two.
         source: The figure of a paper that it answers to.
         alt: What the picture shows, for those who cannot see it.
+        narrow: Whether a page gives it less than its full width.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Drawing:
     caption: str = ""
     source: str = ""
     alt: str = ""
+    narrow: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,9 @@ def save(
     )
     written = write_table(data.to_arrow(), folder / stem, provenance)
     names = (f"{stem}.svg", f"{stem}.png", *(path.name for path in reversed(written)))
-    return Drawing(stem, title, for_page(svg), names, data, caption, source, alt or title)
+    return Drawing(
+        stem, title, for_page(svg), names, data, caption, source, alt or title, figure.get_figwidth() < 8
+    )
 
 
 def for_page(svg: str) -> str:

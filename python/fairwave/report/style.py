@@ -113,7 +113,7 @@ def settings(salt: str) -> dict[str, Any]:
         "axes.spines.right": False,
         "axes.spines.top": False,
         "axes.titlesize": 10.5,
-        "axes.titleweight": "semibold",
+        "axes.titleweight": "bold",
         "axes.titlelocation": "left",
         "figure.constrained_layout.use": True,
         "figure.facecolor": PAPER,

@@ -1,8 +1,9 @@
 """Measures over a run's flows and links, each defined once: from tables of rows to one number per run.
 
-What concerns a single flow (delay, jitter, timeliness, R) is measured by the simulator; here flows of a group are
-put together as papers 000–004 do: totals, shares of what the application sent, Jain's index. A measure that does not
-apply to a run (no flow of the group, nothing sent) is not a number there, and is left out of means.
+What concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness) is measured by the simulator,
+which defines each measure once; here flows of a group are put together as papers 000–004 do: totals, and shares of what
+the application sent. A measure that does not apply to a run (no flow of the group, nothing sent) is not a number there,
+and is left out of means.
 """
 
 from __future__ import annotations
@@ -117,18 +118,62 @@ def goodput_per_flow(group: str | None = None) -> Measure:
 
 def fairness(group: str | None = None) -> Measure:
     """Jain's index of the flows' goodputs, (Σx)² / (n Σx²): 1 when all have the same, 1/n when one has all."""
-    x = pl.col("goodput_bps")
-    jain = pl.when((x**2).sum() > 0).then(x.sum() ** 2 / (x.len() * (x**2).sum())).otherwise(math.nan)
-    return Measure("fairness", _name("fairness (Jain)", group), "", _per_flow(group, jain), "higher")
+    return of_group("jain", "fairness (Jain)", group, id="fairness", better="higher")
 
 
 def worst_case_fairness(group: str | None = None) -> Measure:
-    """Smallest over largest goodput among the flows (paper 002)."""
-    x = pl.col("goodput_bps")
-    ratio = pl.when(x.max() > 0).then(x.min() / x.max()).otherwise(math.nan)
-    return Measure(
-        "worst_case_fairness", _name("worst-case fairness", group), "", _per_flow(group, ratio), "higher"
-    )
+    """Smallest over largest goodput among the flows after the warm-up (paper 002)."""
+    return of_group("worst_case_fairness", "worst-case fairness", group, better="higher")
+
+
+def short_term_fairness(group: str | None = None) -> Measure:
+    """Mean of Jain's index per bin after the warm-up; needs a scenario that records bins."""
+    return of_group("short_term_fairness", "short-term fairness", group, better="higher")
+
+
+def cov(group: str | None = None) -> Measure:
+    """Coefficient of variation of a flow's goodput over bins after the warm-up, mean over flows; needs bins."""
+    return of_group("cov", "coefficient of variation", group, better="lower")
+
+
+def overhead(group: str | None = None) -> Measure:
+    """Share of the bytes sent (on the wire, data direction) that are not payload delivered, in %."""
+    return of_group("overhead", "overhead", group, "%", 100, better="lower")
+
+
+def of_group(
+    column: str,
+    title: str,
+    group: str | None,
+    unit: str = "",
+    scale: float = 1.0,
+    *,
+    id: str = "",  # noqa: A002  # it is the measure's id
+    better: Literal["higher", "lower"] | None = None,
+) -> Measure:
+    """A column of the `groups` table, which the simulator measures over all flows of a group.
+
+    Args:
+        column: Name of the column.
+        title: Name for axes and tables, without group and unit.
+        group: Which group; when None, the one that the runs have.
+        unit: Unit after scaling.
+        scale: Factor.
+        id: Short name; the column's when empty.
+        better: Which direction is good.
+
+    Raises:
+        ValueError: When used: no group is named and the runs have several.
+    """
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _of_group(results, group, "groups")
+        if group is None and rows["group"].n_unique() > 1:
+            known = ", ".join(rows["group"].cast(pl.String).unique(maintain_order=True))
+            raise ValueError(f"{title} is that of one flow group; name one of {known}")
+        return rows.select("run", (pl.col(column) * scale).alias("value"))
+
+    return Measure(id or column, _name(title, group), unit, reduce, better, table="groups")
 
 
 def loss(group: str | None = None) -> Measure:
@@ -291,6 +336,9 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "goodput_per_flow": goodput_per_flow,
     "fairness": fairness,
     "worst_case_fairness": worst_case_fairness,
+    "short_term_fairness": short_term_fairness,
+    "cov": cov,
+    "overhead": overhead,
     "loss": loss,
     "packet_loss": packet_loss,
     "retransmitted": retransmitted,

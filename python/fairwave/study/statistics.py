@@ -56,7 +56,12 @@ class Interval:
             return "n/a"
         if self.n < 2:
             return f"{self.mean:.4g}"
-        return f"{self.mean:.4g} ± {self.half_width:.2g}"
+        half = self.half_width
+        if half == 0:
+            return f"{self.mean:.4g} ± 0"
+        # As many decimals as show two digits of the half width; what is smaller than 0.0001 is nothing to people.
+        decimals = min(max(1 - math.floor(math.log10(half)), 0), 4)
+        return f"{self.mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def t_quantile(level: float, n: int) -> float:

@@ -1,0 +1,251 @@
+//! Rows to columns in Arrow's memory layout, whatever the rows are.
+//!
+//! A row is any flat struct that serde can serialise: its fields become columns, in order. So a field that is added to a row
+//! in the simulator reaches Python without a change here. Numbers become 64-bit values, texts a dictionary: 32-bit
+//! indices into a list of distinct strings in order of first appearance.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser::{Impossible, SerializeStruct, Serializer};
+
+/// One column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Column {
+    /// 64-bit floating point, little endian.
+    Float(Vec<u8>),
+    /// 64-bit signed integers, little endian.
+    Integer(Vec<u8>),
+    /// 32-bit signed indices, little endian, into the list.
+    Text(Vec<u8>, Vec<String>),
+}
+
+/// The columns of some rows: names and values, in the order of the struct's fields.
+pub type Columns = Vec<(&'static str, Column)>;
+
+/// Turns rows into columns; no columns at all for no rows.
+///
+/// # Errors
+/// A row that is no flat struct of numbers and texts.
+pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NotFlat> {
+    let mut builder = Builder::default();
+    for row in rows {
+        row.serialize(&mut builder)?;
+        builder.at = 0;
+    }
+    Ok(builder.columns)
+}
+
+/// A row has a field that no column can hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotFlat(String);
+
+impl fmt::Display for NotFlat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a result row cannot become columns: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotFlat {}
+
+impl serde::ser::Error for NotFlat {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        NotFlat(message.to_string())
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    columns: Columns,
+    /// Per column, where each text has its place in the dictionary.
+    places: Vec<HashMap<String, i32>>,
+    at: usize,
+    name: &'static str,
+}
+
+impl Builder {
+    fn column(&mut self, empty: fn() -> Column) -> &mut Column {
+        if self.at == self.columns.len() {
+            self.columns.push((self.name, empty()));
+            self.places.push(HashMap::new());
+        }
+        &mut self.columns[self.at].1
+    }
+
+    fn float(&mut self, value: f64) -> Result<(), NotFlat> {
+        match self.column(|| Column::Float(Vec::new())) {
+            Column::Float(bytes) => bytes.extend_from_slice(&value.to_le_bytes()),
+            _ => return Err(self.changed()),
+        }
+        Ok(())
+    }
+
+    fn integer(&mut self, value: i64) -> Result<(), NotFlat> {
+        match self.column(|| Column::Integer(Vec::new())) {
+            Column::Integer(bytes) => bytes.extend_from_slice(&value.to_le_bytes()),
+            _ => return Err(self.changed()),
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, value: &str) -> Result<(), NotFlat> {
+        self.column(|| Column::Text(Vec::new(), Vec::new()));
+        let (Column::Text(bytes, words), Some(places)) = (&mut self.columns[self.at].1, self.places.get_mut(self.at))
+        else {
+            return Err(self.changed());
+        };
+        let place = match places.get(value) {
+            Some(place) => *place,
+            None => {
+                let place = i32::try_from(words.len()).map_err(|_| NotFlat("too many different texts".to_owned()))?;
+                words.push(value.to_owned());
+                places.insert(value.to_owned(), place);
+                place
+            }
+        };
+        bytes.extend_from_slice(&place.to_le_bytes());
+        Ok(())
+    }
+
+    fn changed(&self) -> NotFlat {
+        NotFlat(format!("`{}` changes its type from row to row", self.name))
+    }
+
+    fn refuse(&self, what: &str) -> NotFlat {
+        NotFlat(format!("`{}` is {what}", self.name))
+    }
+}
+
+impl SerializeStruct for &mut Builder {
+    type Ok = ();
+    type Error = NotFlat;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), NotFlat> {
+        self.name = key;
+        value.serialize(&mut **self)?;
+        self.at += 1;
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), NotFlat> {
+        Ok(())
+    }
+}
+
+impl Serializer for &mut Builder {
+    type Ok = ();
+    type Error = NotFlat;
+    type SerializeSeq = Impossible<(), NotFlat>;
+    type SerializeTuple = Impossible<(), NotFlat>;
+    type SerializeTupleStruct = Impossible<(), NotFlat>;
+    type SerializeTupleVariant = Impossible<(), NotFlat>;
+    type SerializeMap = Impossible<(), NotFlat>;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Impossible<(), NotFlat>;
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, NotFlat> {
+        Ok(self)
+    }
+    fn serialize_f64(self, value: f64) -> Result<(), NotFlat> {
+        self.float(value)
+    }
+    fn serialize_f32(self, value: f32) -> Result<(), NotFlat> {
+        self.float(f64::from(value))
+    }
+    fn serialize_i64(self, value: i64) -> Result<(), NotFlat> {
+        self.integer(value)
+    }
+    fn serialize_u64(self, value: u64) -> Result<(), NotFlat> {
+        // Counters of packets and bytes end far below 2⁶³; what does not is shown as the largest.
+        self.integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+    fn serialize_bool(self, value: bool) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_i8(self, value: i8) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_i16(self, value: i16) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_i32(self, value: i32) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_u8(self, value: u8) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_u16(self, value: u16) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_u32(self, value: u32) -> Result<(), NotFlat> {
+        self.integer(i64::from(value))
+    }
+    fn serialize_char(self, value: char) -> Result<(), NotFlat> {
+        self.text(value.encode_utf8(&mut [0; 4]))
+    }
+    fn serialize_str(self, value: &str) -> Result<(), NotFlat> {
+        self.text(value)
+    }
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), NotFlat> {
+        self.text(variant)
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), NotFlat> {
+        value.serialize(self)
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFlat> {
+        value.serialize(self)
+    }
+    fn serialize_bytes(self, _: &[u8]) -> Result<(), NotFlat> {
+        Err(self.refuse("a string of bytes"))
+    }
+    fn serialize_none(self) -> Result<(), NotFlat> {
+        // Only numbers may be missing.
+        self.float(f64::NAN)
+    }
+    fn serialize_unit(self) -> Result<(), NotFlat> {
+        Err(self.refuse("nothing"))
+    }
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NotFlat> {
+        Err(self.refuse("nothing"))
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<(), NotFlat> {
+        Err(self.refuse("an alternative"))
+    }
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, NotFlat> {
+        Err(self.refuse("a list"))
+    }
+    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, NotFlat> {
+        Err(self.refuse("a tuple"))
+    }
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, NotFlat> {
+        Err(self.refuse("a tuple"))
+    }
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleVariant, NotFlat> {
+        Err(self.refuse("an alternative"))
+    }
+    fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, NotFlat> {
+        Err(self.refuse("a map"))
+    }
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeStructVariant, NotFlat> {
+        Err(self.refuse("an alternative"))
+    }
+}

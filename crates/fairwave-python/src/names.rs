@@ -1,0 +1,58 @@
+//! What a scenario can name: read off the JSON Schema, so that a law added to the core is listed without a change here.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use serde_json::Value;
+
+/// Kind of thing to (name, first sentence of its description), in the order of the schema.
+type Names = BTreeMap<&'static str, Vec<(String, String)>>;
+
+/// Kinds, each with the schema's definition that lists its names and the key that carries them.
+const KINDS: [(&str, &str, &str); 4] = [
+    ("transports", "TransportConfig", "name"),
+    ("traffic", "TrafficConfig", "kind"),
+    ("queues", "QueueConfig", "discipline"),
+    ("losses", "LossConfig", "model"),
+];
+
+/// Everything that a scenario can name, by kind.
+#[pyfunction]
+pub fn names() -> Names {
+    let schema = fairwave_scenario::Scenario::json_schema();
+    let mut found = Names::new();
+    for (kind, definition, key) in KINDS {
+        let mut several = Vec::new();
+        if let Some(part) = schema.pointer(&format!("/$defs/{definition}")) {
+            alternatives(&schema, part, key, &mut several, 8);
+        }
+        found.insert(kind, several);
+    }
+    found
+}
+
+fn alternatives(schema: &Value, part: &Value, key: &str, found: &mut Vec<(String, String)>, depth: u8) {
+    if depth == 0 {
+        return;
+    }
+    if let Some(name) = part.pointer(&format!("/properties/{key}/const")).and_then(Value::as_str) {
+        let description = part.get("description").and_then(Value::as_str).unwrap_or_default();
+        if !found.iter().any(|(known, _)| known == name) {
+            found.push((name.to_owned(), first_sentence(description)));
+        }
+    }
+    for word in ["oneOf", "anyOf", "allOf"] {
+        for inner in part.get(word).and_then(Value::as_array).into_iter().flatten() {
+            alternatives(schema, inner, key, found, depth - 1);
+        }
+    }
+    let target = part.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+    if let Some(inner) = target.and_then(|pointer| schema.pointer(pointer)) {
+        alternatives(schema, inner, key, found, depth - 1);
+    }
+}
+
+fn first_sentence(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    flat.split_inclusive(". ").next().unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,178 @@
+"""Verdicts: what confirms, what contradicts, what leaves open."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairwave.study import comparisons
+from fairwave.study.claims import Claim, Comparison, Evidence, Verdict
+from fairwave.study.measured import Measured
+from fairwave.study.measures import Measure
+
+SOME = Measure("some", "some", "kb/s", lambda results: results.to_polars("runs"))  # never reduced here
+
+
+def over(points, axes):
+    """A measure from {labels: samples by seed}."""
+    rows = [
+        {**dict(zip(axes, labels, strict=True)), "seed": seed, "value": float(value)}
+        for labels, samples in points.items()
+        for seed, value in enumerate(samples, 1)
+    ]
+    return Measured(SOME, tuple(axes), pl.DataFrame(rows))
+
+
+def around(mean, n=10):
+    """Samples around a mean, with a standard deviation near 1."""
+    return mean + np.array([-1.2, 0.4, 1.1, -0.3, 0.8, -0.9, 0.1, 1.3, -1.4, 0.1])[:n]
+
+
+def test_a_conjunction_holds_when_every_comparison_does():
+    assert Evidence([Comparison("a", around(5)), Comparison("b", around(2))]).verdict() is Verdict.REPRODUCED
+
+
+def test_one_clear_violation_breaks_a_conjunction():
+    evidence = Evidence([Comparison("a", around(5)), Comparison("b", around(-5))])
+    assert evidence.verdict() is Verdict.NOT_REPRODUCED
+    assert evidence.decisive().label == "b"
+
+
+def test_an_interval_that_straddles_the_line_leaves_the_claim_open():
+    assert Evidence([Comparison("a", around(5)), Comparison("b", around(0.1))]).verdict() is Verdict.UNDECIDED
+
+
+def test_among_many_comparisons_a_slight_stray_does_not_contradict():
+    stray = around(-0.9)  # beyond the line at 95 %, not at the level widened for 20 comparisons
+    assert Comparison("alone", stray).contradicts()
+    assert Evidence([Comparison("alone", stray)]).verdict() is Verdict.NOT_REPRODUCED
+    many = [Comparison("good", around(5))] * 19
+    assert Evidence([*many, Comparison("stray", stray)]).verdict() is Verdict.UNDECIDED
+
+
+def test_an_existence_claim_needs_one_comparison_only():
+    good, bad = Comparison("good", around(5)), Comparison("bad", around(-5))
+    assert Evidence([bad, good], "any").verdict() is Verdict.REPRODUCED
+    assert Evidence([bad, bad], "any").verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_nothing_to_compare_decides_nothing():
+    assert Evidence([]).verdict() is Verdict.UNDECIDED
+
+
+def test_a_single_replication_decides_nothing():
+    assert Evidence([Comparison("a", np.array([100.0]))]).verdict() is Verdict.UNDECIDED
+
+
+def test_numbers_that_do_not_exist_decide_nothing():
+    assert Evidence([Comparison("a", np.array([math.nan] * 10))]).verdict() is Verdict.UNDECIDED
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=12), st.floats(0, 20))
+def test_more_room_never_turns_a_verdict_against_the_claim(samples, shift):
+    order = [Verdict.NOT_REPRODUCED, Verdict.UNDECIDED, Verdict.REPRODUCED]
+    before = Evidence([Comparison("a", np.array(samples))]).verdict()
+    after = Evidence([Comparison("a", np.array(samples) + shift)]).verdict()
+    assert order.index(after) >= order.index(before)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=12))
+def test_below_is_above_upside_down(samples):
+    above = Evidence([Comparison("a", np.array(samples), 1.0)]).verdict()
+    below = Evidence([Comparison("a", -np.array(samples), -1.0, "below")]).verdict()
+    assert above is below
+
+
+def test_at_least_counts_the_margin_as_equal_and_higher_does_not():
+    same = over({("udp",): around(100), ("vegas",): around(100)}, ["transport"])
+    assert comparisons.at_least(same, "udp").verdict() is Verdict.REPRODUCED
+    assert comparisons.highest(same, "udp").verdict() is Verdict.UNDECIDED
+
+
+def test_highest_compares_with_every_rival_at_every_point():
+    axes = ["transport", "flows"]
+    measured = over(
+        {(t, n): around(mean) for n in (10, 20) for t, mean in (("udp", 9), ("vegas", 5), ("real", 1))}, axes
+    )
+    evidence = comparisons.highest(measured, "udp")
+    assert evidence.verdict() is Verdict.REPRODUCED
+    assert {one.label for one in evidence.comparisons} == {
+        "udp − vegas at flows 10", "udp − vegas at flows 20", "udp − real at flows 10", "udp − real at flows 20",
+    }  # fmt: skip
+    assert comparisons.lowest(measured, "udp").verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_slopes_are_fitted_seed_by_seed():
+    measured = over({(x,): 3.0 * x + np.array([100.0, -50.0, 7.0]) for x in (1, 2, 4)}, ["flows"])
+    (slope,) = comparisons.rises(measured, "flows").comparisons
+    assert slope.samples == pytest.approx([3.0, 3.0, 3.0])
+    assert comparisons.rises(measured, "flows").verdict() is Verdict.REPRODUCED
+    assert comparisons.rises(measured, "flows", least=4.0).verdict() is Verdict.NOT_REPRODUCED
+    assert comparisons.falls(measured, "flows").verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_steps_are_stricter_than_slopes():
+    measured = over({(x,): around(y) for x, y in ((1, 0), (2, 20), (3, 15), (4, 40))}, ["flows"])
+    assert comparisons.rises(measured, "flows").verdict() is Verdict.REPRODUCED
+    assert comparisons.steps_up(measured, "flows").verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_less_steep_compares_sizes_of_slopes():
+    points = {
+        (t, x): around(100 + slope * x) for t, slope in (("vegas", -1), ("real", -30)) for x in (0, 1, 2)
+    }
+    measured = over(points, ["transport", "per"])
+    assert comparisons.less_steep(measured, "vegas", along="per").verdict() is Verdict.REPRODUCED
+    assert comparisons.less_steep(measured, "real", along="per").verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_growth_by_a_factor():
+    measured = over({(x,): around(y) for x, y in ((10, 20), (80, 70))}, ["flows"])
+    assert comparisons.grows_from(measured, "flows", 10, 80, factor=2).verdict() is Verdict.REPRODUCED
+    assert comparisons.grows_from(measured, "flows", 10, 80, factor=5).verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_lines_and_bands():
+    measured = over({("a",): around(40), ("b",): around(50)}, ["x"])
+    assert comparisons.above(measured, 30).verdict() is Verdict.REPRODUCED
+    assert comparisons.below(measured, 45).verdict() is Verdict.NOT_REPRODUCED
+    assert comparisons.within(measured, 30, 60).verdict() is Verdict.REPRODUCED
+
+
+def test_samples_of_several_points_are_refused_by_name():
+    measured = over({("a", 1): around(1), ("a", 2): around(2)}, ["transport", "flows"])
+    with pytest.raises(ValueError, match="still open: flows"):
+        measured.samples(transport="a")
+
+
+def test_an_unknown_label_or_axis_is_named():
+    measured = over({("a",): around(1)}, ["transport"])
+    with pytest.raises(ValueError, match="has no 'b'"):
+        measured.at(transport="b")
+    with pytest.raises(KeyError, match="no axis 'flow'"):
+        measured.at(flow=1)
+
+
+def test_summary_averages_what_is_left_out_within_each_seed():
+    measured = over({("a", 1): [1, 2, 3], ("a", 2): [3, 4, 5]}, ["transport", "flows"])
+    row = measured.summary(["transport"]).to_dicts()[0]
+    assert (row["mean"], row["n"]) == (3.0, 3)
+
+
+def test_a_judged_claim_tells_how_its_comparisons_came_out():
+    claim = Claim(
+        "X1", "Above the line everywhere.", "paper, Figure 1", ("main",),
+        lambda _: Evidence([Comparison("at 10", around(5), unit="%"), Comparison("at 20", around(-5), unit="%")]),
+        notes={Verdict.NOT_REPRODUCED: "The paper has larger buffers."},
+    )  # fmt: skip
+    entry = claim.judge(None).to_dict()
+    assert entry["verdict"] == "not reproduced"
+    assert entry["estimate"] == pytest.approx(-5, abs=0.01)
+    assert entry["interval"][0] < -5 < entry["interval"][1]
+    assert "Holds in 1 of 2" in entry["explanation"]
+    assert "at 20: -5" in entry["explanation"]
+    assert entry["explanation"].endswith("The paper has larger buffers.")
+    assert [one["holds"] for one in entry["comparisons"]] == [True, False]

@@ -1,0 +1,71 @@
+"""Measures: from tables of rows to one number per run."""
+
+import math
+
+import pytest
+
+from fairwave.study import measures
+from made_up import made_up
+
+
+def test_goodput_is_the_sum_over_the_group(results):
+    assert measures.goodput("voice").over(results).samples(transport="udp") == pytest.approx(
+        [(30_000 + 2 * seed) / 1e6 for seed in (1, 2, 3)]
+    )
+
+
+def test_loss_is_a_share_of_what_the_application_sent(results):
+    assert measures.loss("voice").over(results).samples(transport="tcp/vegas") == pytest.approx([11, 11, 11])
+
+
+def test_index_is_timely_over_sent_by_each_reading(results):
+    for reading, timely in (("gap", 83), ("excess-gap", 88), ("delay", 91)):
+        found = measures.index("voice", reading, 0.3).over(results).samples(transport="udp")
+        assert found == pytest.approx([timely / 100] * 3)
+
+
+def test_index_takes_the_first_threshold_unless_one_is_named(results):
+    assert measures.index("voice", "gap").over(results).samples(transport="udp")[0] == pytest.approx(0.81)
+
+
+def test_thresholds_become_an_axis(results):
+    measured = measures.index_by_threshold("voice", "gap").over(results)
+    assert measured.axes == ("transport", "threshold")
+    assert measured.labels("threshold") == [150.0, 300.0]
+    assert measured.samples(transport="udp", threshold=300.0) == pytest.approx([0.83] * 3)
+
+
+def test_a_measure_that_does_not_apply_is_not_a_number(results):
+    mos = measures.mos("voice").over(results)
+    assert mos.interval(transport="udp").mean == pytest.approx(4.0)
+    assert math.isnan(mos.interval(transport="tcp/vegas").mean)
+    assert math.isnan(measures.goodput("nobody").over(results).interval(transport="udp").mean)
+
+
+def test_a_table_that_the_runs_did_not_leave_makes_a_measure_not_a_number(results):
+    del results.tables["timeliness"]
+    assert math.isnan(measures.index("voice").over(results).interval(transport="udp").mean)
+
+
+def test_delay_weighs_flows_by_what_they_received(results):
+    assert measures.delay("voice").over(results).interval(transport="udp").mean == pytest.approx(50)
+
+
+def test_fairness_is_what_the_simulator_measured(results):
+    expected = results.to_polars("groups")["jain"][0]
+    assert measures.fairness("voice").over(results).samples(transport="udp")[0] == expected
+
+
+def test_fairness_of_several_groups_at_once_is_refused():
+    import polars as pl
+
+    results = made_up()
+    groups = results.to_polars("groups")
+    results.tables["groups"] = pl.concat([groups, groups.with_columns(group=pl.lit("files"))]).to_arrow()
+    with pytest.raises(ValueError, match="name one of voice, files"):
+        measures.fairness().over(results)
+
+
+def test_an_unknown_measure_is_told_which_there_are():
+    with pytest.raises(KeyError, match="no measure 'godput'; there are goodput"):
+        measures.find("godput")

@@ -1,0 +1,111 @@
+"""Replication: every run once, kept as it ends, resumed where it stopped."""
+
+import struct
+from dataclasses import dataclass
+
+import pytest
+
+from fairwave.study.replication import Folder, Memory, replicate
+
+
+@dataclass(frozen=True)
+class Named:
+    """All that replication asks of a scenario."""
+
+    hash: str
+
+    @property
+    def name(self):
+        return self.hash
+
+
+def raw(value):
+    return {
+        "flows": {"value": ("f64", struct.pack("<d", value)), "group": ("dictionary", b"\0\0\0\0", ["voice"])}
+    }
+
+
+class Counting:
+    """A runner that ends jobs in reverse order, counts them, and may be stopped after some."""
+
+    def __init__(self, stop_after=None):
+        self.made = []
+        self.stop_after = stop_after
+
+    def __call__(self, jobs, _threads):
+        for done, index in enumerate(reversed(range(len(jobs)))):
+            if done == self.stop_after:
+                raise KeyboardInterrupt
+            scenario, seed = jobs[index]
+            self.made.append((scenario.hash, seed))
+            yield index, raw(float(scenario.hash) * 100 + seed)
+
+
+JOBS = [(Named(name), seed) for name in ("1", "2") for seed in (1, 2, 3)]
+EXPECTED = [101, 102, 103, 201, 202, 203]
+
+
+def values(tables):
+    return [one["flows"]["value"][0].as_py() for one in tables]
+
+
+def test_results_come_in_the_order_of_jobs_however_they_ended():
+    assert values(replicate(JOBS, runner=Counting())) == EXPECTED
+
+
+def test_the_same_run_asked_for_twice_is_made_once():
+    runner = Counting()
+    assert values(replicate(JOBS + JOBS, runner=runner)) == EXPECTED * 2
+    assert len(runner.made) == 6
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 2, 3, 5])
+def test_interrupted_work_resumes_where_it_stopped(tmp_path, stop_after):
+    first, second = Counting(stop_after), Counting()
+    with pytest.raises(KeyboardInterrupt):
+        replicate(JOBS, runner=first, keep=Folder(tmp_path, "1"))
+    assert values(replicate(JOBS, runner=second, keep=Folder(tmp_path, "1"))) == EXPECTED
+    assert sorted(first.made + second.made) == sorted((scenario.hash, seed) for scenario, seed in JOBS)
+
+
+def test_more_replications_run_only_what_is_new(tmp_path):
+    replicate(JOBS[:2], runner=Counting(), keep=Folder(tmp_path, "1"))
+    runner = Counting()
+    replicate(JOBS, runner=runner, keep=Folder(tmp_path, "1"))
+    assert len(runner.made) == 4
+
+
+def test_what_another_version_left_is_not_used(tmp_path):
+    replicate(JOBS, runner=Counting(), keep=Folder(tmp_path, "1"))
+    runner = Counting()
+    replicate(JOBS, runner=runner, keep=Folder(tmp_path, "2"))
+    assert len(runner.made) == 6
+
+
+def test_a_damaged_file_costs_its_runs_and_nothing_else(tmp_path):
+    replicate(JOBS, runner=Counting(), keep=Folder(tmp_path, "1"))
+    victim = sorted(tmp_path.glob("*.arrow"))[0]
+    victim.write_bytes(victim.read_bytes()[:100])
+    runner = Counting()
+    assert values(replicate(JOBS, runner=runner, keep=Folder(tmp_path, "1"))) == EXPECTED
+    assert len(runner.made) == 3
+
+
+def test_kept_tables_are_as_they_were(tmp_path):
+    (fresh,) = replicate(JOBS[:1], runner=Counting(), keep=Memory())
+    replicate(JOBS[:1], runner=Counting(), keep=Folder(tmp_path, "1"))
+    kept = Folder(tmp_path, "1").get("1", 1)
+    assert kept is not None
+    assert kept["flows"].equals(fresh["flows"])
+
+
+def test_progress_counts_what_was_kept_before(tmp_path):
+    replicate(JOBS[:2], runner=Counting(), keep=Folder(tmp_path, "1"))
+    told = []
+    replicate(
+        JOBS,
+        runner=Counting(),
+        keep=Folder(tmp_path, "1"),
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
