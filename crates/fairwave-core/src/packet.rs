@@ -97,6 +97,8 @@ pub enum Body {
         wave_size: u16,
         /// Sent before.
         retransmission: bool,
+        /// The last segment of its unit.
+        last: bool,
         /// When the sender sent it (the timestamp option's TSval, in nanoseconds).
         sent: Instant,
         /// When the application made the unit.
@@ -110,6 +112,8 @@ pub enum Body {
         echo: Instant,
         /// The receiver's measured rate of the last wave, bits per second of payload; 0 when it has none (TCP-Real).
         rate: f32,
+        /// Which wave that rate was measured over.
+        wave: u16,
         /// Selective acknowledgements, newest first.
         sack: [SackBlock; 3],
     },

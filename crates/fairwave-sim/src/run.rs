@@ -159,7 +159,8 @@ impl<'p> Simulation<'p> {
             let bulk = source.is_bulk();
             let (class, layers) = (flow.class, flow.traffic.layers());
             let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
-            let (sender, receiver) = flow.transport.endpoints(context).map_err(refused)?;
+            let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
+            let (sender, receiver) = flow.transport.endpoints(context, stream).map_err(refused)?;
             reactive.push(receiver.is_reactive());
             let activity = match bulk {
                 true => Sending::next_activity(&mut source, flow.stop),

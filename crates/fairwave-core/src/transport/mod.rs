@@ -4,11 +4,13 @@
 //! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
+mod choice;
 pub mod dvrc;
 mod gaps;
 mod meter;
 mod parts;
 mod serial;
+pub mod tcp;
 pub mod tfrc;
 pub mod udp;
 #[cfg(test)]
@@ -19,8 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::packet::{Class, FlowId, Packet};
+use crate::random::Stream;
 use crate::traffic::{LayerRates, Unit};
 use crate::units::Instant;
+use tcp::TcpConfig;
 
 /// A unit, or a part of it, that reached the receiving application.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -211,7 +215,7 @@ impl Default for SenderView {
 
 /// How a flow is sent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TransportConfig {
     /// As the application makes it.
     Udp(udp::UdpConfig),
@@ -219,6 +223,39 @@ pub enum TransportConfig {
     Tfrc(tfrc::TfrcConfig),
     /// DVRC: layered video at a rate that its receiver asks for (paper 002).
     Dvrc(dvrc::DvrcConfig),
+    /// TCP(1, 0.5) with Tahoe's recovery.
+    #[serde(rename = "tcp/tahoe")]
+    TcpTahoe(TcpConfig),
+    /// TCP(1, 0.5) with Reno's recovery.
+    #[serde(rename = "tcp/reno")]
+    TcpReno(TcpConfig),
+    /// TCP(1, 0.5) with NewReno's recovery.
+    #[serde(rename = "tcp/newreno")]
+    TcpNewreno(TcpConfig),
+    /// TCP(1, 0.5) with selective acknowledgements.
+    #[serde(rename = "tcp/sack")]
+    TcpSack(TcpConfig),
+    /// TCP(α, β).
+    #[serde(rename = "tcp/aimd")]
+    TcpAimd(TcpConfig),
+    /// γ around TCP(α, β) (paper 003).
+    #[serde(rename = "tcp/gamma")]
+    TcpGamma(TcpConfig),
+    /// γ and δ around TCP(α, β) (paper 003).
+    #[serde(rename = "tcp/gamma-delta")]
+    TcpGammaDelta(TcpConfig),
+    /// Vegas.
+    #[serde(rename = "tcp/vegas")]
+    TcpVegas(TcpConfig),
+    /// Westwood.
+    #[serde(rename = "tcp/westwood")]
+    TcpWestwood(TcpConfig),
+    /// Westwood+.
+    #[serde(rename = "tcp/westwood+")]
+    TcpWestwoodPlus(TcpConfig),
+    /// TCP-Real.
+    #[serde(rename = "tcp/real")]
+    TcpReal(TcpConfig),
 }
 
 impl Default for TransportConfig {
@@ -237,23 +274,15 @@ impl TransportConfig {
             TransportConfig::Udp(config) => config.check(),
             TransportConfig::Tfrc(config) => config.check(),
             TransportConfig::Dvrc(config) => config.check(),
+            other => other.tcp().map_or(Ok(()), |(flavour, config)| config.check(flavour)),
         }
     }
 
-    /// The name by which it is written and reported.
-    pub fn label(&self) -> String {
-        match self {
-            TransportConfig::Udp(_) => "udp".to_owned(),
-            TransportConfig::Tfrc(_) => "tfrc".to_owned(),
-            TransportConfig::Dvrc(_) => "dvrc".to_owned(),
-        }
-    }
-
-    /// Both endpoints of a flow.
+    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
     ///
     /// # Errors
     /// The first key whose value is not allowed.
-    pub fn endpoints(&self, context: FlowContext) -> Result<(AnySender, AnyReceiver), ConfigError> {
+    pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(AnySender, AnyReceiver), ConfigError> {
         match self {
             TransportConfig::Udp(config) => Ok((
                 AnySender::Udp(Box::new(udp::UdpSender::new(context, config)?)),
@@ -267,6 +296,14 @@ impl TransportConfig {
                 AnySender::Dvrc(Box::new(dvrc::DvrcSender::new(context, config)?)),
                 AnyReceiver::Dvrc(Box::new(dvrc::DvrcReceiver::new(context, config)?)),
             )),
+            other => {
+                let Some((flavour, config)) = other.tcp() else {
+                    let allowed = format!("one of {}", TransportConfig::names().join(", "));
+                    return Err(ConfigError::new("transport", other.name(), allowed, "transport = \"tcp/vegas\""));
+                };
+                let (sender, receiver) = config.endpoints(flavour, context, stream)?;
+                Ok((AnySender::Tcp(Box::new(sender)), AnyReceiver::Tcp(Box::new(receiver))))
+            }
         }
     }
 }
@@ -280,6 +317,8 @@ pub enum AnySender {
     Tfrc(Box<tfrc::TfrcSender>),
     /// DVRC.
     Dvrc(Box<dvrc::DvrcSender>),
+    /// TCP, any flavour.
+    Tcp(Box<tcp::TcpSender>),
     /// A user's own.
     Custom(Box<dyn Sender + Send>),
 }
@@ -293,6 +332,8 @@ pub enum AnyReceiver {
     Tfrc(Box<tfrc::TfrcReceiver>),
     /// DVRC.
     Dvrc(Box<dvrc::DvrcReceiver>),
+    /// TCP, any flavour.
+    Tcp(Box<tcp::TcpReceiver>),
     /// A user's own.
     Custom(Box<dyn Receiver + Send>),
 }
@@ -304,6 +345,7 @@ macro_rules! each_sender {
             AnySender::Udp($endpoint) => $call,
             AnySender::Tfrc($endpoint) => $call,
             AnySender::Dvrc($endpoint) => $call,
+            AnySender::Tcp($endpoint) => $call,
             AnySender::Custom($endpoint) => $call,
         }
     };
@@ -315,6 +357,7 @@ macro_rules! each_receiver {
             AnyReceiver::Udp($endpoint) => $call,
             AnyReceiver::Tfrc($endpoint) => $call,
             AnyReceiver::Dvrc($endpoint) => $call,
+            AnyReceiver::Tcp($endpoint) => $call,
             AnyReceiver::Custom($endpoint) => $call,
         }
     };

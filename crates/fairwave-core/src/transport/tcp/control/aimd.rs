@@ -1,0 +1,139 @@
+//! TCP(α, β): additive increase, multiplicative decrease. Reno, NewReno, SACK and Tahoe are TCP(1, 0.5) with their recovery.
+//!
+//! Source: paper 003 §I and Eq. (1)–(4); Yang & Lam, *General AIMD congestion control* (2000); RFC 5681 §3.1 for slow
+//! start and for α = 1, β = 0.5. β is the part of the window that is KEPT.
+//!
+//! **Assumptions.** The window grows by α / window with each acknowledgement of new data (α per round trip), not by bytes.
+//! A timeout lowers the slow start threshold by β as well. With `like_ns2` three habits of ns-2.35 are followed: the first
+//! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
+//! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).
+
+use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+
+/// TCP(α, β).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Aimd {
+    alpha: f64,
+    beta: f64,
+    like_ns2: bool,
+    /// No decrease yet.
+    first: bool,
+}
+
+impl Aimd {
+    /// TCP(`alpha`, `beta`): `alpha` > 0 segments per round trip, `beta` in (0, 1) the part kept.
+    pub fn new(alpha: f64, beta: f64, like_ns2: bool) -> Self {
+        Aimd { alpha, beta, like_ns2, first: true }
+    }
+
+    fn kept(&self, window: &Window) -> f64 {
+        if self.like_ns2 && (self.first || window.in_slow_start()) { 0.5 } else { self.beta }
+    }
+
+    fn threshold(&self, kept: f64, path: &Path) -> f64 {
+        let threshold = kept * path.in_use;
+        (if self.like_ns2 { libm::trunc(threshold) } else { threshold }).max(LEAST_THRESHOLD)
+    }
+}
+
+/// The α that makes TCP(α, β) as fast as TCP(1, 0.5) at equal loss: α = 4(1 − β²)/3 (paper 003 Eq. 3; Yang & Lam 2000).
+/// `beta` in (0, 1) is the part kept.
+pub fn friendly_alpha(beta: f64) -> f64 {
+    4.0 * (1.0 - beta * beta) / 3.0
+}
+
+/// Additive increase that others can build on.
+pub trait Additive: Controller {
+    /// Segments per round trip added in congestion avoidance.
+    fn alpha(&self) -> f64;
+}
+
+impl Additive for Aimd {
+    fn alpha(&self) -> f64 {
+        self.alpha
+    }
+}
+
+impl Controller for Aimd {
+    #[inline]
+    fn on_ack(&mut self, _path: &Path, window: &mut Window) {
+        window.congestion += if window.in_slow_start() { 1.0 } else { self.alpha / window.congestion };
+    }
+
+    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        let kept = self.kept(window);
+        self.first = false;
+        window.threshold = self.threshold(kept, path);
+        window.congestion = if self.like_ns2 { (kept * path.in_use).max(1.0) } else { window.threshold };
+        Verdict::Congestion
+    }
+
+    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        if self.like_ns2 || !path.timed_out_before {
+            let kept = if self.like_ns2 { 0.5 } else { self.beta };
+            window.threshold = self.threshold(kept, path);
+        }
+        self.first = false;
+        window.congestion = 1.0;
+        Verdict::Congestion
+    }
+
+    fn on_restart(&mut self, _path: &Path, _window: &mut Window) {
+        self.first = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(in_use: f64) -> Path {
+        Path { in_use, ..Path::new(1000) }
+    }
+
+    #[test]
+    fn slow_start_adds_one_and_avoidance_alpha_over_the_window() {
+        let mut aimd = Aimd::new(0.31, 0.875, false);
+        let mut window = Window { congestion: 9.0, threshold: 10.0 };
+        aimd.on_ack(&path(9.0), &mut window);
+        assert_eq!(window.congestion, 10.0);
+        aimd.on_ack(&path(10.0), &mut window);
+        assert_eq!(window.congestion, 10.0 + 0.031);
+    }
+
+    #[test]
+    fn a_loss_keeps_beta() {
+        let mut aimd = Aimd::new(0.31, 0.875, false);
+        let mut window = Window { congestion: 40.0, threshold: 20.0 };
+        assert_eq!(aimd.on_loss(&path(40.0), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 35.0, threshold: 35.0 });
+    }
+
+    #[test]
+    fn ns2_halves_first_and_truncates_the_threshold_only() {
+        let mut aimd = Aimd::new(0.31, 0.875, true);
+        let mut window = Window { congestion: 41.0, threshold: 20.0 };
+        aimd.on_loss(&path(41.0), &mut window);
+        assert_eq!(window, Window { congestion: 20.5, threshold: 20.0 });
+        window.congestion = 41.0;
+        aimd.on_loss(&path(41.0), &mut window);
+        assert_eq!(window, Window { congestion: 35.875, threshold: 35.0 });
+    }
+
+    #[test]
+    fn a_second_timeout_of_a_segment_holds_the_threshold() {
+        let mut aimd = Aimd::new(1.0, 0.5, false);
+        let mut window = Window { congestion: 40.0, threshold: 20.0 };
+        aimd.on_timeout(&path(40.0), &mut window);
+        aimd.on_timeout(&Path { timed_out_before: true, ..path(1.0) }, &mut window);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 20.0 });
+    }
+
+    #[test]
+    fn the_friendly_curve_goes_through_reno_and_paper_003s_pairs() {
+        assert!((friendly_alpha(0.5) - 1.0).abs() < 1e-12);
+        assert!((friendly_alpha(0.875) - 0.3125).abs() < 1e-12);
+        assert!((friendly_alpha(0.75) - 0.5833).abs() < 1e-4);
+        assert!((friendly_alpha(0.25) - 1.25).abs() < 1e-12);
+    }
+}

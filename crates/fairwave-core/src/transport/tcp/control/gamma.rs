@@ -1,0 +1,174 @@
+//! γ and δ: congestion avoidance around any additive-increase controller, before the buffer overflows.
+//!
+//! Source: paper 003 §IV, Eq. (15)–(17). When the queueing delay reaches the share Th_upper of the largest seen, the window
+//! is multiplied one round trip later by γ = minRTT / (Th_upper·maxRTT + (1 − Th_upper)·minRTT), which brings the system
+//! to the knee, where the queue is just empty. With δ, the window grows by δ per round trip instead of α while the share is at
+//! most Th_lower.
+//!
+//! **Assumptions.** The round trip is the sender's own, to the nanosecond, and its extremes are those of the whole
+//! connection. 'After one RTT' is the round trip measured at detection. After a decrease nothing is detected until a segment
+//! that left after it is acknowledged, since what is measured before was queued before. Both act in congestion avoidance only: in slow start the largest round trip is
+//! always the present one. The threshold follows the window down, so that a decrease does not start slow start.
+
+use super::aimd::Additive;
+use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::units::{Instant, Span};
+
+/// γ (and δ) around `B`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Gamma<B> {
+    base: B,
+    upper: f64,
+    lower: f64,
+    delta: Option<f64>,
+    /// When a detected decrease takes effect.
+    due: Instant,
+    /// Nothing is detected before this segment is acknowledged: it was the next to leave at the last decrease.
+    rest: u32,
+    /// The γ of the last decrease.
+    last: f64,
+}
+
+impl<B: Additive> Gamma<B> {
+    /// γ around `base` with Th_upper = `upper`; with `delta` segments per round trip while the share is at most `lower`.
+    pub fn new(base: B, upper: f64, lower: f64, delta: Option<f64>) -> Self {
+        Gamma { base, upper, lower, delta, due: Instant::NEVER, rest: 0, last: f64::NAN }
+    }
+
+    /// A decrease that was due is not made: a loss made a larger one.
+    fn overtaken(&mut self, path: &Path) {
+        self.due = Instant::NEVER;
+        self.rest = path.next;
+    }
+}
+
+/// γ of Eq. (16): the part of the window to keep so that the queue just empties.
+pub fn gamma(min_rtt: Span, max_rtt: Span, upper: f64) -> f64 {
+    let (min, max) = (min_rtt.nanos() as f64, max_rtt.nanos() as f64);
+    min / (upper * max + (1.0 - upper) * min)
+}
+
+impl<B: Additive> Controller for Gamma<B> {
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        let slow_start = window.in_slow_start();
+        self.base.on_ack(path, window);
+        if slow_start {
+            return;
+        }
+        let share = path.queueing_share();
+        if let Some(delta) = self.delta
+            && share <= self.lower
+        {
+            window.congestion += (delta - self.base.alpha()) / window.congestion;
+        }
+        if path.now >= self.due {
+            self.due = Instant::NEVER;
+            self.rest = path.next;
+            self.last = gamma(path.min_rtt, path.max_rtt, self.upper);
+            window.congestion = (window.congestion * self.last).max(LEAST_THRESHOLD);
+            window.threshold = window.threshold.min(window.congestion);
+        } else if self.due == Instant::NEVER && path.unacknowledged > self.rest && share >= self.upper {
+            self.due = path.now + path.rtt;
+        }
+    }
+
+    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
+        self.base.on_other_ack(path, window);
+    }
+
+    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        self.overtaken(path);
+        self.base.on_loss(path, window)
+    }
+
+    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        self.overtaken(path);
+        self.base.on_timeout(path, window)
+    }
+
+    fn on_restart(&mut self, path: &Path, window: &mut Window) {
+        self.overtaken(path);
+        self.base.on_restart(path, window);
+    }
+
+    /// The γ of the last decrease.
+    fn estimate(&self) -> f64 {
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aimd;
+    use super::*;
+
+    /// Segments leave and are acknowledged every millisecond.
+    fn path(now_ms: u64, rtt_ms: u64) -> Path {
+        Path {
+            next: now_ms as u32,
+            unacknowledged: (now_ms - rtt_ms) as u32,
+            now: Instant::ZERO + Span::from_millis(now_ms),
+            rtt: Span::from_millis(rtt_ms),
+            min_rtt: Span::from_millis(100),
+            max_rtt: Span::from_millis(200),
+            ..Path::new(1000)
+        }
+    }
+
+    fn reno(delta: Option<f64>) -> (Gamma<Aimd>, Window) {
+        (Gamma::new(Aimd::new(1.0, 0.5, false), 0.5, 0.1, delta), Window { congestion: 30.0, threshold: 10.0 })
+    }
+
+    #[test]
+    fn gamma_is_two_thirds_when_the_buffer_is_the_delay_bandwidth_product() {
+        // Paper 003 §IV: "since the buffer size is set to the delay-bandwidth product, γ is around 2/3".
+        assert!((gamma(Span::from_millis(100), Span::from_millis(200), 0.5) - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_decrease_takes_effect_one_round_trip_after_detection() {
+        let (mut gamma, mut window) = reno(None);
+        gamma.on_ack(&path(1000, 150), &mut window);
+        gamma.on_ack(&path(1149, 150), &mut window);
+        let before = window.congestion;
+        assert!(before > 30.0, "it grows until then");
+        gamma.on_ack(&path(1150, 150), &mut window);
+        assert!((window.congestion - (before + 1.0 / before) * 2.0 / 3.0).abs() < 1e-9);
+        assert!(window.threshold <= window.congestion);
+    }
+
+    #[test]
+    fn at_most_one_adjustment_per_round_trip() {
+        let (mut gamma, mut window) = reno(None);
+        for now in [1000, 1150] {
+            gamma.on_ack(&path(now, 150), &mut window);
+        }
+        let lowered = window.congestion;
+        for now in 1151..1451 {
+            gamma.on_ack(&path(now, 150), &mut window);
+        }
+        let grown = window.congestion;
+        assert!(grown > lowered, "what was queued before the decrease does not count again");
+        gamma.on_ack(&path(1451, 150), &mut window);
+        assert!(window.congestion < grown);
+    }
+
+    #[test]
+    fn delta_replaces_alpha_while_the_queue_is_nearly_empty() {
+        let (mut gamma, mut window) = reno(Some(2.0));
+        gamma.on_ack(&path(1000, 110), &mut window);
+        assert!((window.congestion - (30.0 + 2.0 / 30.0)).abs() < 1e-3);
+        let (mut gamma, mut window) = reno(Some(2.0));
+        gamma.on_ack(&path(1000, 111), &mut window);
+        assert!((window.congestion - (30.0 + 1.0 / 30.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_happens_in_slow_start() {
+        let (mut gamma, _) = reno(Some(2.0));
+        let mut window = Window { congestion: 8.0, threshold: 64.0 };
+        gamma.on_ack(&path(1000, 200), &mut window);
+        gamma.on_ack(&path(1300, 200), &mut window);
+        assert_eq!(window.congestion, 10.0);
+    }
+}

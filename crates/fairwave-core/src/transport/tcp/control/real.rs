@@ -1,0 +1,217 @@
+//! TCP-Real: the receiver measures at what rate each wave of segments comes in and says so on its acknowledgements.
+//!
+//! Source: paper 000 §3.1 and §5.1, paper 003 §IV; Tsaoussidis & Zhang, *TCP-Real: receiver-oriented congestion control*
+//! (2002). A wave is a window's worth of segments. Once per wave the new rate is held against the one before: no drop, the
+//! window grows by one per round trip; a small drop, it rests; a larger one, it is multiplied by 1 − γ, γ = 1/8. A loss while
+//! the rate holds and the jitter is low is judged an error of the wire and costs no window, and so is a timeout; any other loss is congestion, as in Reno.
+//!
+//! **Assumptions** (the papers give no thresholds; all can be set). *No drop*: the rate is at least (1 − `hold`) of the one before,
+//! `hold` = 0.01, which is what rounding moves. *Small*: not below (1 − `cut`), `cut` = 1/8, so that the window never falls by more
+//! than the rate did. *The rate holds* at a loss: the last comparison was no large drop. *Jitter is low*: the smoothed round trip is above its
+//! minimum (packet delay variation as RFC 5481 §4.2 has it) by at most `jitter` = half of the largest queueing delay seen,
+//! as for γ in paper 003 Eq. (15), or by a tenth of the minimum, where nothing ever queued. The receiver's rate is that of the payload that came in between the wave's first and last
+//! arrival. In slow start the window grows by one per acknowledgement, and a large drop ends it. A timeout is judged random once in a row;
+//! if the timer goes off again before anything came through, the path is gone and the window is too.
+
+use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::units::Rate;
+
+/// Thresholds of TCP-Real.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RealThresholds {
+    /// The part that a large drop takes from the window.
+    pub gamma: f64,
+    /// A drop of the rate by up to this part is none.
+    pub hold: f64,
+    /// A drop by up to this part is small.
+    pub cut: f64,
+    /// Jitter is low up to this part of the largest queueing delay seen.
+    pub jitter: f64,
+}
+
+/// TCP-Real.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Real {
+    thresholds: RealThresholds,
+    /// Rate of the last wave, bits per second; 0 before the first.
+    rate: f64,
+    wave: u16,
+    trend: Trend,
+    /// Smoothed round trip, seconds.
+    rtt: f64,
+}
+
+/// How the last wave's rate compares with the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Trend {
+    NoDrop,
+    Small,
+    Large,
+}
+
+/// Delay variation below this part of the smallest round trip is low wherever the largest is.
+const QUIET: f64 = 0.1;
+
+impl Real {
+    /// TCP-Real with these thresholds.
+    pub fn new(thresholds: RealThresholds) -> Self {
+        Real { thresholds, rate: 0.0, wave: 0, trend: Trend::NoDrop, rtt: 0.0 }
+    }
+
+    fn observe(&mut self, path: &Path, window: &mut Window) {
+        let rtt = path.rtt.seconds();
+        self.rtt += if self.rtt == 0.0 { rtt } else { (rtt - self.rtt) / 8.0 };
+        if path.rate == Rate::default() || (path.wave == self.wave && self.rate > 0.0) {
+            return;
+        }
+        let rate = path.rate.bits_per_second() as f64;
+        if self.rate > 0.0 {
+            let kept = rate / self.rate;
+            self.trend = if kept >= 1.0 - self.thresholds.hold {
+                Trend::NoDrop
+            } else if kept >= 1.0 - self.thresholds.cut {
+                Trend::Small
+            } else {
+                window.congestion = (window.congestion * (1.0 - self.thresholds.gamma)).max(LEAST_THRESHOLD);
+                window.threshold = window.threshold.min(window.congestion);
+                Trend::Large
+            };
+        }
+        self.rate = rate;
+        self.wave = path.wave;
+    }
+
+    fn jitter_is_low(&self, path: &Path) -> bool {
+        let min = path.min_rtt.seconds();
+        let range = path.max_rtt.saturating_sub(path.min_rtt).seconds();
+        self.rtt - min <= (self.thresholds.jitter * range).max(QUIET * min)
+    }
+
+    fn is_random(&self, path: &Path) -> bool {
+        self.rate > 0.0 && self.trend != Trend::Large && self.jitter_is_low(path)
+    }
+}
+
+impl Controller for Real {
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        self.observe(path, window);
+        if window.in_slow_start() {
+            window.congestion += 1.0;
+        } else if self.trend == Trend::NoDrop {
+            window.congestion += 1.0 / window.congestion;
+        }
+    }
+
+    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
+        self.observe(path, window);
+    }
+
+    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        if self.is_random(path) {
+            return Verdict::Random;
+        }
+        window.threshold = (path.in_use / 2.0).max(LEAST_THRESHOLD);
+        window.congestion = window.threshold;
+        Verdict::Congestion
+    }
+
+    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        if !path.timed_out_before && self.is_random(path) {
+            return Verdict::Random;
+        }
+        window.threshold = (path.in_use / 2.0).max(LEAST_THRESHOLD);
+        window.congestion = 1.0;
+        Verdict::Congestion
+    }
+
+    /// Rate of the last wave, bits per second of payload.
+    fn estimate(&self) -> f64 {
+        if self.rate > 0.0 { self.rate } else { f64::NAN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    const THRESHOLDS: RealThresholds = RealThresholds { gamma: 0.125, hold: 0.01, cut: 0.125, jitter: 0.5 };
+
+    fn path(wave: u16, kilobits: u64, rtt_ms: u64) -> Path {
+        Path {
+            rtt: Span::from_millis(rtt_ms),
+            min_rtt: Span::from_millis(100),
+            max_rtt: Span::from_millis(200),
+            rate: Rate::from_bits_per_second(kilobits * 1000),
+            wave,
+            in_use: 20.0,
+            ..Path::new(1000)
+        }
+    }
+
+    /// The window after waves of these rates, one acknowledgement each.
+    fn after(rates: &[u64]) -> (Real, Window) {
+        let mut real = Real::new(THRESHOLDS);
+        let mut window = Window { congestion: 20.0, threshold: 10.0 };
+        for (wave, &rate) in rates.iter().enumerate() {
+            real.on_ack(&path(wave as u16 + 1, rate, 110), &mut window);
+        }
+        (real, window)
+    }
+
+    #[test]
+    fn the_window_grows_while_the_rate_does_not_drop() {
+        assert!(after(&[1000, 1000, 1100]).1.congestion > 20.14);
+    }
+
+    #[test]
+    fn it_rests_on_a_small_drop() {
+        let before = after(&[1000]).1.congestion;
+        assert_eq!(after(&[1000, 900]).1.congestion, before);
+    }
+
+    #[test]
+    fn it_loses_an_eighth_on_a_larger_drop() {
+        let before = after(&[1000]).1.congestion;
+        assert_eq!(after(&[1000, 800]).1.congestion, before * 0.875);
+    }
+
+    #[test]
+    fn a_wave_counts_once() {
+        let (mut real, mut window) = after(&[1000]);
+        let before = window.congestion;
+        real.on_ack(&path(2, 800, 110), &mut window);
+        real.on_ack(&path(2, 800, 110), &mut window);
+        assert_eq!(window.congestion, before * 0.875);
+    }
+
+    #[test]
+    fn a_loss_at_steady_rate_and_low_jitter_costs_no_window() {
+        let (mut real, mut window) = after(&[1000, 1000]);
+        let before = window;
+        assert_eq!(real.on_loss(&path(2, 1000, 110), &mut window), Verdict::Random);
+        assert_eq!(real.on_timeout(&path(2, 1000, 110), &mut window), Verdict::Random);
+        assert_eq!(window, before);
+    }
+
+    #[test]
+    fn a_loss_after_a_large_drop_or_with_a_long_queue_halves() {
+        let (mut real, mut window) = after(&[1000, 800]);
+        assert_eq!(real.on_loss(&path(2, 800, 110), &mut window), Verdict::Congestion);
+        assert_eq!(window.congestion, 10.0);
+        let mut real = Real::new(THRESHOLDS);
+        let mut window = Window { congestion: 20.0, threshold: 10.0 };
+        for wave in 1..30 {
+            real.on_ack(&path(wave, 1000, 190), &mut window);
+        }
+        assert_eq!(real.on_loss(&path(30, 1000, 190), &mut window), Verdict::Congestion);
+    }
+
+    #[test]
+    fn a_second_timeout_in_a_row_is_never_random() {
+        let (mut real, mut window) = after(&[1000, 1000]);
+        let again = Path { timed_out_before: true, ..path(2, 1000, 110) };
+        assert_eq!(real.on_timeout(&again, &mut window), Verdict::Congestion);
+        assert_eq!(window.congestion, 1.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! Westwood+: Westwood with one bandwidth sample per round trip, so that compressed acknowledgements do not inflate it.
+//!
+//! Source: paper 002 (its TCP competitor); Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno,
+//! and Vegas TCP congestion control* (2004). b = (data acknowledged in the last round trip) / (its length);
+//! BWE = 0.9·BWE + 0.1·b.
+//!
+//! **Assumptions.** A round ends with the first acknowledgement at least one (last measured) round trip after it began; the first sample
+//! sets the estimate. Otherwise as [`Westwood`](super::Westwood).
+
+use super::westwood::{AckedCount, threshold_of};
+use super::{Controller, Path, Verdict, Window};
+use crate::units::{Instant, Rate, Span};
+
+/// Westwood+.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WestwoodPlus {
+    filter: f64,
+    counter: AckedCount,
+    /// Bits acknowledged in this round.
+    bits: f64,
+    began: Instant,
+    /// Bits per second.
+    estimate: f64,
+}
+
+/// A round lasts at least this long, as in its authors' code: shorter ones measure bursts.
+const LEAST_ROUND: Span = Span::from_millis(50);
+
+impl WestwoodPlus {
+    /// Westwood+ that keeps `filter`, in [0, 1), of its estimate in each round.
+    pub fn new(filter: f64) -> Self {
+        WestwoodPlus { filter, counter: AckedCount::default(), bits: 0.0, began: Instant::ZERO, estimate: 0.0 }
+    }
+
+    /// The estimated bandwidth, payload.
+    pub fn bandwidth(&self) -> Rate {
+        Rate::from_bits_per_second(self.estimate as u64)
+    }
+
+    fn measure(&mut self, path: &Path) {
+        let segments = self.counter.count(path);
+        if self.began == Instant::ZERO {
+            self.began = path.now;
+            return;
+        }
+        self.bits += f64::from(segments) * f64::from(path.payload) * 8.0;
+        let elapsed = path.now.since(self.began);
+        if elapsed >= path.rtt.max(LEAST_ROUND) {
+            let sample = self.bits / elapsed.seconds();
+            self.estimate =
+                if self.estimate > 0.0 { self.filter * self.estimate + (1.0 - self.filter) * sample } else { sample };
+            self.bits = 0.0;
+            self.began = path.now;
+        }
+    }
+}
+
+impl Controller for WestwoodPlus {
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        self.measure(path);
+        window.congestion += if window.in_slow_start() { 1.0 } else { 1.0 / window.congestion };
+    }
+
+    fn on_other_ack(&mut self, path: &Path, _window: &mut Window) {
+        self.measure(path);
+    }
+
+    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        window.threshold = threshold_of(self.estimate, path);
+        window.congestion = window.congestion.min(window.threshold);
+        Verdict::Congestion
+    }
+
+    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        window.threshold = threshold_of(self.estimate, path);
+        window.congestion = 1.0;
+        Verdict::Congestion
+    }
+
+    /// The estimated bandwidth, bits per second of payload.
+    fn estimate(&self) -> f64 {
+        self.estimate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(now_ms: u64) -> Path {
+        Path {
+            now: Instant::ZERO + Span::from_millis(now_ms),
+            rtt: Span::from_millis(100),
+            min_rtt: Span::from_millis(100),
+            acknowledged: 1,
+            ..Path::new(1000)
+        }
+    }
+
+    #[test]
+    fn one_sample_per_round_trip_enters_the_filter() {
+        let mut westwood = WestwoodPlus::new(0.9);
+        let mut window = Window { congestion: 10.0, threshold: 5.0 };
+        for now in (1000..=1100).step_by(10) {
+            westwood.on_ack(&ack(now), &mut window);
+        }
+        // Ten segments of 8000 bits in 100 ms.
+        assert!((westwood.estimate() - 8e5).abs() < 1.0);
+        for now in (1105..=1200).step_by(5) {
+            westwood.on_ack(&ack(now), &mut window);
+        }
+        assert!((westwood.estimate() - (0.9 * 8e5 + 0.1 * 16e5)).abs() < 1.0);
+    }
+}

@@ -1,0 +1,387 @@
+//! The one TCP receiver: delivers in order, acknowledges, says what it holds beyond (SACK) and how fast waves come in (TCP-Real).
+//!
+//! Source: RFC 9293 §3.10 in outline; RFC 5681 §4.2 for delayed acknowledgements; RFC 2018 §4 for which blocks to report; paper 000
+//! §3.1 for the rate of a wave.
+//!
+//! **Assumptions.** Every segment is acknowledged at once unless delaying is on; then every second one in order, any that is out of
+//! order or fills a hole at once, and one alone after the timeout. What comes beyond the receiver's window is thrown away and
+//! acknowledged. A wave's rate is the payload that came in after its first segment, over the time from first to last; a wave of which fewer
+//! than two segments arrived has none. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
+
+use super::TcpParameters;
+use super::units::{Piece, Pieces};
+use crate::packet::{Body, Packet, SackBlock};
+use crate::transport::{Delivery, FlowContext, Output, Receiver};
+use crate::units::{Bytes, Instant, Span};
+
+/// The receiving half of a TCP connection.
+pub struct TcpReceiver {
+    context: FlowContext,
+    acknowledgement: u16,
+    window: u32,
+    sack: bool,
+    waves: bool,
+    delay: Option<Span>,
+    /// The next segment expected.
+    next: u32,
+    /// One past the highest segment held; `next` if nothing is held out of order.
+    top: u32,
+    held: Held,
+    /// Blocks as last reported, newest first.
+    blocks: [SackBlock; 3],
+    wave: Wave,
+    /// An acknowledgement is being delayed; what it would echo.
+    waiting: Option<Instant>,
+    acknowledge_at: Instant,
+}
+
+/// What arrived out of order. Takes no memory until something does.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    present: Vec<bool>,
+    pieces: Option<Pieces>,
+}
+
+impl Held {
+    fn place(&self, segment: u32) -> usize {
+        segment as usize & (self.present.len() - 1)
+    }
+
+    fn has(&self, segment: u32) -> bool {
+        !self.present.is_empty() && self.present[self.place(segment)]
+    }
+
+    fn put(&mut self, room: u32, next: u32, segment: u32, piece: Piece) {
+        if self.present.is_empty() {
+            self.present = vec![false; (room as usize + 1).next_power_of_two()];
+        }
+        let place = self.place(segment);
+        self.present[place] = true;
+        self.pieces.get_or_insert_with(|| Pieces::new(room.saturating_add(1))).put(next, segment, piece);
+    }
+
+    fn take(&mut self, segment: u32) -> Option<Piece> {
+        if !self.has(segment) {
+            return None;
+        }
+        let place = self.place(segment);
+        self.present[place] = false;
+        self.pieces.as_ref().map(|pieces| pieces.get(segment))
+    }
+}
+
+/// The wave that is coming in, and the rate of the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wave {
+    id: u16,
+    /// Segments of it so far.
+    arrived: u16,
+    began: Instant,
+    last: Instant,
+    /// Payload after the first segment.
+    payload: u64,
+    /// It has had as many segments as it was to have: the rest is left out.
+    full: bool,
+    /// The last wave that has a rate, and the rate in bits per second.
+    measured: u16,
+    rate: f32,
+}
+
+impl Wave {
+    fn on_segment(&mut self, now: Instant, id: u16, size: u16, payload: u16) {
+        if id != self.id || self.arrived == 0 {
+            if id.wrapping_sub(self.id) > u16::MAX / 2 {
+                return; // a straggler of an earlier wave
+            }
+            self.close();
+            *self = Wave { id, arrived: 1, began: now, last: now, payload: 0, full: false, ..*self };
+        } else if !self.full {
+            self.arrived = self.arrived.saturating_add(1);
+            self.payload += u64::from(payload);
+            self.last = now;
+        }
+        if self.arrived >= size && !self.full {
+            self.close();
+            self.full = true;
+        }
+    }
+
+    fn close(&mut self) {
+        let elapsed = self.last.since(self.began);
+        if self.payload > 0 && elapsed > Span::ZERO {
+            self.rate = Bytes::new(self.payload).per(elapsed).bits_per_second() as f32;
+            self.measured = self.id;
+        }
+        self.payload = 0;
+    }
+}
+
+impl TcpReceiver {
+    /// The receiver of `context`'s flow.
+    pub fn new(context: FlowContext, parameters: &TcpParameters) -> Self {
+        let first = u32::from(!parameters.handshake);
+        TcpReceiver {
+            context,
+            acknowledgement: parameters.acknowledgement,
+            window: parameters.receiver_window,
+            sack: parameters.sends_sack(),
+            waves: parameters.waves,
+            delay: parameters.delayed_ack,
+            next: first,
+            top: first,
+            held: Held::default(),
+            blocks: [SackBlock::default(); 3],
+            wave: Wave::default(),
+            waiting: None,
+            acknowledge_at: Instant::NEVER,
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, piece: Piece, out: &mut Output) {
+        out.deliveries.push(Delivery {
+            unit: piece.unit,
+            payload: u32::from(piece.payload),
+            created: piece.created,
+            layer: piece.layer,
+            complete: piece.last,
+        });
+    }
+
+    fn acknowledge(&mut self, echo: Instant, out: &mut Output) {
+        self.waiting = None;
+        self.acknowledge_at = Instant::NEVER;
+        out.packets.push(Packet {
+            flow: self.context.flow,
+            wire: self.acknowledgement,
+            class: self.context.class,
+            feedback: true,
+            layer: 0,
+            body: Body::Ack {
+                next: self.next,
+                echo,
+                rate: self.wave.rate,
+                wave: self.wave.measured,
+                sack: self.blocks,
+            },
+        });
+    }
+
+    /// Puts the block that `segment` belongs to in front, and keeps the others that are still apart (RFC 2018 §4).
+    fn report(&mut self, segment: u32) {
+        if !self.sack {
+            return;
+        }
+        let mut block = SackBlock { first: segment, end: segment + 1 };
+        // Known blocks are whole, so extending by them is enough, but for those that fell out of the list.
+        while block.first > self.next && self.held.has(block.first - 1) {
+            block.first -= 1;
+        }
+        while block.end < self.top && self.held.has(block.end) {
+            block.end += 1;
+        }
+        let older = self.blocks;
+        self.blocks = [block, SackBlock::default(), SackBlock::default()];
+        let apart = older.iter().filter(|b| b.end > b.first && (b.end < block.first || b.first > block.end));
+        for (place, kept) in self.blocks[1..].iter_mut().zip(apart) {
+            *place = *kept;
+        }
+    }
+
+    /// Forgets blocks that the cumulative acknowledgement has reached.
+    fn forget_blocks(&mut self) {
+        if self.blocks[0].end == self.blocks[0].first {
+            return;
+        }
+        let older = self.blocks;
+        self.blocks = [SackBlock::default(); 3];
+        for (place, kept) in self.blocks.iter_mut().zip(older.iter().filter(|b| b.end > b.first && b.first > self.next))
+        {
+            *place = *kept;
+        }
+    }
+}
+
+impl Receiver for TcpReceiver {
+    #[inline]
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        let Body::Segment { payload, sequence, unit, wave, wave_size, last, sent, created, .. } = packet.body else {
+            return;
+        };
+        if self.waves {
+            self.wave.on_segment(now, wave, wave_size, payload);
+        }
+        let piece = Piece { created, unit, payload, layer: packet.layer, last };
+        let mut at_once = true;
+        if sequence == self.next {
+            self.next += 1;
+            if sequence > 0 {
+                self.deliver(piece, out);
+            }
+            if self.top < self.next {
+                self.top = self.next;
+                at_once = sequence == 0;
+            } else {
+                while let Some(piece) = self.held.take(self.next) {
+                    self.next += 1;
+                    self.deliver(piece, out);
+                }
+                self.forget_blocks();
+            }
+        } else if sequence > self.next && sequence - self.next < self.window && !self.held.has(sequence) {
+            self.held.put(self.window, self.next, sequence, piece);
+            self.top = self.top.max(sequence + 1);
+            self.report(sequence);
+        }
+        match (self.delay, self.waiting) {
+            (Some(delay), None) if !at_once => {
+                self.waiting = Some(sent);
+                self.acknowledge_at = now + delay;
+            }
+            // RFC 7323 §4.3: a delayed acknowledgement echoes the earliest segment that it covers.
+            (Some(_), Some(earlier)) if !at_once => self.acknowledge(earlier, out),
+            _ => self.acknowledge(sent, out),
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        if now >= self.acknowledge_at
+            && let Some(echo) = self.waiting
+        {
+            self.acknowledge(echo, out);
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Instant {
+        self.acknowledge_at
+    }
+
+    #[inline]
+    fn is_reactive(&self) -> bool {
+        self.delay.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Flavour, TcpConfig};
+    use super::*;
+    use crate::packet::{Class, FlowId};
+
+    fn receiver(config: TcpConfig) -> TcpReceiver {
+        TcpReceiver::new(FlowContext::default(), &config.parameters(Flavour::Sack))
+    }
+
+    fn segment(sequence: u32) -> Packet {
+        waving(sequence, 0, 0)
+    }
+
+    fn waving(sequence: u32, wave: u16, wave_size: u16) -> Packet {
+        Packet {
+            flow: FlowId(0),
+            wire: 1040,
+            class: Class::Tcp,
+            feedback: false,
+            layer: 0,
+            body: Body::Segment {
+                payload: 1000,
+                sequence,
+                unit: sequence,
+                wave,
+                wave_size,
+                retransmission: false,
+                last: true,
+                sent: Instant::from_nanos(u64::from(sequence)),
+                created: Instant::ZERO,
+            },
+        }
+    }
+
+    /// What it acknowledges after each of these segments: (next, blocks).
+    fn acknowledgements(receiver: &mut TcpReceiver, segments: &[u32]) -> Vec<(u32, Vec<(u32, u32)>)> {
+        let mut out = Output::default();
+        for &sequence in segments {
+            receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+        }
+        let blocks = |sack: &[SackBlock; 3]| {
+            sack.iter().filter(|b| b.end > b.first).map(|b| (b.first, b.end)).collect::<Vec<_>>()
+        };
+        let read = |packet: &Packet| match &packet.body {
+            Body::Ack { next, sack, .. } => Some((*next, blocks(sack))),
+            _ => None,
+        };
+        out.packets.iter().filter_map(read).collect()
+    }
+
+    #[test]
+    fn blocks_are_reported_newest_first() {
+        // RFC 2018 §4: the first block is the one that the segment belongs to, the others as last reported.
+        let acks = acknowledgements(&mut receiver(TcpConfig::default()), &[0, 1, 3, 5, 6, 8, 2, 4]);
+        assert_eq!(acks[2], (2, vec![(3, 4)]));
+        assert_eq!(acks[3], (2, vec![(5, 6), (3, 4)]));
+        assert_eq!(acks[4], (2, vec![(5, 7), (3, 4)]));
+        assert_eq!(acks[5], (2, vec![(8, 9), (5, 7), (3, 4)]));
+        assert_eq!(acks[6], (4, vec![(8, 9), (5, 7)]));
+        assert_eq!(acks[7], (7, vec![(8, 9)]));
+    }
+
+    #[test]
+    fn a_delaying_receiver_acknowledges_every_second_segment_and_disorder_at_once() {
+        let delayed = TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() };
+        let mut receiver = receiver(delayed);
+        assert!(!receiver.is_reactive());
+        let acks = acknowledgements(&mut receiver, &[0, 1, 2, 3, 5, 4]);
+        assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 4, 6]);
+    }
+
+    #[test]
+    fn a_single_segment_is_acknowledged_after_the_delay() {
+        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
+        let mut out = Output::default();
+        receiver.on_packet(Instant::ZERO, &segment(0), &mut out);
+        receiver.on_packet(Instant::ZERO, &segment(1), &mut out);
+        assert_eq!((out.packets.len(), receiver.deadline()), (1, Instant::ZERO + Span::from_millis(100)));
+        receiver.on_timer(receiver.deadline(), &mut out);
+        assert_eq!((out.packets.len(), receiver.deadline()), (2, Instant::NEVER));
+    }
+
+    #[test]
+    fn a_waves_rate_is_its_payload_over_its_time() {
+        let mut receiver = TcpReceiver::new(FlowContext::default(), &TcpConfig::default().parameters(Flavour::Real));
+        let mut out = Output::default();
+        for n in 0..5u32 {
+            // 1000 bytes every 4 ms: 2 Mb/s.
+            let now = Instant::ZERO + Span::from_millis(u64::from(n) * 4);
+            receiver.on_packet(now, &waving(n, 7, 5), &mut out);
+        }
+        let Some(Packet { body: Body::Ack { rate, wave, .. }, .. }) = out.packets.last() else { panic!("no ack") };
+        assert_eq!((*rate, *wave), (2e6, 7));
+    }
+
+    proptest! {
+        #[test]
+        fn every_unit_arrives_once_and_in_order(
+            mut order in Just((1u32..60).collect::<Vec<_>>()).prop_shuffle(),
+            again in proptest::collection::vec((0usize..59, 1u32..60), 0..40),
+            delayed in any::<bool>(),
+        ) {
+            for (place, segment) in again {
+                order.insert(place, segment);
+            }
+            // Whatever was lost comes again, as a sender sees to.
+            order.extend(1..60);
+            let config = TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::default() };
+            let mut receiver = receiver(config);
+            let mut out = Output::default();
+            receiver.on_packet(Instant::ZERO, &segment(0), &mut out);
+            for sequence in order {
+                receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+            }
+            let units: Vec<u32> = out.deliveries.iter().map(|d| d.unit).collect();
+            prop_assert_eq!(units, (1..60).collect::<Vec<_>>());
+        }
+    }
+}

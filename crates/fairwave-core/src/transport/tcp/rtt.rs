@@ -1,0 +1,277 @@
+//! Round-trip times and the retransmission timeout.
+//!
+//! Source: RFC 6298 (Jacobson & Karels 1988). Two clocks are offered. The *fine* one measures every acknowledgement by
+//! its echoed time stamp, in nanoseconds, so Karn's rule is met by construction (RFC 6298 §3). The *coarse* one is the
+//! clock of ns-2.35 and of the BSD code before it: one segment is timed at a time, never one that was retransmitted
+//! (Karn), and the smoothed values are integers in ticks, scaled by 8 and 4.
+//!
+//! **Assumptions.** The coarse clock's phase is uniform over a tick, as in ns-2.35. Both double the timeout on expiry
+//! until it reaches the maximum, and forget the doubling with the next valid sample.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Instant, Span};
+
+/// Which clock measures round trips.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttClock {
+    /// Every acknowledgement, by its echo, in nanoseconds.
+    Fine,
+    /// One segment at a time, in whole ticks.
+    Coarse,
+}
+
+/// Limits and granularity of the retransmission timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtoLimits {
+    /// Which clock.
+    pub clock: RttClock,
+    /// Granularity: a tick of the coarse clock, G of RFC 6298 §2.3 for the fine one.
+    pub tick: Span,
+    /// The timeout before the first sample.
+    pub initial: Span,
+    /// Never below this.
+    pub min: Span,
+    /// Never above this.
+    pub max: Span,
+}
+
+/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    limits: RtoLimits,
+    /// Nanoseconds on the fine clock, ticks × 8 on the coarse one; 0 before the first sample.
+    smoothed: u64,
+    /// Nanoseconds on the fine clock, ticks × 4 on the coarse one.
+    variation: u64,
+    /// The timeout before limits and backoff, nanoseconds.
+    base: u64,
+    backoff: u32,
+    /// Phase of the coarse clock.
+    phase: u64,
+    timing: bool,
+    timed: u32,
+    timed_at: Instant,
+}
+
+/// Beyond eight times the timeout the old round-trip time is believed no more (BSD, ns-2.35).
+const DISTRUST_BACKOFF: u32 = 8;
+
+impl RttEstimator {
+    /// An estimator without samples. `phase` is the coarse clock's offset, below a tick.
+    pub fn new(limits: RtoLimits, phase: Span) -> Self {
+        RttEstimator {
+            limits,
+            smoothed: 0,
+            variation: 0,
+            base: limits.initial.nanos(),
+            backoff: 1,
+            phase: phase.nanos(),
+            timing: false,
+            timed: 0,
+            timed_at: Instant::ZERO,
+        }
+    }
+
+    /// The timeout now, backoff included.
+    pub fn timeout(&self) -> Span {
+        let floor = self.base.max(self.limits.min.nanos());
+        Span::from_nanos(floor.saturating_mul(u64::from(self.backoff)).min(self.limits.max.nanos()))
+    }
+
+    /// How often the timeout has been doubled since the last valid sample, as a factor: 1, 2, 4, …
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    /// Smoothed round-trip time; zero before the first sample.
+    pub fn smoothed(&self) -> Span {
+        match self.limits.clock {
+            RttClock::Fine => Span::from_nanos(self.smoothed),
+            RttClock::Coarse => Span::from_nanos(self.smoothed * self.limits.tick.nanos() / 8),
+        }
+    }
+
+    /// New data, numbered `sequence`, leaves: it is timed if no other segment is.
+    pub fn sent_new(&mut self, now: Instant, sequence: u32) {
+        if !self.timing && (sequence > self.timed || self.timed_at == Instant::ZERO) {
+            self.timing = true;
+            self.timed = sequence;
+            self.timed_at = now;
+        }
+    }
+
+    /// A recovery begins: what is being timed is not believed (ns-2.35).
+    pub fn distrust(&mut self) {
+        self.timing = false;
+    }
+
+    /// Everything before `next` is acknowledged, and the segment that caused it had left at `echo`.
+    pub fn acknowledged(&mut self, now: Instant, next: u32, echo: Instant) {
+        match self.limits.clock {
+            RttClock::Fine => {
+                self.backoff = 1;
+                self.sample_fine(now.since(echo).nanos());
+            }
+            RttClock::Coarse => {
+                if self.timing && next > self.timed {
+                    self.timing = false;
+                    self.backoff = 1;
+                    self.sample_coarse(self.timed_at, now);
+                }
+            }
+        }
+    }
+
+    /// As [`Self::acknowledged`], for a partial acknowledgement within a recovery. The coarse clock ends its timing and its
+    /// backoff then, and takes no sample.
+    pub fn acknowledged_partially(&mut self, now: Instant, next: u32, echo: Instant) {
+        match self.limits.clock {
+            RttClock::Fine => self.acknowledged(now, next, echo),
+            RttClock::Coarse => {
+                if self.timing && next > self.timed {
+                    self.timing = false;
+                    self.backoff = 1;
+                }
+            }
+        }
+    }
+
+    /// `segment` is sent again: if it is the one being timed, its time says nothing any more (Karn's rule).
+    pub fn sent_again(&mut self, segment: u32) {
+        if self.timed == segment {
+            self.timing = false;
+        }
+    }
+
+    /// The connection makes progress: the timeout is no longer backed off.
+    pub fn forget_backoff(&mut self) {
+        self.backoff = 1;
+    }
+
+    /// The timer went off: the timeout doubles (RFC 6298 §5.5).
+    pub fn expired(&mut self) {
+        self.timing = false;
+        if self.timeout() < self.limits.max {
+            self.backoff = self.backoff.saturating_mul(2);
+        }
+        if self.limits.clock == RttClock::Coarse && self.backoff > DISTRUST_BACKOFF {
+            self.variation += self.smoothed >> 3;
+            self.smoothed = 0;
+        }
+    }
+
+    /// RFC 6298 §2.2–2.3 with α = 1/8, β = 1/4, K = 4.
+    fn sample_fine(&mut self, rtt: u64) {
+        if self.smoothed == 0 {
+            self.smoothed = rtt.max(1);
+            self.variation = rtt / 2;
+        } else {
+            self.variation = self.variation - self.variation / 4 + self.smoothed.abs_diff(rtt) / 4;
+            self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
+        }
+        self.base = self.smoothed + (4 * self.variation).max(self.limits.tick.nanos());
+    }
+
+    /// The same in whole ticks, as BSD did it.
+    fn sample_coarse(&mut self, from: Instant, to: Instant) {
+        let tick = self.limits.tick.nanos().max(1);
+        let offset = (from.nanos() + self.phase) % tick;
+        let ticks = ((to.since(from).nanos() + offset) / tick).max(1) as i64;
+        if self.smoothed == 0 {
+            self.smoothed = (ticks as u64) << 3;
+            self.variation = (ticks as u64) << 1;
+        } else {
+            let error = ticks - (self.smoothed >> 3) as i64;
+            self.smoothed = (self.smoothed as i64 + error).max(1) as u64;
+            let spread = error.abs() - (self.variation >> 2) as i64;
+            self.variation = (self.variation as i64 + spread).max(1) as u64;
+        }
+        self.base = (((self.variation << 3) + self.smoothed) >> 3) * tick;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(clock: RttClock) -> RtoLimits {
+        RtoLimits {
+            clock,
+            tick: Span::from_millis(10),
+            initial: Span::from_secs(3),
+            min: Span::from_millis(200),
+            max: Span::from_secs(60),
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn the_first_sample_sets_rtt_and_half_of_it_as_variation() {
+        // RFC 6298 §2.2: SRTT = R, RTTVAR = R/2, RTO = R + 4·R/2 = 3R.
+        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
+        rtt.acknowledged(at(1100), 1, at(1000));
+        assert_eq!(rtt.smoothed(), Span::from_millis(100));
+        assert_eq!(rtt.timeout(), Span::from_millis(300));
+    }
+
+    #[test]
+    fn later_samples_follow_the_filters_of_rfc_6298() {
+        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
+        rtt.acknowledged(at(1100), 1, at(1000));
+        rtt.acknowledged(at(1280), 2, at(1100));
+        // RTTVAR = 3/4·50 + 1/4·80 = 57.5, SRTT = 7/8·100 + 1/8·180 = 110, RTO = 110 + 230.
+        assert_eq!(rtt.smoothed(), Span::from_millis(110));
+        assert_eq!(rtt.timeout(), Span::from_millis(340));
+    }
+
+    #[test]
+    fn the_timeout_stays_between_its_limits() {
+        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
+        for n in 0..50 {
+            rtt.acknowledged(at(1000 + n), n as u32, at(999 + n));
+        }
+        assert_eq!(rtt.timeout(), Span::from_millis(200));
+        for _ in 0..20 {
+            rtt.expired();
+        }
+        assert_eq!(rtt.timeout(), Span::from_secs(60));
+    }
+
+    #[test]
+    fn expiry_doubles_and_a_valid_sample_forgets() {
+        let mut rtt = RttEstimator::new(limits(RttClock::Coarse), Span::ZERO);
+        assert_eq!(rtt.timeout(), Span::from_secs(3));
+        rtt.expired();
+        rtt.expired();
+        assert_eq!(rtt.timeout(), Span::from_secs(12));
+        rtt.sent_new(at(1000), 5);
+        rtt.acknowledged(at(1100), 6, at(1000));
+        assert_eq!(rtt.timeout(), Span::from_millis(300));
+    }
+
+    #[test]
+    fn a_segment_sent_again_gives_no_sample_on_the_coarse_clock() {
+        let mut rtt = RttEstimator::new(limits(RttClock::Coarse), Span::ZERO);
+        rtt.sent_new(at(1000), 1);
+        rtt.expired();
+        rtt.acknowledged(at(9000), 2, at(8900));
+        assert_eq!(rtt.smoothed(), Span::ZERO);
+        assert_eq!(rtt.backoff(), 2, "the doubled timeout is kept until a valid sample");
+    }
+
+    #[test]
+    fn the_coarse_clock_counts_whole_ticks() {
+        // 104 ms from an instant 5 ms after a tick: 10 ticks. SRTT 80/8, RTTVAR 20/4, RTO 10 + 4·5 ticks.
+        let mut rtt = RttEstimator::new(limits(RttClock::Coarse), Span::ZERO);
+        rtt.sent_new(at(1005), 1);
+        rtt.acknowledged(at(1109), 2, at(1005));
+        assert_eq!(rtt.smoothed(), Span::from_millis(100));
+        assert_eq!(rtt.timeout(), Span::from_millis(300));
+    }
+}
