@@ -84,7 +84,7 @@ impl Expansion<'_> {
             |text: &str, key: &str| Template::parse(text).map_err(|why| Box::new(Problem::new(at.key(key), why)));
         let (from, to) = (template(from, "from")?, template(to, "to")?);
         let resolved = |key: &str, error: serde_json::Error| Box::new(Problem::new(at.key(key), error.to_string()));
-        let transport = flow.resolved_transport(scenario.preset).map_err(|error| resolved("transport", error))?;
+        let transport = flow.transport.with_details(scenario.preset).map_err(|error| resolved("transport", error))?;
         let traffic = flow.traffic.resolve(|_| ()).map_err(|error| resolved("traffic", error))?;
         let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
         let playout = playout.map_err(|error| resolved("playout", error))?.unwrap_or_default();

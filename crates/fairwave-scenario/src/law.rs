@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use crate::model::Details;
 
 /// What the language knows of a law: how its name is written, and what its table may leave out.
-pub trait Law: Serialize + DeserializeOwned + JsonSchema {
+pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
     /// What it is, for messages: `queue`.
     const WHAT: &'static str;
     /// The key that names the law: `discipline`.
@@ -179,6 +179,22 @@ impl<T: Law> Written<T> {
         self.table.get(T::TAG).and_then(Value::as_str).unwrap_or("")
     }
 
+    /// With all the law's parameters spelled out, so that what means the same is written the same. What depends on the
+    /// rest of the scenario stays as it is.
+    pub(crate) fn spelled_out(&self) -> Self {
+        let mut law = self.resolve(|_| ()).and_then(|law| serde_json::to_value(law)).unwrap_or_default();
+        let Some(table) = law.as_object_mut() else { return self.clone() };
+        table.retain(|_, value| !value.is_null());
+        if T::TAG == QueueConfig::TAG
+            && let Ok(queue) = serde_json::from_value::<Written<QueueConfig>>(Value::Object(self.table.clone()))
+            && let Some(buffer) = queue.bandwidth_delay()
+            && let Ok(capacity) = serde_json::to_value(buffer)
+        {
+            table.insert(CAPACITY.to_owned(), capacity);
+        }
+        Written { table: table.clone(), law: PhantomData }
+    }
+
     /// The law's own configuration, with what the language fills in; `adjust` may set more before.
     pub(crate) fn resolve(&self, adjust: impl FnOnce(&mut Map<String, Value>)) -> Result<T, serde_json::Error> {
         let mut whole = self.table.clone();
@@ -273,13 +289,18 @@ impl<T: Law> JsonSchema for Written<T> {
     }
 }
 
-impl crate::model::Flow {
-    /// The transport's own configuration, with the protocol details of `preset` where the scenario says nothing.
-    pub(crate) fn resolved_transport(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
-        let tcp = self.transport.name().starts_with("tcp/");
-        self.transport.resolve(|table| {
-            if tcp && details == Details::Ns2 {
-                table.entry("preset").or_insert_with(|| Value::from("ns2"));
+impl Written<TransportConfig> {
+    /// The transport's own configuration, with these protocol details where the scenario says nothing. In ns-2 a TCP has
+    /// ns-2's timers and windows, and UDP packets have no header.
+    pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
+        let (key, value) = match self.name() {
+            "udp" => ("header", "0 B"),
+            _ => ("preset", "ns2"),
+        };
+        let applies = self.name() == "udp" || self.name().starts_with("tcp/");
+        self.resolve(|table| {
+            if applies && details == Details::Ns2 {
+                table.entry(key).or_insert_with(|| Value::from(value));
             }
         })
     }
@@ -287,13 +308,21 @@ impl crate::model::Flow {
 
 /// The largest packet that a flow sends, bytes on the wire; 0 when that cannot be told.
 pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
-    match transport {
-        TransportConfig::Udp(udp) => {
-            // All units of a source that UDP carries have one size, so the first one tells.
-            let stream = Seed(0).stream("size");
-            let unit = Source::new(traffic, Instant::ZERO, stream).ok().and_then(|mut source| source.next_unit());
-            unit.map_or(0, |unit| u64::from(unit.payload).min(udp.max_payload.get()) + udp.header.get())
+    let (most, header) = match (transport, transport.tcp()) {
+        (_, Some((flavour, tcp))) => {
+            let parameters = tcp.parameters(flavour);
+            (u64::from(parameters.segment), u64::from(parameters.header))
         }
-        _ => 0,
+        (TransportConfig::Udp(udp), _) => (udp.max_payload.get(), udp.header.get()),
+        (TransportConfig::Tfrc(tfrc), _) => (tfrc.segment.get(), tfrc.header.get()),
+        _ => return 0,
+    };
+    if traffic.is_bulk() {
+        return most + header;
     }
+    // A unit longer than a packet is cut. The first unit tells: those of one source have one size, but for video, whose
+    // frames are mostly longer than a packet anyway.
+    let unit =
+        Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok().and_then(|mut source| source.next_unit());
+    unit.map_or(0, |unit| u64::from(unit.payload).min(most) + header)
 }

@@ -66,7 +66,7 @@ pub enum Details {
     /// As the RFCs have them.
     #[default]
     Rfc,
-    /// As ns-2.35 has them, which the papers used.
+    /// As ns-2.35 has them, which the papers used: its timers and windows for TCP, no header on UDP packets.
     Ns2,
 }
 

@@ -1,13 +1,14 @@
 //! Where a scenario came from: its text and the place of every key, kept for messages only.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
 use crate::path::Path;
 use crate::tree::{Place, Tree};
 
 /// The text that a scenario was read from. Two scenarios are equal whatever their origins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Origin {
     /// The file's name as the user gave it.
     pub file: String,
@@ -15,6 +16,12 @@ pub struct Origin {
     pub text: String,
     places: BTreeMap<Path, (Place, Place)>,
     overridden: Vec<Path>,
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Origin({:?})", self.file)
+    }
 }
 
 impl PartialEq for Origin {

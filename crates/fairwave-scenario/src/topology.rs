@@ -174,6 +174,20 @@ impl Topology {
         .filter_map(|(key, spec)| spec.as_ref().map(|spec| (key, spec)))
     }
 
+    /// Every link specification that is written.
+    pub(crate) fn specs_mut(&mut self) -> impl Iterator<Item = &mut LinkSpec> {
+        [
+            &mut self.bottleneck,
+            &mut self.first_bottleneck,
+            &mut self.shared_bottleneck,
+            &mut self.access,
+            &mut self.source_access,
+            &mut self.sink_access,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
     /// Links between routers.
     pub fn hops(&self) -> u64 {
         self.hops.unwrap_or(5)

@@ -1,7 +1,10 @@
 //! A scenario written out: JSON, TOML, JSON Schema, and the hash by which results name it.
 
+use fairwave_core::loss::LossConfig;
+use fairwave_core::queue::QueueConfig;
 use serde_json::Value;
 
+use crate::law::Written;
 use crate::model::Scenario;
 
 impl Scenario {
@@ -40,17 +43,45 @@ impl Scenario {
         Ok(text + &tables)
     }
 
-    /// Sixteen hexadecimal digits that are the same for the same scenario on any machine: FNV-1a of the canonical JSON
-    /// without spaces. Good for telling scenarios apart, not for keeping secrets.
+    /// Sixteen hexadecimal digits that are the same for the same scenario on any machine, however it was written: FNV-1a of
+    /// its JSON without spaces, with all parameters of queues, losses, traffic and transports spelled out. Good for
+    /// telling scenarios apart, not for keeping secrets.
     ///
     /// # Errors
     /// As [`Scenario::to_json`].
     pub fn content_hash(&self) -> Result<String, serde_json::Error> {
-        let text = self.canonical()?.to_string();
+        let text = self.spelled_out().canonical()?.to_string();
         let hash = text
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         Ok(format!("{hash:016x}"))
+    }
+
+    fn spelled_out(&self) -> Scenario {
+        let (mut whole, details) = (self.clone(), self.preset);
+        for link in &mut whole.links {
+            link.queue = link.queue.spelled_out();
+            link.loss = link.loss.spelled_out();
+            if let Some(reverse) = &mut link.reverse {
+                spell_out(&mut reverse.queue, &mut reverse.loss);
+            }
+        }
+        let of_topology = whole.topology.iter_mut().flat_map(|topology| topology.specs_mut());
+        let of_flows = whole.flows.iter_mut().flat_map(|flow| {
+            if let Ok(transport) = flow.transport.with_details(details).and_then(|law| Written::of(&law)) {
+                flow.transport = transport;
+            }
+            flow.traffic = flow.traffic.spelled_out();
+            flow.playout = flow.playout.as_ref().map(Written::spelled_out);
+            [&mut flow.source_access, &mut flow.sink_access].into_iter().flatten()
+        });
+        for spec in of_topology.chain(of_flows) {
+            spell_out(&mut spec.queue, &mut spec.loss);
+            if let Some(reverse) = &mut spec.reverse {
+                spell_out(&mut reverse.queue, &mut reverse.loss);
+            }
+        }
+        whole
     }
 
     fn canonical(&self) -> Result<Value, serde_json::Error> {
@@ -61,6 +92,11 @@ impl Scenario {
     pub fn json_schema() -> Value {
         schemars::schema_for!(Scenario).to_value()
     }
+}
+
+fn spell_out(queue: &mut Option<Written<QueueConfig>>, loss: &mut Option<Written<LossConfig>>) {
+    *queue = queue.as_ref().map(Written::spelled_out);
+    *loss = loss.as_ref().map(Written::spelled_out);
 }
 
 /// With the keys of all tables in alphabetical order, whether or not serde_json is built to keep another.

@@ -221,6 +221,20 @@ fn a_buffer_smaller_than_a_packet_is_refused() {
 }
 
 #[test]
+fn a_buffer_smaller_than_a_segment_of_tcp_is_refused() {
+    let text =
+        SOUND.replace("packets = 50", "bytes = 150").replace("\"udp\"", "{ name = \"tcp/reno\", header = \"52 B\" }");
+    let said = complaint(&text.replace("{ kind = \"voice\", codec = \"g711\" }", "\"bulk\""));
+    assert_says(&said, "17:32", &["packets of 1052 bytes"]);
+}
+
+#[test]
+fn a_misspelled_flavour_of_tcp_is_shown_with_the_nearest_one() {
+    let said = complaint_about("transport = \"udp\"", "transport = \"tcp/vagas\"");
+    assert_says(&said, "25:13", &["unknown transport `tcp/vagas`", "did you mean `tcp/vegas`?", "tcp/westwood+"]);
+}
+
+#[test]
 fn bulk_data_over_udp_is_refused() {
     let said = complaint_about("traffic = { kind = \"voice\", codec = \"g711\" }", "traffic = \"bulk\"");
     assert_says(&said, "26:11", &["bulk data over UDP", "tcp/reno"]);

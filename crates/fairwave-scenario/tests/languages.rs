@@ -1,0 +1,360 @@
+//! One scenario, many ways to write it: TOML, JSON, the model, overrides; and whatever is thrown at the reader.
+
+use fairwave_core::loss::LossConfig;
+use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::random::Seed;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::TransportConfig;
+use fairwave_core::units::{Rate, Span};
+use fairwave_scenario::law::{BandwidthDelay, Written};
+use fairwave_scenario::model::{Flow, Link, LinkSpec, Reverse};
+use fairwave_scenario::topology::{Preset, Topology};
+use fairwave_scenario::values::{Every, Spread, Spreading, Start, Thresholds, Varied};
+use fairwave_scenario::{Scenario, ScenarioError};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const TEXT: &str = r#"
+name = "calls"
+duration = "60 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
+[[link]]
+from = "r1"
+to = "printer"
+rate = "1 Mb/s"
+delay = "1 ms"
+[[flow]]
+name = "voice"
+count = 10
+transport = "udp"
+traffic = "voice"
+[[flow]]
+name = "data"
+transport = "udp"
+traffic = { kind = "cbr", rate = "64 kb/s" }
+"#;
+
+fn scenario() -> Scenario {
+    Scenario::from_toml(TEXT, "calls.toml").expect("a scenario")
+}
+
+fn overridden(overrides: &[(&str, Value)]) -> Result<Scenario, ScenarioError> {
+    scenario().with_overrides(overrides)
+}
+
+fn refused(overrides: &[(&str, Value)]) -> String {
+    overridden(overrides).expect_err("a refusal").to_string()
+}
+
+#[test]
+fn an_override_changes_what_it_names_and_nothing_else() {
+    let changed = overridden(&[
+        ("flow.voice.count", json!(40)),
+        ("topology.bottleneck.rate", json!("2 Mb/s")),
+        ("link.r1>printer.delay", json!("7 ms")),
+        ("flow.data.traffic.rate", json!("128 kb/s")),
+    ])
+    .expect("all exist");
+    let mut by_hand = TEXT.replace("count = 10", "count = 40").replace("64 kb/s", "128 kb/s");
+    by_hand = by_hand.replace("bottleneck = { rate = \"1 Mb/s\"", "bottleneck = { rate = \"2 Mb/s\"");
+    by_hand = by_hand.replace("delay = \"1 ms\"", "delay = \"7 ms\"");
+    assert_eq!(changed, Scenario::from_toml(&by_hand, "").expect("a scenario"));
+}
+
+#[test]
+fn an_override_may_add_a_key_remove_one_or_change_all_groups() {
+    assert_eq!(overridden(&[("warmup", json!("5 s"))]).expect("added").warmup, Span::from_secs(5));
+    assert_eq!(overridden(&[("flow.voice.count", Value::Null)]).expect("removed").flows[0].count, None);
+    let timely = overridden(&[("flow.*.timely", json!("150 ms"))]).expect("both");
+    assert!(timely.flows.iter().all(|flow| flow.timely == Thresholds(vec![Span::from_millis(150)])));
+    let record = overridden(&[("record.bin", json!("1 s")), ("record.queues", json!(["r1>r2"]))]).expect("a table");
+    assert_eq!(record.record.queues, ["r1>r2"]);
+}
+
+#[test]
+fn an_override_that_names_nothing_is_refused_with_the_nearest_name() {
+    assert!(refused(&[("flow.vioce.count", json!(1))]).contains("did you mean `voice`?"));
+    assert!(refused(&[("link.r1>printre.delay", json!("1 ms"))]).contains("did you mean `r1>printer`?"));
+    assert!(refused(&[("flow.voice.cuont", json!(1))]).contains("did you mean `count`?"));
+    assert!(refused(&[("topology.botleneck.rate", json!("1 Mb/s"))]).contains("did you mean `bottleneck`?"));
+    assert!(refused(&[("duration.x", json!(1))]).contains("has no keys of its own"));
+}
+
+#[test]
+fn a_bad_value_of_an_override_is_not_blamed_on_the_file() {
+    let said = refused(&[("topology.bottleneck.rate", json!("0 Mb/s"))]);
+    assert!(said.contains("topology.bottleneck.rate), set by an override"), "{said}");
+    assert!(!said.contains("calls.toml:"), "{said}");
+}
+
+#[test]
+fn a_mistake_that_an_override_brings_to_light_elsewhere_is_shown_in_the_file() {
+    let said = refused(&[("duration", json!("1 ms")), ("warmup", json!("0 s")), ("flow.data.start", json!("1 s"))]);
+    assert!(said.contains("flow[1].start), set by an override"), "{said}");
+    let text = TEXT.replace("count = 10", "count = 10\nstart = \"30 s\"");
+    let late = Scenario::from_toml(&text, "calls.toml").expect("a scenario");
+    let said = late.with_overrides(&[("duration", json!("20 s"))]).expect_err("too late").to_string();
+    assert!(said.contains("calls.toml:15:9 (flow[0].start)"), "{said}");
+}
+
+#[test]
+fn the_text_of_an_override_means_what_toml_means_and_else_itself() {
+    for (text, value) in [
+        ("40", json!(40)),
+        ("0.5", json!(0.5)),
+        ("true", json!(true)),
+        ("2 Mb/s", json!("2 Mb/s")),
+        ("tcp/vegas", json!("tcp/vegas")),
+        ("\"2 s\"", json!("2 s")),
+        ("[\"1 s\", \"2 s\"]", json!(["1 s", "2 s"])),
+        ("{ packets = 50 }", json!({"packets": 50})),
+        ("1\nname = 2", json!("1\nname = 2")),
+    ] {
+        assert_eq!(Scenario::override_value(text), value);
+    }
+}
+
+#[test]
+fn toml_and_json_say_the_same() {
+    let scenario = scenario();
+    let json = scenario.to_json().expect("JSON");
+    assert_eq!(Scenario::from_text(&json, "calls.json").expect("read again"), scenario);
+    assert_eq!(Scenario::from_text(&json, "-").expect("told by its brace"), scenario);
+}
+
+#[test]
+fn the_hash_tells_scenarios_apart_and_does_not_see_how_they_are_written() {
+    let hash = |text: &str| Scenario::from_toml(text, "").expect("a scenario").content_hash().expect("a hash");
+    let own = hash(TEXT);
+    assert_eq!(own, hash(&TEXT.replace("\"60 s\"", "\"1 min\"").replace("64 kb/s", "0.064 Mb/s")));
+    assert_eq!(own, hash(&TEXT.replace("traffic = \"voice\"", "traffic = { kind = \"voice\", codec = \"g711\" }")));
+    assert_eq!(own, hash(&TEXT.replace("delay = \"1 ms\"", "delay = \"1 ms\"\nqueue = \"drop-tail\"")));
+    assert_ne!(own, hash(&TEXT.replace("64 kb/s", "65 kb/s")));
+    // ns-2's UDP has no header, so a header that is written must count.
+    let ns2 = TEXT.replace("[topology]", "preset = \"ns2\"\n[topology]");
+    assert_ne!(hash(&ns2), hash(&ns2.replacen("\"udp\"", "{ name = \"udp\", header = \"40 B\" }", 1)));
+    assert_eq!(hash(&ns2), hash(&ns2.replacen("\"udp\"", "{ name = \"udp\", header = \"0 B\" }", 1)));
+}
+
+#[test]
+fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
+    let transport = |text: &str| {
+        let scenario = Scenario::from_toml(text, "").expect("a scenario");
+        scenario.plan(Seed(1)).expect("a plan").flows[0].transport.clone()
+    };
+    let header = |config: TransportConfig| serde_json::to_value(config).expect("JSON")["header"].clone();
+    let ns2 = TEXT.replace("[topology]", "preset = \"ns2\"\n[topology]");
+    assert_eq!(header(transport(TEXT)), "40 B");
+    assert_eq!(header(transport(&ns2)), "0 B");
+    assert_eq!(header(transport(&ns2.replace("\"udp\"", "{ name = \"udp\", header = \"12 B\" }"))), "12 B");
+}
+
+#[test]
+fn the_schema_describes_every_key_of_the_language() {
+    let schema = Scenario::json_schema();
+    let properties = |value: &Value| -> Vec<String> {
+        value["properties"].as_object().map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+    };
+    let mut keys = properties(&schema);
+    keys.sort();
+    let frame = ["description", "duration", "flow", "link", "name", "preset", "record", "seed", "topology", "warmup"];
+    assert_eq!(keys, frame);
+    assert_eq!(schema["required"], json!(["name", "duration"]));
+    assert!(properties(&schema["$defs"]["Flow"]).contains(&"timely".to_owned()));
+    assert!(schema.to_string().contains("drop-tail"), "the laws' own configurations are part of it");
+}
+
+fn examples() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut found: Vec<(String, String)> = std::fs::read_dir(folder)
+        .expect("the folder of examples")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).expect("a text")))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_example_can_be_read_planned_and_written() {
+    assert!(examples().len() >= 4);
+    for (file, text) in examples() {
+        let scenario = Scenario::from_text(&text, &file).unwrap_or_else(|error| panic!("{error}"));
+        scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"));
+        let expanded = scenario.expand_preset().and_then(|expanded| {
+            Scenario::from_toml(&expanded.to_toml().expect("TOML"), "expanded.toml").map(|read| (expanded, read))
+        });
+        let (expanded, read) = expanded.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(expanded, read, "{file}");
+    }
+}
+
+fn span() -> impl Strategy<Value = Span> + Clone {
+    (1u64..1_000_000_000_000).prop_map(Span::from_nanos)
+}
+
+fn rate() -> impl Strategy<Value = Rate> + Clone {
+    (1u64..1_000_000_000_000).prop_map(Rate::from_bits_per_second)
+}
+
+fn spreading() -> impl Strategy<Value = Spreading> {
+    prop_oneof![Just(Spreading::Even), Just(Spreading::Random)]
+}
+
+fn varied<T: Clone + std::fmt::Debug + Ord + 'static>(
+    value: impl Strategy<Value = T> + Clone + 'static,
+) -> impl Strategy<Value = Varied<T>> {
+    prop_oneof![
+        value.clone().prop_map(Varied::Fixed),
+        (value.clone(), value, spreading()).prop_map(|(a, b, spread)| {
+            let (from, to) = if a < b { (a, b) } else { (b, a) };
+            Varied::Spread(Spread { from, to, spread })
+        }),
+    ]
+}
+
+fn queue() -> impl Strategy<Value = Written<QueueConfig>> {
+    prop_oneof![
+        Just(Written::default()),
+        (1u32..10_000).prop_map(|packets| {
+            Written::of(&QueueConfig::DropTail { capacity: Capacity::Packets(packets) }).expect("a queue")
+        }),
+        (0.0..8.0, 1u32..100).prop_map(|(bdp, at_least_packets)| {
+            let capacity = BandwidthDelay { bdp, at_least_packets, ..BandwidthDelay::default() };
+            serde_json::from_value(json!({ "capacity": capacity })).expect("a queue")
+        }),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = Written<LossConfig>> {
+    prop_oneof![
+        Just(Written::default()),
+        (0.0..=1.0).prop_map(|rate| Written::of(&LossConfig::Bernoulli { rate }).expect("a loss")),
+    ]
+}
+
+prop_compose! {
+    fn reverse()(
+        rate in proptest::option::of(varied(rate())),
+        delay in proptest::option::of(varied(span())),
+        queue in proptest::option::of(queue()),
+        loss in proptest::option::of(loss()),
+    ) -> Reverse {
+        Reverse { rate, delay, queue, loss }
+    }
+}
+
+prop_compose! {
+    fn spec()(own in reverse(), reverse in proptest::option::of(reverse())) -> LinkSpec {
+        LinkSpec { rate: own.rate, delay: own.delay, queue: own.queue, loss: own.loss, reverse }
+    }
+}
+
+prop_compose! {
+    fn link(index: usize)(
+        count in 1u64..4,
+        rate in varied(rate()),
+        delay in varied(span()),
+        queue in queue(),
+        loss in loss(),
+        reverse in proptest::option::of(reverse()),
+    ) -> Link {
+        let (from, to) = (format!("h{index}-{{i}}"), "r1".to_owned());
+        Link { from, to, count, rate, delay, queue, loss, duplex: true, reverse }
+    }
+}
+
+fn start() -> impl Strategy<Value = Start> {
+    prop_oneof![
+        span().prop_map(Start::At),
+        (span(), span(), spreading())
+            .prop_map(|(a, b, spread)| { Start::Spread(Spread { from: a.min(b), to: a.max(b), spread }) }),
+        (span(), span()).prop_map(|(every, from)| Start::Every(Every { every, from })),
+    ]
+}
+
+prop_compose! {
+    fn flow(index: usize)(
+        count in proptest::option::of(1u64..5),
+        reverse in any::<bool>(),
+        start in start(),
+        timely in span(),
+        source_access in proptest::option::of(spec()),
+        sink_access in proptest::option::of(spec()),
+    ) -> Flow {
+        Flow {
+            name: format!("f{index}"),
+            count,
+            from: None,
+            to: None,
+            path: reverse.then(|| "reverse".to_owned()),
+            transport: Written::of(&TransportConfig::default()).expect("a transport"),
+            traffic: Written::of(&TrafficConfig::Voice(Default::default())).expect("traffic"),
+            class: None,
+            start,
+            stop: None,
+            timely: Thresholds(vec![timely]),
+            playout: None,
+            concealment: None,
+            source_access,
+            sink_access,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_scenario()(
+        bottleneck in proptest::option::of(spec()),
+        access in proptest::option::of(spec()),
+        links in (link(0), link(1)),
+        flows in (flow(0), flow(1)),
+        name in "[a-zA-Z\"\\\\ é\n]{1,12}",
+        seed in 0u64..1 << 62,
+    ) -> Scenario {
+        let mut scenario = Scenario::new(&format!("x{name}"), Span::from_secs(100_000));
+        scenario.seed = seed;
+        scenario.topology = Some(Topology { bottleneck, access, ..Topology::new(Preset::Dumbbell) });
+        scenario.links = vec![links.0, links.1];
+        scenario.flows = vec![flows.0, flows.1];
+        scenario
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_model_written_out_and_read_again_is_the_same(scenario in any_scenario()) {
+        let toml = scenario.to_toml().expect("TOML");
+        let read = Scenario::from_toml(&toml, "").map_err(|error| TestCaseError::fail(format!("{error}\n{toml}")))?;
+        prop_assert_eq!(&read, &scenario);
+        let json = scenario.to_json().expect("JSON");
+        let read = Scenario::from_json(&json, "").map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(&read, &scenario);
+        prop_assert_eq!(read.content_hash().expect("a hash"), scenario.content_hash().expect("a hash"));
+    }
+
+    #[test]
+    fn whatever_is_read_answers_and_does_not_panic(text in "\\PC{0,200}") {
+        let _ = Scenario::from_toml(&text, "").map_err(|error| error.to_string());
+        let _ = Scenario::from_json(&text, "").map_err(|error| error.to_string());
+    }
+
+    #[test]
+    fn a_scenario_with_a_piece_exchanged_answers_and_does_not_panic(
+        at in 0.0..1.0f64,
+        length in 0usize..12,
+        piece in "(\\PC{0,4}|[0-9]{1,24}|\\{|\\}|\\[|\\]|\"|\n|-1|nan|\\{i%0\\})",
+    ) {
+        let from = (TEXT.len() as f64 * at) as usize;
+        let to = (from + length).min(TEXT.len());
+        let text = format!("{}{piece}{}", &TEXT[..from], &TEXT[to..]);
+        match Scenario::from_toml(&text, "x.toml").and_then(|scenario| scenario.plan(Seed(1))) {
+            Ok(plan) => prop_assert!(plan.flows.len() <= 100_000),
+            Err(error) => prop_assert!(error.to_string().starts_with("error: ")),
+        }
+    }
+}
