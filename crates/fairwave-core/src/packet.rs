@@ -147,6 +147,32 @@ pub enum Body {
         /// Loss event rate, a fraction.
         loss_event_rate: f64,
     },
+    /// An RTCP sender report (RFC 3550 §6.4.1), as far as anybody reads it.
+    RtcpSenderReport {
+        /// When it was sent.
+        sent: Instant,
+        /// Datagrams sent so far, modulo 2³².
+        packets: u32,
+        /// Their payload bytes, modulo 2³².
+        octets: u32,
+    },
+    /// An RTCP receiver report about one source (RFC 3550 §6.4.2).
+    RtcpReceiverReport {
+        /// Lost of what was expected since the report before, in 1/256.
+        fraction_lost: u8,
+        /// Sent because of a loss, not because it was time.
+        early: bool,
+        /// Datagrams lost so far.
+        lost: u32,
+        /// The highest sequence number received, modulo 2³².
+        highest: u32,
+        /// Interarrival jitter (A.8).
+        jitter: Span,
+        /// `sent` of the latest sender report, if there was one.
+        sender_report: Option<Instant>,
+        /// How long ago that arrived.
+        delay: Span,
+    },
     /// A DVRC packet of either direction: its header's very bytes, see [`crate::transport::dvrc::wire`].
     Dvrc {
         /// The encoded header; a control packet uses the first 24 bytes.

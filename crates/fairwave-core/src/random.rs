@@ -14,7 +14,7 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use crate::units::Span;
 
 /// The seed of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seed(pub u64);
 
 impl Seed {

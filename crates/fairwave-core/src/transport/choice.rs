@@ -12,10 +12,11 @@ use super::tcp::{Flavour, TcpConfig};
 use crate::config::ConfigError;
 
 /// Every transport by name, in the order in which they are listed to people.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "udp",
     "tfrc",
     "dvrc",
+    "rtcp",
     Flavour::Tahoe.name(),
     Flavour::Reno.name(),
     Flavour::Newreno.name(),
@@ -66,7 +67,10 @@ impl TransportConfig {
             TransportConfig::TcpWestwood(config) => Some((Flavour::Westwood, config)),
             TransportConfig::TcpWestwoodPlus(config) => Some((Flavour::WestwoodPlus, config)),
             TransportConfig::TcpReal(config) => Some((Flavour::Real, config)),
-            TransportConfig::Udp(_) | TransportConfig::Tfrc(_) | TransportConfig::Dvrc(_) => None,
+            TransportConfig::Udp(_)
+            | TransportConfig::Tfrc(_)
+            | TransportConfig::Dvrc(_)
+            | TransportConfig::Rtcp(_) => None,
         }
     }
 
@@ -76,6 +80,7 @@ impl TransportConfig {
             TransportConfig::Udp(_) => "udp",
             TransportConfig::Tfrc(_) => "tfrc",
             TransportConfig::Dvrc(_) => "dvrc",
+            TransportConfig::Rtcp(_) => "rtcp",
             tcp => tcp.tcp().map_or("tcp", |(flavour, _)| flavour.name()),
         }
     }
@@ -102,6 +107,7 @@ impl FromStr for TransportConfig {
             "udp" => return Ok(TransportConfig::Udp(super::udp::UdpConfig::default())),
             "tfrc" => return Ok(TransportConfig::Tfrc(super::tfrc::TfrcConfig::default())),
             "dvrc" => return Ok(TransportConfig::Dvrc(super::dvrc::DvrcConfig::default())),
+            "rtcp" => return Ok(TransportConfig::Rtcp(super::rtcp::RtcpConfig::default())),
             _ => {}
         }
         Flavour::ALL

@@ -9,6 +9,7 @@ pub mod dvrc;
 mod gaps;
 mod meter;
 mod parts;
+pub mod rtcp;
 mod serial;
 pub mod tcp;
 pub mod tfrc;
@@ -223,6 +224,8 @@ pub enum TransportConfig {
     Tfrc(tfrc::TfrcConfig),
     /// DVRC: layered video at a rate that its receiver asks for (paper 002).
     Dvrc(dvrc::DvrcConfig),
+    /// UDP with receiver reports, by which a layered sender adapts (RFC 3550).
+    Rtcp(rtcp::RtcpConfig),
     /// TCP(1, 0.5) with Tahoe's recovery.
     #[serde(rename = "tcp/tahoe")]
     TcpTahoe(TcpConfig),
@@ -274,6 +277,7 @@ impl TransportConfig {
             TransportConfig::Udp(config) => config.check(),
             TransportConfig::Tfrc(config) => config.check(),
             TransportConfig::Dvrc(config) => config.check(),
+            TransportConfig::Rtcp(config) => config.check(),
             other => other.tcp().map_or(Ok(()), |(flavour, config)| config.check(flavour)),
         }
     }
@@ -296,6 +300,10 @@ impl TransportConfig {
                 AnySender::Dvrc(Box::new(dvrc::DvrcSender::new(context, config)?)),
                 AnyReceiver::Dvrc(Box::new(dvrc::DvrcReceiver::new(context, config)?)),
             )),
+            TransportConfig::Rtcp(config) => {
+                let (sender, receiver) = config.endpoints(context, stream)?;
+                Ok((AnySender::Rtcp(Box::new(sender)), AnyReceiver::Rtcp(Box::new(receiver))))
+            }
             other => {
                 let Some((flavour, config)) = other.tcp() else {
                     let allowed = format!("one of {}", TransportConfig::names().join(", "));
@@ -317,6 +325,8 @@ pub enum AnySender {
     Tfrc(Box<tfrc::TfrcSender>),
     /// DVRC.
     Dvrc(Box<dvrc::DvrcSender>),
+    /// UDP with reports.
+    Rtcp(Box<rtcp::RtcpSender>),
     /// TCP, any flavour.
     Tcp(Box<tcp::TcpSender>),
     /// A user's own.
@@ -332,6 +342,8 @@ pub enum AnyReceiver {
     Tfrc(Box<tfrc::TfrcReceiver>),
     /// DVRC.
     Dvrc(Box<dvrc::DvrcReceiver>),
+    /// UDP with reports.
+    Rtcp(Box<rtcp::RtcpReceiver>),
     /// TCP, any flavour.
     Tcp(Box<tcp::TcpReceiver>),
     /// A user's own.
@@ -345,6 +357,7 @@ macro_rules! each_sender {
             AnySender::Udp($endpoint) => $call,
             AnySender::Tfrc($endpoint) => $call,
             AnySender::Dvrc($endpoint) => $call,
+            AnySender::Rtcp($endpoint) => $call,
             AnySender::Tcp($endpoint) => $call,
             AnySender::Custom($endpoint) => $call,
         }
@@ -357,6 +370,7 @@ macro_rules! each_receiver {
             AnyReceiver::Udp($endpoint) => $call,
             AnyReceiver::Tfrc($endpoint) => $call,
             AnyReceiver::Dvrc($endpoint) => $call,
+            AnyReceiver::Rtcp($endpoint) => $call,
             AnyReceiver::Tcp($endpoint) => $call,
             AnyReceiver::Custom($endpoint) => $call,
         }

@@ -39,7 +39,7 @@ fn video(from: Instant, seconds: u64) -> Vec<Unit> {
 
 /// A round trip of 100 ms, so one packet per round trip is 80 kb/s.
 fn pair(config: &DvrcConfig) -> Pair {
-    let context = FlowContext { flow: FlowId(0), class: Class::OtherUdp, bulk: false, layers: layers() };
+    let context = FlowContext { flow: FlowId(0), class: Class::OtherUdp, layers: layers(), ..FlowContext::default() };
     let sender = DvrcSender::new(context, config).expect("a valid configuration");
     let receiver = DvrcReceiver::new(context, config).expect("a valid configuration");
     let mut wire = Wire::new(sender, receiver, Span::from_millis(50));
