@@ -149,10 +149,9 @@ def draw(outcome: Outcome, folder: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(9, 3), layout="constrained")
-    for trace, style in (
-        (outcome.ns2_window, {"color": "#d95f02", "linewidth": 2.5, "alpha": 0.55, "label": "ns-2.35"}),
-        (outcome.ours_window, {"color": "#1b4f72", "linewidth": 1.0, "label": "fairwave"}),
-    ):
+    wide: dict[str, Any] = {"color": "#d95f02", "linewidth": 2.5, "alpha": 0.55, "label": "ns-2.35"}
+    thin: dict[str, Any] = {"color": "#1b4f72", "linewidth": 1.0, "label": "fairwave"}
+    for trace, style in ((outcome.ns2_window, wide), (outcome.ours_window, thin)):
         kept = [(time, value) for time, value in trace if time <= outcome.case.trace_until]
         axes.plot([time for time, _ in kept], [value for _, value in kept], **style)
     axes.set(xlabel="time (s)", ylabel="window (segments)", title=outcome.case.title)
