@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairwave.study.replication import Progress
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scenario:
     """A checked scenario. Equal scenarios have equal hashes, however they were written.
 
@@ -36,6 +36,15 @@ class Scenario:
     def hash(self) -> str:
         """Sixteen hexadecimal digits that are the same for the same scenario, however it was written."""
         return self.native.hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.hash == other.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, {self.hash})"
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, in the shape of its TOML."""

@@ -22,7 +22,10 @@ def main() -> None:
     from fairwave.cli.input import BadInputError
 
     try:
-        app(prog_name="fairwave", standalone_mode=False)
+        status = app(prog_name="fairwave", standalone_mode=False)
+        if status == STOPPED:  # what the library makes of Ctrl-C
+            raise KeyboardInterrupt
+        sys.exit(status if isinstance(status, int) else 0)
     except KeyboardInterrupt:
         complain("stopped; with --out, what had finished is kept there and the same command goes on from it")
         sys.exit(STOPPED)

@@ -42,6 +42,10 @@ def engine() -> str:
     return f"{_native.version}+{digest}"
 
 
+KEEP_EVERY = 50
+"""So many runs of one scenario are kept at once, so that a process that is killed loses few."""
+
+
 class Keep(Protocol):
     """Where finished runs are kept."""
 
@@ -193,7 +197,7 @@ def replicate(
             name, seed = missing[index]
             fresh.setdefault(name, {})[seed] = tables_.tables(raw)
             open_seeds[name].discard(seed)
-            if not open_seeds[name]:
+            if not open_seeds[name] or len(fresh[name]) >= KEEP_EVERY:
                 kept.put(name, fresh.pop(name))
             done += 1
             if progress:
