@@ -27,7 +27,7 @@ def everything(samples: np.ndarray):
 
 def test_a_perfect_path_gives_the_recording_later_and_coded() -> None:
     speech = phrases(2.0)
-    call = render_call(units(100), everything(speech), playout=Fixed(0.1))
+    call = render_call(units(100), everything(speech), playout=Fixed(0.1, "creation"))
     delay = 800
     assert not call.samples[:delay].any()
     assert np.array_equal(call.reference[delay:], speech)
@@ -36,7 +36,7 @@ def test_a_perfect_path_gives_the_recording_later_and_coded() -> None:
 
 
 def test_mouth_to_ear_delay_counts_frame_playout_and_concealment() -> None:
-    call = render_call(units(10), everything(voiced(1.0)), playout=Fixed(0.1))
+    call = render_call(units(10), everything(voiced(1.0)), playout=Fixed(0.1, "creation"))
     assert call.playout_delay_s == pytest.approx(0.1)
     assert call.mouth_to_ear_s == pytest.approx(0.02 + 0.1 + 0.00375)
 
@@ -46,7 +46,7 @@ def test_lost_and_late_units_are_missing_where_they_belong() -> None:
     table["arrived_s"][10] = np.nan
     table["arrived_s"][20] += 0.2
     call = render_call(
-        table, everything(voiced(1.0)), codec="linear", playout=Fixed(0.1), concealment="silence"
+        table, everything(voiced(1.0)), codec="linear", playout=Fixed(0.1, "creation"), concealment="silence"
     )
     assert call.fate[10] == Fate.LOST
     assert call.fate[20] == Fate.LATE
@@ -66,7 +66,7 @@ def test_concealment_is_closer_to_the_original_than_silence() -> None:
 
 def test_a_call_longer_than_the_recording_repeats_it() -> None:
     speech = voiced(0.5, 110.0)
-    call = render_call(units(60), everything(speech), codec="linear", playout=Fixed(0.06))
+    call = render_call(units(60), everything(speech), codec="linear", playout=Fixed(0.06, "creation"))
     heard = call.samples[480:]
     assert np.array_equal(heard[:4000], speech)
     assert np.array_equal(heard[4000:8000], speech)
@@ -77,7 +77,7 @@ def test_an_on_off_source_pauses_the_speech_and_skips_none_of_it() -> None:
     table = units(20)
     table["created_s"][10:] += 0.5
     table["arrived_s"][10:] += 0.5
-    call = render_call(table, everything(speech), codec="linear", playout=Fixed(0.06))
+    call = render_call(table, everything(speech), codec="linear", playout=Fixed(0.06, "creation"))
     first, second = call.samples[480 : 480 + 1600], call.samples[480 + 1600 + 4000 :]
     assert np.array_equal(np.concatenate([first, second]), speech)
     assert not call.samples[480 + 1600 : 480 + 1600 + 4000].any()
@@ -88,7 +88,7 @@ def test_adaptive_playout_moves_talkspurts_of_reference_and_call_alike() -> None
     table["created_s"][20:] += 1.0
     table["arrived_s"] = table["created_s"] + np.where(np.arange(40) < 20, 0.03, 0.2)
     call = render_call(
-        table, everything(voiced(1.0)), codec="linear", playout=Adaptive(alpha=0.0, deviations=0.0)
+        table, everything(voiced(1.0)), codec="linear", playout=Adaptive(safety=0.0, least_s=0.01)
     )
     assert call.counts["played"] == 40
     assert np.array_equal(call.samples, call.reference)

@@ -48,7 +48,10 @@ def test_a_sentence_contains_its_words_in_order() -> None:
 def test_every_sentence_is_heard_as_it_was_said_over_a_perfect_call(frame_s: float) -> None:
     read = reading(sentences(VOICE, 5, 3), frame_s)
     call = render_call(
-        units(len(read.script.frames), round(frame_s * 8000)), read.script, codec="linear", playout=Fixed(0.1)
+        units(len(read.script.frames), round(frame_s * 8000)),
+        read.script,
+        codec="linear",
+        playout=Fixed(0.1, "creation"),
     )
     heard = HeardCall(call, read).sentences()
     assert len(heard) == 5

@@ -3,6 +3,7 @@
 mod batch;
 mod columns;
 mod names;
+mod playout;
 mod scenario;
 
 use pyo3::create_exception;
@@ -18,6 +19,8 @@ mod _native {
     use super::batch::Batch;
     #[pymodule_export]
     use super::names::names;
+    #[pymodule_export]
+    use super::playout::play;
     #[pymodule_export]
     use super::scenario::Scenario;
     use pyo3::prelude::*;

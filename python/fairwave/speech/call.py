@@ -28,7 +28,7 @@ from fairwave.speech.audio import RATE, Recording, Samples
 from fairwave.speech.codec import codec as make_codec
 from fairwave.speech.concealment import DELAY_S, conceal
 from fairwave.speech.errors import SpeechError
-from fairwave.speech.playout import Fate, Fixed, Playout, Schedule, Times, schedule
+from fairwave.speech.playout import Fate, Playout, Schedule, Times, schedule
 from fairwave.speech.script import Script
 from fairwave.speech.script import script as make_script
 
@@ -125,13 +125,13 @@ def render_call(
         speech: what is said. Of a bare recording the talk is found by voice activity, in frames as long as
             the payload says (one byte a sample, as G.711 has it).
         codec: one of :data:`fairwave.speech.codec.CODECS`.
-        playout: the playout buffer; fixed 100 ms if not given.
+        playout: the playout buffer: a policy, or the ``playout`` table of the scenario's flow; the scenario
+            language's default (adaptive) if not given.
         concealment: one of :data:`fairwave.speech.concealment.METHODS`.
 
     Raises:
         SpeechError: a table, name or value that cannot be used; the message says which and what is allowed.
     """
-    playout = Fixed() if playout is None else playout
     created, arrived, payload = _columns(units)
     said = make_script(speech, _frame_s(payload)) if isinstance(speech, Recording) else speech
     coder = make_codec(codec)
@@ -197,9 +197,9 @@ def _columns(units: Any) -> tuple[Times, Times, Times]:  # noqa: ANN401
             "has at least one unit and columns of one length; ask for this flow's units in the scenario's "
             "record section"
         )
-    if not np.all(np.isfinite(created)) or np.any(np.diff(created) < 0.0):
+    if not np.all(np.isfinite(created)) or created[0] < 0.0 or np.any(np.diff(created) < 0.0):
         raise SpeechError(
-            "units: created_s must be finite and ascending; hand over one flow, in the order of its units"
+            "units: created_s must be finite, 0 or more, ascending; hand over one flow, in the order of its units"
         )
     early = np.flatnonzero(arrived < created)
     if len(early):

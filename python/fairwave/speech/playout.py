@@ -1,32 +1,35 @@
 """The playout buffer: when each unit is played, and which come too late for it.
 
-Times are virtual and the clocks of both ends agree, so one-way delay is known exactly. A *talkspurt* is a
-run of units each made one frame after the one before. The delay between making and playing a unit is
-constant within a talkspurt, so that speech is never stretched, and may change between talkspurts, where it
-lengthens or shortens a silence.
+The law is the simulator's own (``quality/playout.rs``), so what is heard is what the call's rating counts:
+a unit is played a fixed *offset* after it was made, constant within a talkspurt, so that speech is never
+stretched. A talkspurt is a run of units each made one frame after the one before.
 
-- :class:`Fixed`: every unit is played a fixed time after it was made.
-- :class:`Adaptive`: the first unit of a talkspurt that arrives sets the talkspurt's delay to the running
-  mean of the delay plus four times its running deviation (R. Ramjee, J. Kurose, D. Towsley, H. Schulzrinne,
-  *Adaptive playout mechanisms for packetized audio applications in wide-area networks*, INFOCOM 1994,
-  algorithm 1).
+- :class:`Fixed`: the same offset throughout the call.
+- :class:`Adaptive`: an offset per talkspurt from the delays seen so far (R. Ramjee, J. Kurose, D. Towsley,
+  H. Schulzrinne, *Adaptive playout mechanisms for packetized audio applications in wide-area networks*,
+  INFOCOM 1994). The default, as in scenarios.
 
-**Assumptions**: estimates start at the first delay with a deviation of zero; a unit that comes after its
-time, exactly in time counts as played; a talkspurt that would begin before the last one has been played
-waits for it.
+**Assumptions**: those of the law; and a talkspurt of which nothing arrived takes the offset of the one
+before.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairwave import _native
 from fairwave.speech.errors import SpeechError
 
 Times = NDArray[np.float64]
+
+_NEVER = np.uint64(2**64 - 1)
 
 
 class Fate(IntEnum):
@@ -42,45 +45,67 @@ class Fate(IntEnum):
 
 @dataclass(frozen=True)
 class Fixed:
-    """Play every unit ``delay_s`` seconds after it was made."""
+    """The same offset throughout the call.
 
-    delay_s: float = 0.1
+    Attributes:
+        delay_s: how long units are held back beyond the reference, in seconds, from 0 to 60.
+        reference: ``"first"``: the network delay of the first unit to arrive, which is what a receiver knows;
+            ``"minimum"``: the least network delay of the call; ``"creation"``: none, so that ``delay_s`` is
+            a budget for network and waiting together (paper 004: 0.3 s).
+    """
+
+    delay_s: float = 0.06
+    reference: str = "first"
 
     def __post_init__(self) -> None:
-        """Refuse a delay that is negative or longer than a minute."""
+        """Refuse what is out of range."""
         if not 0.0 <= self.delay_s <= 60.0:
-            raise SpeechError(f"playout delay {self.delay_s} s: must be from 0 to 60 s; 0.1 s is usual")
+            raise SpeechError(f"playout delay {self.delay_s} s: must be from 0 to 60 s; 0.06 s is usual")
+        if self.reference not in {"first", "minimum", "creation"}:
+            raise SpeechError(
+                f"playout reference {self.reference!r}: must be 'first', 'minimum' or 'creation'"
+            )
+
+    def table(self) -> dict[str, Any]:
+        """The scenario language's table of this."""
+        return {"strategy": "fixed", "delay": f"{round(self.delay_s * 1e9)} ns", "reference": self.reference}
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Ramjee's algorithm 1.
+    """An offset per talkspurt: estimated mean delay plus a margin.
 
     Attributes:
-        alpha: weight of the past in mean and deviation, from 0 up to but not 1 (paper: 0.998002).
-        deviations: how many deviations above the mean (paper: 4).
-        floor_s: least delay, in seconds.
-        ceiling_s: most delay, in seconds.
+        estimator: ``"average"``: algorithm 1; ``"spike"``: algorithm 4, which follows spikes of delay.
+        safety: margin in estimated deviations, 0 or more (paper: 4).
+        least_s: least margin, in seconds, from 0 to 60.
     """
 
-    alpha: float = 0.998002
-    deviations: float = 4.0
-    floor_s: float = 0.0
-    ceiling_s: float = 60.0
+    estimator: str = "spike"
+    safety: float = 4.0
+    least_s: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse parameters out of range."""
-        if not 0.0 <= self.alpha < 1.0:
-            raise SpeechError(f"alpha {self.alpha}: must be at least 0 and below 1; the paper's is 0.998002")
-        if not 0.0 <= self.deviations <= 100.0:
-            raise SpeechError(f"deviations {self.deviations}: must be from 0 to 100; the paper's is 4")
-        if not 0.0 <= self.floor_s <= self.ceiling_s <= 60.0:
+        """Refuse what is out of range."""
+        if self.estimator not in {"average", "spike"}:
+            raise SpeechError(f"estimator {self.estimator!r}: must be 'average' or 'spike'")
+        if not (0.0 <= self.safety < float("inf") and 0.0 <= self.least_s <= 60.0):
             raise SpeechError(
-                f"delay from {self.floor_s} to {self.ceiling_s} s: must lie within 0 to 60 s, in order"
+                f"safety {self.safety}, least {self.least_s} s: need safety ≥ 0 and 0 to 60 s; usual: 4, 0.01"
             )
 
+    def table(self) -> dict[str, Any]:
+        """The scenario language's table of this."""
+        return {
+            "strategy": "adaptive",
+            "estimator": self.estimator,
+            "safety": self.safety,
+            "least": f"{round(self.least_s * 1e9)} ns",
+        }
 
-Playout = Fixed | Adaptive
+
+Playout = Fixed | Adaptive | Mapping[str, Any]
+"""A policy, or the ``playout`` table of a scenario's flow."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +114,7 @@ class Schedule:
 
     Attributes:
         talkspurt: per unit, the number of its talkspurt from 0.
-        delay_s: per talkspurt, from making to playing, in seconds.
+        delay_s: per talkspurt, the offset from making to playing, in seconds.
         fate: per unit, a :class:`Fate`.
     """
 
@@ -109,56 +134,46 @@ def talkspurts(created_s: Times, frame_s: float) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.diff(created_s) > 1.5 * frame_s)]).astype(np.int64)
 
 
-def schedule(created_s: Times, arrived_s: Times, frame_s: float, playout: Playout) -> Schedule:
+def schedule(created_s: Times, arrived_s: Times, frame_s: float, playout: Playout | None = None) -> Schedule:
     """Decide when units are played and what becomes of each.
 
     Args:
-        created_s: when each unit was made, in seconds, ascending.
+        created_s: when each unit was made, in seconds from 0 on, ascending.
         arrived_s: when each arrived, NaN if it did not.
         frame_s: time between units of a talkspurt, in seconds.
-        playout: the buffer's policy.
+        playout: the buffer's policy; the scenario language's default if not given.
+
+    Raises:
+        SpeechError: a policy that cannot be used.
     """
+    table = playout.table() if isinstance(playout, Fixed | Adaptive) else playout
+    try:
+        fates, due = _native.play(
+            _nanoseconds(created_s),
+            _nanoseconds(arrived_s),
+            round(frame_s * 1e9),
+            None if table is None else json.dumps(dict(table)),
+        )
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SpeechError(
+            f"{error}; write for example playout = {{ strategy = 'fixed', delay = '60 ms' }}"
+        ) from error
+    fate = np.frombuffer(fates, np.int8)
+    moment = np.frombuffer(due, "<u8")
     spurt = talkspurts(created_s, frame_s)
-    count = int(spurt[-1]) + 1 if len(spurt) else 0
-    if isinstance(playout, Fixed):
-        delay = np.full(count, playout.delay_s)
-    else:
-        delay = _adapt(created_s, arrived_s, spurt, count, playout)
-    first = np.searchsorted(spurt, np.arange(count))
-    last = np.searchsorted(spurt, np.arange(count), side="right") - 1
-    free = -np.inf
-    for index in range(count):
-        delay[index] = max(delay[index], free - created_s[first[index]])
-        free = created_s[last[index]] + delay[index] + frame_s
-    lost = np.isnan(arrived_s)
-    # A nanosecond is the simulator's grain; doubles of seconds are compared no finer than that.
-    late = np.nan_to_num(arrived_s, nan=np.inf) > created_s + delay[spurt] + 1e-9
-    fate = np.where(lost, Fate.LOST, np.where(late, Fate.LATE, Fate.PLAYED)).astype(np.int8)
-    return Schedule(spurt, delay, fate)
+    delay = np.full(int(spurt[-1]) + 1 if len(spurt) else 0, np.nan)
+    there = moment != _NEVER
+    delay[spurt[there]] = moment[there] / 1e9 - created_s[there]
+    # Of a talkspurt that was lost whole nothing is played: it takes the offset of the one before, or else of the first.
+    known = np.flatnonzero(~np.isnan(delay))
+    if len(known):
+        before = known[np.maximum(np.searchsorted(known, np.arange(len(delay)), side="right") - 1, 0)]
+        delay = delay[before]
+    return Schedule(spurt, np.nan_to_num(delay), fate)
 
 
-def _adapt(created: Times, arrived: Times, spurt: NDArray[np.int64], count: int, policy: Adaptive) -> Times:
-    """Delay per talkspurt, set when its first unit to arrive does."""
-    delay = np.full(count, np.nan)
-    mean, deviation, begun = 0.0, 0.0, False
-    there = np.flatnonzero(~np.isnan(arrived))
-    order = there[np.argsort(arrived[there], kind="stable")]
-    network = (arrived - created).tolist()
-    spurts = spurt.tolist()
-    chosen: list[float] = delay.tolist()
-    past, fresh = policy.alpha, 1.0 - policy.alpha
-    for unit in order.tolist():
-        sample = network[unit]
-        if not begun:
-            mean, begun = sample, True
-        mean = past * mean + fresh * sample
-        deviation = past * deviation + fresh * abs(mean - sample)
-        number = spurts[unit]
-        if np.isnan(chosen[number]):
-            chosen[number] = min(max(mean + policy.deviations * deviation, policy.floor_s), policy.ceiling_s)
-    # Of a talkspurt that was lost whole nothing is played: it takes the delay of the one before.
-    previous = next((value for value in chosen if not np.isnan(value)), policy.floor_s)
-    for number, value in enumerate(chosen):
-        previous = value if not np.isnan(value) else previous
-        chosen[number] = previous
-    return np.array(chosen)
+def _nanoseconds(seconds: Times) -> bytes:
+    """Times as the binding takes them: 64-bit nanoseconds, all ones for never."""
+    there = ~np.isnan(seconds)
+    whole = np.rint(np.where(there, seconds, 0.0) * 1e9).astype("<u8")
+    return np.where(there, whole, _NEVER).astype("<u8").tobytes()
