@@ -98,7 +98,7 @@ def test_a_fixed_delay_out_of_range_is_refused(delay: float) -> None:
 
 @pytest.mark.parametrize("odd", [{"estimator": "magic"}, {"safety": -1.0}, {"least_s": float("nan")}])
 def test_an_adaptive_policy_out_of_range_is_refused(odd: dict) -> None:
-    with pytest.raises(SpeechError, match="must be|need"):
+    with pytest.raises(SpeechError, match=r"must be|need"):
         Adaptive(**odd)
 
 

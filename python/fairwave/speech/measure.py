@@ -1,8 +1,9 @@
 """What loss does to speech, with and without concealment: the table of ``docs/speech.md``, measured and written there.
 
-``python -m fairwave.speech.measure docs/speech.md`` fills the part between the two markers of the page; without a page it prints
-the table. Units of 20 ms over G.711 µ law are lost independently of one another; nothing is late. Digits are drawn and lost anew
-in every replication; the prompt of the score is the same one, lost anew.
+``python -m fairwave.speech.measure docs/speech.md`` fills the part between the two markers of the page;
+without a page it prints the table. Units of 20 ms over G.711 µ law are lost independently of one another;
+nothing is late. Digits are drawn and lost anew in every replication; the prompt of the score is the same
+one, lost anew.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import numpy as np
 
 from fairwave import _native
 from fairwave.speech.call import RenderedCall, render_call
-from fairwave.speech.digits import digit_recordings, reading, sentences
+from fairwave.speech.digits import Reading, digit_recordings, reading, sentences
 from fairwave.speech.errors import SpeechError
 from fairwave.speech.fetch import Recordings
 from fairwave.speech.playout import Fixed
 from fairwave.speech.recognise import HeardCall, accuracy
 from fairwave.speech.score import segmental_snr_db, visqol, visqol_is_there
 from fairwave.speech.script import Script, script
+from fairwave.speech.voices import VOICES, synthetic_digits
 from fairwave.study.statistics import interval
 
 LOSSES = (0.0, 0.01, 0.05, 0.1, 0.2)
@@ -32,7 +34,9 @@ BEGIN = "<!-- measured: begin (python -m fairwave.speech.measure docs/speech.md)
 END = "<!-- measured: end -->"
 
 
-def lossy_call(said: Script, loss: float, concealment: str, seed: int, units: int | None = None) -> RenderedCall:
+def lossy_call(
+    said: Script, loss: float, concealment: str, seed: int, units: int | None = None
+) -> RenderedCall:
     """A call over a path that loses units independently of one another and delays all alike.
 
     Args:
@@ -61,7 +65,9 @@ def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[
         SpeechError: recordings, model or recogniser are not there.
     """
     conditions = [
-        (loss, concealment) for loss in LOSSES for concealment in (("silence", "appendix-i") if loss else ("silence",))
+        (loss, concealment)
+        for loss in LOSSES
+        for concealment in (("silence", "appendix-i") if loss else ("silence",))
     ]
     voice = digit_recordings()
     readings = [reading(sentences(voice, count, seed)) for seed in range(replications)]
@@ -83,17 +89,67 @@ def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[
                 "concealment": {"silence": "none", "appendix-i": "Appendix I"}[concealment] if loss else "—",
                 "word accuracy, %": str(interval([each.word_accuracy for each in mine])),
                 "correct sentences, %": str(interval([each.sentence_accuracy for each in mine])),
-                "the same as printed in 004, %": str(interval([each.sentence_accuracy_as_printed for each in mine])),
+                "the same as printed in 004, %": str(
+                    interval([each.sentence_accuracy_as_printed for each in mine])
+                ),
                 "ViSQOL MOS-LQO": str(interval(scores)) if scores else "not installed",
-                "segmental SNR, dB": str(interval([segmental_snr_db(call.reference, call.samples) for call in heard])),
+                "segmental SNR, dB": str(
+                    interval([segmental_snr_db(call.reference, call.samples) for call in heard])
+                ),
             }
         )
+    return [*table, {"note": _note(readings, replications, count)}]
+
+
+def voice_rows(replications: int = 3, count: int = SENTENCES, loss: float = 0.1) -> list[dict[str, str]]:
+    """Measure how much hangs on the voice: the recordings and each synthetic voice, clean and at one loss.
+
+    Raises:
+        SpeechError: recordings, voices, model or recogniser are not there.
+    """
+    conditions = ((0.0, "silence"), (loss, "silence"), (loss, "appendix-i"))
+    speakers = {
+        "recordings": digit_recordings(),
+        **{f"flite {name}": synthetic_digits(name) for name in VOICES},
+    }
+    readings = {
+        name: [reading(sentences(voice, count, seed)) for seed in range(replications)]
+        for name, voice in speakers.items()
+    }
+    calls = [
+        HeardCall(lossy_call(said.script, lost, concealment, seed), said)
+        for several in readings.values()
+        for lost, concealment in conditions
+        for seed, said in enumerate(several)
+    ]
+    found = accuracy(calls)
+    table = []
+    for index, name in enumerate(readings):
+        mine = found[index * 3 * replications : (index + 1) * 3 * replications]
+        cells = [
+            str(interval([each.word_accuracy for each in mine[at * replications : (at + 1) * replications]]))
+            for at in range(3)
+        ]
+        table.append(
+            {
+                "voice": name,
+                "clean, % words": cells[0],
+                f"{100 * loss:g} % lost, none": cells[1],
+                f"{100 * loss:g} % lost, Appendix I": cells[2],
+            }
+        )
+    return [
+        *table,
+        {"note": _note([one for several in readings.values() for one in several], replications, count)},
+    ]
+
+
+def _note(readings: Sequence[Reading], replications: int, count: int) -> str:
     words = sum(len(sentence.words) for each in readings for sentence in each.sentences)
-    note = (
+    return (
         f"Fairwave {_native.version}; {replications} replications with seeds 0 to {replications - 1}, in each {count} "
-        f"sentences ({words} words in all) and 8 s of the default prompt; means with 95 % intervals."
+        f"sentences per voice ({words} words in all); means with 95 % intervals."
     )
-    return [*table, {"note": note}]
 
 
 def markdown(table: Sequence[dict[str, str]]) -> str:
@@ -120,7 +176,7 @@ def fill(page: str, table: str) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Measure, and print or fill the page."""
     try:
-        table = markdown(rows())
+        table = f"{markdown(rows())}\n\n{markdown(voice_rows())}"
         if arguments:
             page = Path(arguments[0])
             page.write_text(fill(page.read_text(encoding="utf-8"), table), encoding="utf-8")
