@@ -269,8 +269,8 @@ CONTROLLERS = (
         "westwood",
         "Westwood: the bandwidth it believes in",
         tcp("tcp/westwood"),
-        "The estimate from acknowledgements beside the rate at which the receiver gets data. After a loss the threshold "
-        "is estimate times least round-trip time: the pipe without the queue.",
+        "The estimate from acknowledgements beside the rate at which the receiver gets data. After a loss the "
+        "threshold is estimate times least round-trip time: the pipe without the queue.",
         "bandwidth estimate, b/s",
         bandwidth_numbers,
     ),
