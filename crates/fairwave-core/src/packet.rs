@@ -54,6 +54,18 @@ impl Packet {
     pub const fn size(&self) -> Bytes {
         Bytes::new(self.wire as u64)
     }
+
+    /// How many data packets the sender sent before this one, modulo 2³², for transports that number their packets so;
+    /// none for TCP and for feedback.
+    pub fn sequence(&self) -> Option<u32> {
+        match self.body {
+            Body::Datagram { sequence, .. } | Body::TfrcData { sequence, .. } => Some(sequence),
+            Body::Dvrc { header: [_, _, _, _, _, _, _, _, a, b, c, d, ..], .. } if !self.feedback => {
+                Some(u32::from_be_bytes([a, b, c, d]))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A range of segments `[first, end)` that the receiver holds beyond the cumulative acknowledgement (RFC 2018).

@@ -5,6 +5,7 @@
 //! packet passes through is told in ARCHITECTURE.md.
 
 mod event;
+mod judged;
 mod link;
 mod measure;
 mod network;

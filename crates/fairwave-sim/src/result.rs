@@ -48,7 +48,7 @@ pub struct FlowRow {
     pub start_s: f64,
     /// When it ended: its stop, or the end of the run.
     pub stop_s: f64,
-    /// Units that the application made.
+    /// Units that the application made and sent.
     pub units_sent: u64,
     /// Units complete at the receiver.
     pub units_received: u64,
@@ -94,6 +94,16 @@ pub struct FlowRow {
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: f64,
+    /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
+    pub units_skipped: u64,
+    /// Packets dropped by queues that a judging receiver took for congestion.
+    pub congestion_as_congestion: u64,
+    /// Packets dropped by queues that it took for random loss.
+    pub congestion_as_random: u64,
+    /// Packets lost by links that it took for congestion.
+    pub random_as_congestion: u64,
+    /// Packets lost by links that it took for random loss.
+    pub random_as_random: u64,
 }
 
 /// The flows of one group together.
@@ -184,7 +194,8 @@ pub struct LinkRow {
 /// One point of a series.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRow {
-    /// What it is: `goodput_bps`, `queue_packets`, `window`, `ssthresh`, `srtt_s`, `estimate`, `rate_bps`.
+    /// What it is: `goodput_bps`, `queue_packets`, `window`, `ssthresh`, `srtt_s`, `estimate`, `rate_bps`, `layers`,
+    /// `receive_bps`, `bound_bps`.
     pub kind: &'static str,
     /// Flow or link.
     pub name: String,
@@ -207,7 +218,8 @@ pub struct UnitRow {
     pub arrived_s: f64,
     /// Payload bytes.
     pub payload: u32,
-    /// `played`, `late` (after its playout) or `lost` in a call; `arrived` or `lost` otherwise.
+    /// `played`, `late` (after its playout) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
+    /// adaptation otherwise.
     pub fate: &'static str,
     /// When a call's receiver plays it; NaN if it does not.
     pub played_s: f64,
@@ -307,6 +319,7 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
     let stop = plan.stop.min(window.end);
     let steady = stop.since(start.max(window.warmup));
     let per = |payload: u64, span: Span| Bytes::new(payload).per(span).bits_per_second() as f64;
+    let judgements = receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements);
     let mut row = FlowRow {
         group: simulation.plan.groups[plan.group].clone(),
         flow: index,
@@ -336,6 +349,11 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         mos: f64::NAN,
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
+        units_skipped: 0,
+        congestion_as_congestion: judgements.congestion_as_congestion,
+        congestion_as_random: judgements.congestion_as_random,
+        random_as_congestion: judgements.random_as_congestion,
+        random_as_random: judgements.random_as_random,
     };
     if let Some(log) = &receiving.units {
         describe_units(&mut row, log);
@@ -345,7 +363,8 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
 }
 
 fn describe_units(row: &mut FlowRow, log: &UnitLog) {
-    row.units_sent = log.units.len() as u64;
+    row.units_sent = log.units.len() as u64 - log.skipped;
+    row.units_skipped = log.skipped;
     row.units_received = log.received;
     row.units_lost = row.units_sent - row.units_received;
     row.jitter_s = log.jitter.estimate().seconds();
@@ -378,6 +397,7 @@ fn unit_rows<'a>(plan: &'a FlowPlan, log: &'a UnitLog) -> impl Iterator<Item = U
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&spoken(log), packet_time, &plan.playout));
     log.units.iter().enumerate().map(move |(index, unit)| {
         let (fate, played) = match fates.as_ref().and_then(|fates| fates.get(index)) {
+            _ if unit.skipped => ("skipped", f64::NAN),
             Some(Fate::Played(at)) => ("played", at.seconds()),
             Some(Fate::Late(_)) => ("late", f64::NAN),
             Some(Fate::Lost) => ("lost", f64::NAN),
@@ -460,6 +480,9 @@ fn series(simulation: &Simulation, rows: &mut Vec<SeriesRow>) {
             ("srtt_s", view.smoothed_rtt),
             ("rate_bps", view.rate),
             ("estimate", view.estimate),
+            ("layers", view.layers),
+            ("receive_bps", sample.receiver.receive_rate),
+            ("bound_bps", sample.receiver.bound),
         ];
         rows.extend(values.into_iter().filter(|(_, value)| value.is_finite()).map(|(kind, value)| SeriesRow {
             kind,

@@ -3,11 +3,14 @@
 use fairwave_core::config::ConfigError;
 use fairwave_core::packet::{FlowId, Packet};
 use fairwave_core::traffic::{Activity, Source, Unit};
-use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Output, Receiver, Sender, SenderView};
+use fairwave_core::transport::{
+    AnyReceiver, AnySender, FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, TransportConfig,
+};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::event::{Event, EventQueue, Kind};
+use crate::judged::LossJudge;
 use crate::link::{Service, Transit};
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::network::Network;
@@ -105,6 +108,23 @@ pub(crate) struct Receiving {
     pub measure: FlowMeasure,
     /// For applications that make units.
     pub units: Option<Box<UnitLog>>,
+    /// For receivers that judge losses.
+    pub judge: Option<Box<LossJudge>>,
+}
+
+impl Receiving {
+    /// A packet is gone, by congestion or at random.
+    #[inline]
+    fn lose(&mut self, packet: &Packet, congestion: bool) {
+        if congestion {
+            self.measure.dropped(packet.feedback);
+        } else {
+            self.measure.lost(packet.feedback);
+        }
+        if let Some(judge) = &mut self.judge {
+            judge.lost(packet, congestion);
+        }
+    }
 }
 
 /// A sample of a sender's view.
@@ -112,6 +132,7 @@ pub(crate) struct Sample {
     pub flow: usize,
     pub at: Instant,
     pub view: SenderView,
+    pub receiver: ReceiverView,
 }
 
 pub(crate) struct Simulation<'p> {
@@ -183,6 +204,7 @@ impl<'p> Simulation<'p> {
                 ahead_of_time: false,
                 measure: FlowMeasure { payload_in_bin: Bins::over(window, plan.record.bin), ..FlowMeasure::default() },
                 units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
+                judge: matches!(flow.transport, TransportConfig::Dvrc(_)).then(Box::default),
             });
         }
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
@@ -280,7 +302,7 @@ impl<'p> Simulation<'p> {
                     }
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
-                        self.receiving[packet.flow.0 as usize].measure.dropped(packet.feedback);
+                        self.receiving[packet.flow.0 as usize].lose(&packet, true);
                         return;
                     }
                 },
@@ -310,7 +332,7 @@ impl<'p> Simulation<'p> {
         {
             if counts {
                 here.measure.lost += 1;
-                self.receiving[packet.flow.0 as usize].measure.lost(packet.feedback);
+                self.receiving[packet.flow.0 as usize].lose(packet, false);
             } else {
                 self.beyond_end += 1;
             }
@@ -377,7 +399,7 @@ impl<'p> Simulation<'p> {
         here.measure.max_queue = here.measure.max_queue.max(managed.queue.packets());
         for (packet, reason) in managed.drops.drain(..) {
             here.measure.dropped(now, reason, self.window);
-            self.receiving[packet.flow.0 as usize].measure.dropped(packet.feedback);
+            self.receiving[packet.flow.0 as usize].lose(&packet, true);
         }
         if let Some(packet) = &begun {
             here.free = now + here.transmission_time(packet);
@@ -435,6 +457,11 @@ impl<'p> Simulation<'p> {
                 units.received(delivery.unit, now);
             }
         }
+        for verdict in self.answer.verdicts.drain(..) {
+            if let Some(judge) = &mut receiving.judge {
+                judge.judged(&verdict);
+            }
+        }
         if self.answer.packets.is_empty() {
             return;
         }
@@ -467,6 +494,11 @@ impl<'p> Simulation<'p> {
                     units.sent(&unit);
                 }
                 sending.sender.on_unit(now, unit, &mut self.out);
+                if std::mem::take(&mut self.out.skipped) > 0
+                    && let Some(units) = &mut self.receiving[flow].units
+                {
+                    units.skipped();
+                }
                 sending.next_unit = sending.source.next_unit();
             }
             if now >= activity.until {
@@ -523,7 +555,8 @@ impl<'p> Simulation<'p> {
         self.events.pop();
         self.events.push(Event::new(now + self.plan.record.window_interval, Kind::Sample, 0));
         for &flow in &self.plan.record.windows {
-            self.samples.push(Sample { flow, at: now, view: self.sending[flow].sender.view() });
+            let (view, receiver) = (self.sending[flow].sender.view(), self.receiving[flow].receiver.view());
+            self.samples.push(Sample { flow, at: now, view, receiver });
         }
     }
 

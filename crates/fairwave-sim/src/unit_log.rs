@@ -14,6 +14,8 @@ pub(crate) struct Logged {
     pub arrived: Instant,
     /// Payload bytes.
     pub payload: u32,
+    /// The transport's adaptation left it out: neither sent nor lost.
+    pub skipped: bool,
 }
 
 /// Every unit of a flow, in the order of their numbers.
@@ -22,6 +24,7 @@ pub(crate) struct UnitLog {
     pub timeliness: Timeliness,
     pub jitter: InterarrivalJitter,
     pub received: u64,
+    pub skipped: u64,
 }
 
 impl UnitLog {
@@ -32,12 +35,22 @@ impl UnitLog {
             timeliness: Timeliness::new(thresholds),
             jitter: InterarrivalJitter::new(),
             received: 0,
+            skipped: 0,
         }
     }
 
     /// The application made a unit. Units are numbered from 0 without gaps.
     pub fn sent(&mut self, unit: &Unit) {
-        self.units.push(Logged { created: unit.created, arrived: Instant::NEVER, payload: unit.payload });
+        let (created, payload) = (unit.created, unit.payload);
+        self.units.push(Logged { created, arrived: Instant::NEVER, payload, skipped: false });
+    }
+
+    /// The unit made last was not sent.
+    pub fn skipped(&mut self) {
+        if let Some(logged) = self.units.last_mut() {
+            logged.skipped = true;
+            self.skipped += 1;
+        }
     }
 
     /// A unit is complete at the receiver.

@@ -1,0 +1,92 @@
+//! What receivers took losses for, against what they were: the simulator knows each lost packet's true cause.
+//!
+//! A packet that a queue dropped was lost to congestion, one that a link lost was lost at random. When a receiver judges a
+//! run of lost packets, each packet of the run is counted by cause and judgement.
+
+use std::collections::VecDeque;
+
+use fairwave_core::packet::Packet;
+use fairwave_core::transport::LossVerdict;
+
+/// Lost packets by cause and judgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Judgements {
+    pub congestion_as_congestion: u64,
+    pub congestion_as_random: u64,
+    pub random_as_congestion: u64,
+    pub random_as_random: u64,
+}
+
+/// Keeps the causes of losses that have not been judged yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossJudge {
+    /// Sequence number, and whether it was congestion.
+    causes: VecDeque<(u32, bool)>,
+    pub judgements: Judgements,
+}
+
+impl LossJudge {
+    /// A data packet is gone.
+    pub fn lost(&mut self, packet: &Packet, congestion: bool) {
+        if let Some(sequence) = packet.sequence() {
+            self.causes.push_back((sequence, congestion));
+        }
+    }
+
+    /// The receiver has judged.
+    pub fn judged(&mut self, verdict: &LossVerdict) {
+        let (first, packets) = (verdict.first as u32, verdict.packets);
+        let judgements = &mut self.judgements;
+        self.causes.retain(|&(sequence, congestion)| {
+            let place = sequence.wrapping_sub(first);
+            if u64::from(place) < packets {
+                let count = match (congestion, verdict.congestion) {
+                    (true, true) => &mut judgements.congestion_as_congestion,
+                    (true, false) => &mut judgements.congestion_as_random,
+                    (false, true) => &mut judgements.random_as_congestion,
+                    (false, false) => &mut judgements.random_as_random,
+                };
+                *count += 1;
+                return false;
+            }
+            // What lies before this run has been judged, or never will be.
+            place < 1 << 31
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_core::packet::{Body, Class, FlowId};
+    use fairwave_core::units::Instant;
+
+    fn packet(sequence: u32) -> Packet {
+        let body = Body::Datagram { payload: 1, sequence, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
+        Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, layer: 0, body }
+    }
+
+    fn verdict(first: u64, packets: u64, congestion: bool) -> LossVerdict {
+        LossVerdict { first, packets, congestion, begins_event: true, receive_rate: 0.0, bound: 0.0 }
+    }
+
+    #[test]
+    fn each_lost_packet_is_counted_once_by_cause_and_judgement() {
+        let mut judge = LossJudge::default();
+        for (sequence, congestion) in [(5, true), (6, false), (9, false), (12, true)] {
+            judge.lost(&packet(sequence), congestion);
+        }
+        judge.judged(&verdict(5, 2, true));
+        judge.judged(&verdict(5, 2, true));
+        judge.judged(&verdict(9, 1, false));
+        judge.judged(&verdict(13, 0, true));
+        let expected = Judgements {
+            congestion_as_congestion: 1,
+            congestion_as_random: 0,
+            random_as_congestion: 1,
+            random_as_random: 1,
+        };
+        assert_eq!(judge.judgements, expected);
+        assert!(judge.causes.is_empty());
+    }
+}
