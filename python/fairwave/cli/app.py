@@ -105,13 +105,14 @@ def study(
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Make the sensitivity tables as well.")
     ] = False,
+    settings: Settings = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Carry out a study: every figure and table of its papers, and a verdict per claim."""
     from fairwave.cli.studying import run_study
 
-    run_study(name, out, replications, figure, threads, sensitivity=sensitivity, json=json)
+    run_study(name, out, replications, figure, settings or [], threads, sensitivity=sensitivity, json=json)
 
 
 @app.command("list")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, positive
+from fairwave.cli.input import BadInputError, overrides, positive
 
 TONES = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}
 
@@ -15,6 +15,7 @@ def run_study(
     out: Path | None,
     replications: int,
     figure: str | None,
+    settings: list[str],
     threads: int | None,
     *,
     sensitivity: bool,
@@ -35,8 +36,9 @@ def run_study(
     folder = out if out is not None else Path("out") / name
     with console.progress(f"study {name}", quiet=json) as progress:
         outcome = study.run(
-            folder, replications, figure=figure, sensitivity=sensitivity, threads=threads, progress=progress
-        )
+            folder, replications, figure=figure, sensitivity=sensitivity, threads=threads, progress=progress,
+            settings=overrides(settings),
+        )  # fmt: skip
     if json:
         console.document({**outcome.ledger.to_dict(), "page": str(outcome.page)})
         return

@@ -182,6 +182,9 @@ def save(
     buffer = io.StringIO()
     metadata = {"Date": None, "Creator": f"fairwave {provenance.version}", "Title": title}
     figure.savefig(buffer, format="svg", metadata=metadata)
+    figure.set_layout_engine(
+        "none"
+    )  # The layout is found; finding it again for the second file takes as long.
     svg = buffer.getvalue()
     (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
     figure.savefig(

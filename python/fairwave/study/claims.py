@@ -180,8 +180,10 @@ class Claim:
         grids: Ids of the grids that the test reads.
         test: Takes the study's data and answers with evidence.
         notes: What to add to the explanation, by verdict: why a claim does not come out, what was tried, and on which
-            assumption it hangs.
+            assumption it hangs. A function of the data where the words hold numbers.
         assumptions: Ids of the assumptions on which the claim may hang.
+        readings: Where the paper contradicts itself or leaves a word open: the test by each reading, by name. They are
+            shown beside the verdict, which is that of `test`.
     """
 
     id: str
@@ -189,15 +191,18 @@ class Claim:
     source: str
     grids: tuple[str, ...]
     test: Callable[[Data], Evidence]
-    notes: Mapping[Verdict, str] = field(default_factory=dict)
+    notes: Mapping[Verdict, str | Callable[[Data], str]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
+    readings: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
 
     def judge(self, data: Data) -> Judgement:
         """Tests the claim on measured numbers."""
         evidence = self.test(data)
         verdict = evidence.verdict()
         note = self.notes.get(verdict, "")
-        return Judgement(self, verdict, evidence, f"{evidence.describe()} {note}".strip())
+        words = note if isinstance(note, str) else note(data)
+        readings = {name: test(data) for name, test in self.readings.items()}
+        return Judgement(self, verdict, evidence, f"{evidence.describe()} {words}".strip(), readings)
 
 
 @dataclass(frozen=True)
@@ -209,28 +214,28 @@ class Judgement:
         verdict: What became of it.
         evidence: The comparisons.
         explanation: How they came out, and the claim's note for this verdict.
+        readings: The comparisons by each reading of the claim, by name.
     """
 
     claim: Claim
     verdict: Verdict
     evidence: Evidence
     explanation: str
+    readings: Mapping[str, Evidence] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The claim's entry in the ledger."""
-        decisive = self.evidence.decisive()
-        estimate = decisive.interval() if decisive else Interval(math.nan, -math.inf, math.inf, 0)
         return {
             "id": self.claim.id,
             "statement": self.claim.statement,
             "source": self.claim.source,
-            "verdict": str(self.verdict),
-            "estimate": _number(estimate.mean),
-            "interval": [_number(estimate.low), _number(estimate.high)],
-            "unit": decisive.unit if decisive else "",
-            "of": decisive.label if decisive else "",
+            **_found(self.evidence),
             "explanation": self.explanation,
             "assumptions": list(self.claim.assumptions),
+            "readings": [
+                {"name": name, **_found(evidence), "explanation": evidence.describe()}
+                for name, evidence in self.readings.items()
+            ],
             "comparisons": [
                 {
                     "label": one.label,
@@ -244,6 +249,19 @@ class Judgement:
                 for one in self.evidence.comparisons
             ],
         }
+
+
+def _found(evidence: Evidence) -> dict[str, Any]:
+    """Verdict and the estimate on which it hangs, for the ledger."""
+    decisive = evidence.decisive()
+    estimate = decisive.interval() if decisive else Interval(math.nan, -math.inf, math.inf, 0)
+    return {
+        "verdict": str(evidence.verdict()),
+        "estimate": _number(estimate.mean),
+        "interval": [_number(estimate.low), _number(estimate.high)],
+        "unit": decisive.unit if decisive else "",
+        "of": decisive.label if decisive else "",
+    }
 
 
 def _number(value: float) -> float | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.provenance import Provenance
 from fairwave.report import figures as drawing
+from fairwave.report.digest import digest
 from fairwave.report.page import Card, Page, TableView
 from fairwave.results import write_table
 from fairwave.staging import staging
@@ -60,6 +61,7 @@ def conduct(
     threads: int | None = None,
     progress: Progress | None = None,
     status: Callable[[str], None] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Carries a study out. Arguments as for `fairwave.study.Study.run`."""
     if replications < 1:
@@ -75,11 +77,17 @@ def conduct(
         wanted |= {grid for claim in study.claims for grid in claim.grids}
         wanted |= {grid for one in study.calibrations for grid in one.grids}
     wanted |= {one.grid for one in sensitivities}
-    claims = [claim for claim in study.claims if set(claim.grids) <= wanted]
+    # A single figure runs its own points, which claims do not make do with.
+    claims = study.claims if figure is None else ()
+    grids = [grid for grid in study.grids if grid.id in wanted]
+    if figure is not None and figures:
+        grids = [figures[0].needs(grid) for grid in grids]
+    if settings:
+        grids = [replace(grid, base=grid.base.with_overrides(settings)) for grid in grids]
     seeds = list(range(1, replications + 1))
 
     say("running")
-    data = Data(_run([grid for grid in study.grids if grid.id in wanted], seeds, folder, threads, progress))
+    data = Data(_run(grids, seeds, folder, threads, progress))
     provenance = Provenance.merge_same(one.provenance for one in data.results.values())
 
     say("judging claims")
@@ -89,7 +97,7 @@ def conduct(
         say("drawing figures")
         drawings = [_draw(one, data, partial / "figures", provenance) for one in figures]
         views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
-        settings = [_sweep(one, data, partial / "tables", provenance) for one in sensitivities]
+        sweeps = [_sweep(one, data, partial / "tables", provenance) for one in sensitivities]
         say("writing the page")
         calibrations = [
             {
@@ -101,7 +109,8 @@ def conduct(
             }
             for one in study.calibrations
         ]
-        _enter(ledger, study, replications, drawings, views, settings, calibrations)
+        _enter(ledger, study, replications, drawings, views, sweeps, calibrations)
+        ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
             title=study.title,
@@ -111,7 +120,8 @@ def conduct(
             judgements=judgements,
             drawings=drawings,
             tables=views,
-            sensitivities=[view for view, _ in settings],
+            sensitivities=[view for view, _ in sweeps],
+            notes=_otherwise(settings or {}),
             assumptions=ledger.assumptions,
             calibrations=calibrations,
             clips=clips,
@@ -119,7 +129,18 @@ def conduct(
         )
         (partial / "index.html").write_text(page.html(), encoding="utf-8")
         (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
-    return Outcome(ledger, folder / "index.html", data, drawings, [*views, *(view for view, _ in settings)])
+        (partial / "digest.md").write_text(
+            digest(study, ledger, [*views, *(one for one, _ in sweeps)]), encoding="utf-8"
+        )
+    return Outcome(ledger, folder / "index.html", data, drawings, [*views, *(view for view, _ in sweeps)])
+
+
+def _otherwise(settings: Mapping[str, Any]) -> list[str]:
+    """What a reader must know when assumptions were made otherwise than the study makes them."""
+    if not settings:
+        return []
+    listed = ", ".join(f"{path} = {value}" for path, value in settings.items())
+    return [f"This is the study with other assumptions than its own: {listed}."]
 
 
 def _chosen(study: Study, wanted: str | None) -> tuple[list[Figure], list[Table]]:

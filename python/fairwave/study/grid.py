@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 Label = str | int | float
 Overrides = Mapping[str, Any]
-Axes = Mapping[str, Mapping[Label, Overrides]]
-"""Name of an axis to its labels, in order, each with what it changes in the scenario."""
+Axes = Mapping[str, Mapping[Label, Overrides | Callable[[dict[str, Label]], Overrides]]]
+"""Name of an axis to its labels, in order, each with what it changes in the scenario.
+
+A function of the point's labels where that depends on them: what is set for one transport only.
+"""
 
 
 def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
@@ -75,7 +78,7 @@ class Grid:
                 continue
             changes: dict[str, Any] = {}
             for _, overrides in combination:
-                changes.update(overrides)
+                changes.update(overrides(labels) if callable(overrides) else overrides)
             found.append(Point(labels, self.base.with_overrides(changes) if changes else self.base))
         return found
 

@@ -2,10 +2,12 @@
 
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
     study, title, provenance {version, command, scenarios, seeds},
-    claims [{id, statement, source, verdict, estimate, interval, unit, of, explanation, assumptions, comparisons}],
+    claims [{id, statement, source, verdict, estimate, interval, unit, of, explanation, assumptions,
+        readings, comparisons}],
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
-    sensitivities [{id, title, files, verdicts}].
+    sensitivities [{id, title, files, verdicts}],
+    settings {path: value} (assumptions made otherwise than the study makes them; most often empty).
 Numbers that do not exist are null.
 """
 
@@ -37,6 +39,7 @@ class Ledger:
         assumptions: Entries of assumptions.
         calibrations: Entries of calibrations.
         sensitivities: Entries of sensitivity tables.
+        settings: Assumptions that were made otherwise, path to value.
     """
 
     study: str
@@ -48,6 +51,7 @@ class Ledger:
     assumptions: list[dict[str, Any]] = field(default_factory=list)
     calibrations: list[dict[str, Any]] = field(default_factory=list)
     sensitivities: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def verdicts(self) -> dict[str, int]:
         """How many claims came out how."""
@@ -68,6 +72,7 @@ class Ledger:
             "assumptions": self.assumptions,
             "calibrations": self.calibrations,
             "sensitivities": self.sensitivities,
+            "settings": self.settings,
         }
 
     def to_json(self) -> str:

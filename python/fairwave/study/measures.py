@@ -28,6 +28,8 @@ READINGS: tuple[Reading, ...] = ("gap", "excess-gap", "delay")
 
 TIMELINESS = "timeliness"
 
+Part = Literal["timely", "delayed"]
+
 Reduction = Callable[["Results"], pl.DataFrame]
 """From results to columns `run`, `value` and, for measures with axes of their own, those."""
 
@@ -221,8 +223,10 @@ def jitter(group: str | None = None) -> Measure:
 
 
 def r_factor(group: str | None = None) -> Measure:
-    """E-model rating R, mean over calls."""
-    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher")
+    """E-model rating R, mean over calls; what lies below 0, where the scale ends, counts as 0."""
+    rating = pl.col("r_factor").filter(pl.col("r_factor").is_not_nan()).clip(lower_bound=0)
+    mean = rating.mean().fill_null(math.nan)
+    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, mean), "higher")
 
 
 def mos(group: str | None = None) -> Measure:
@@ -232,6 +236,8 @@ def mos(group: str | None = None) -> Measure:
 
 def index(group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None) -> Measure:
     """Real-time performance index (paper 002: video delivery index): timely units over units sent by the application.
+
+    It is the mean of the flows' own indices, as papers 000 and 001 take it; flows that sent nothing have none.
 
     Args:
         group: Name of the flow group; all flows when None.
@@ -254,7 +260,7 @@ def delayed(
 ) -> Measure:
     """Units that arrived later than the threshold allows, in % of those sent. Arguments as for `index`."""
     title = _name(f"delayed ({_in_words(reading)})", group)
-    reduction = _timeliness("delayed", group, reading, threshold_s, 100)
+    reduction = _timeliness("delayed", group, reading, threshold_s)
     return Measure(f"delayed_{reading}", title, "%", reduction, "lower", table=TIMELINESS)
 
 
@@ -275,7 +281,7 @@ def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> 
 def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
     """Delayed units in % of those sent at every threshold of the scenario, the axis `threshold` (in ms)."""
     title = _name(f"delayed ({_in_words(reading)})", group)
-    reduction = _by_threshold("delayed", group, reading, 100)
+    reduction = _by_threshold("delayed", group, reading)
     return Measure(
         f"delayed_by_threshold_{reading}", title, "%", reduction, "lower", ("threshold",), TIMELINESS
     )
@@ -295,40 +301,47 @@ def _in_words(reading: Reading) -> str:
     return {"gap": "gap as printed", "excess-gap": "excess gap", "delay": "one-way delay"}[reading]
 
 
-def _joined(results: Results, group: str | None, reading: Reading) -> pl.DataFrame:
-    rows = _of_group(results, group, "timeliness").filter(pl.col("reading").cast(pl.String) == reading)
+def _joined(results: Results, rows: pl.DataFrame, group: str | None, reading: Reading) -> pl.DataFrame:
+    rows = rows.filter(pl.col("reading").cast(pl.String) == reading)
+    if group is not None:
+        rows = rows.filter(pl.col("group").cast(pl.String) == group)
     flows = results.to_polars("flows").select("run", pl.col("group").cast(pl.String), "flow", "units_sent")
     return rows.with_columns(pl.col("group").cast(pl.String)).join(
         flows, on=["run", "group", "flow"], how="left", maintain_order="left"
     )
 
 
-def _timeliness(
-    part: str, group: str | None, reading: Reading, threshold_s: float | None, scale: float = 1.0
-) -> Reduction:
+def _mean_share(part: str) -> pl.Expr:
+    """Each flow's share of what it sent, averaged over flows."""
+    share = pl.col(part) / pl.col("units_sent")
+    return share.filter(pl.col("units_sent") > 0).mean().fill_null(math.nan)
+
+
+def _timeliness(part: Part, group: str | None, reading: Reading, threshold_s: float | None) -> Reduction:
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _joined(results, group, reading)
+        rows = results.to_polars(TIMELINESS)
+        threshold = pl.col("threshold_s")
         if threshold_s is None:
-            rows = rows.filter(
-                pl.col("threshold_s") == pl.col("threshold_s").first().over("run", "group", "flow")
-            )
+            rows = rows.filter(threshold == threshold.first().over("run", "group", "flow"))
         else:
-            rows = rows.filter((pl.col("threshold_s") - threshold_s).abs() < 1e-6)
-        share = _share(pl.col(part), pl.col("units_sent"), scale)
-        return rows.group_by("run", maintain_order=True).agg(share.alias("value"))
+            rows = rows.filter((threshold - threshold_s).abs() < 1e-6)
+        chosen = _joined(results, rows, group, reading)
+        return chosen.group_by("run", maintain_order=True).agg(_part(part).alias("value"))
 
     return reduce
 
 
-def _by_threshold(part: str, group: str | None, reading: Reading, scale: float = 1.0) -> Reduction:
+def _by_threshold(part: Part, group: str | None, reading: Reading) -> Reduction:
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _joined(results, group, reading).with_columns(
-            (pl.col("threshold_s") * 1e3).round(3).alias("threshold")
-        )
-        share = _share(pl.col(part), pl.col("units_sent"), scale)
-        return rows.group_by("run", "threshold", maintain_order=True).agg(share.alias("value"))
+        chosen = _joined(results, results.to_polars(TIMELINESS), group, reading)
+        in_ms = (pl.col("threshold_s") * 1e3).round(3).alias("threshold")
+        return chosen.group_by("run", in_ms, maintain_order=True).agg(_part(part).alias("value"))
 
     return reduce
+
+
+def _part(part: Part) -> pl.Expr:
+    return _mean_share(part) if part == "timely" else _share(pl.col(part), pl.col("units_sent"), 100)
 
 
 STANDARD: dict[str, Callable[[str | None], Measure]] = {

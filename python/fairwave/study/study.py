@@ -6,8 +6,8 @@ What a study says of itself is here; how it is carried out is in `fairwave.study
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from fairwave.report.figures import Kind
 from fairwave.study.claims import Claim, Evidence
@@ -63,7 +63,9 @@ class Data:
 
     def through(self, instead: Mapping[str, tuple[str, Mapping[str, Label]]]) -> Data:
         """The same results, with some grids taken from part of another."""
-        return Data(self.results, instead)
+        part = Data(self.results, instead)
+        part._known = self._known
+        return part
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Figure:
         x: Axis along the horizontal.
         series: Axis whose labels become lines or bars.
         x_label: Words under the horizontal axis; the axis's name when empty.
-        fix: Axes that are held at a label.
+        fix: Axes that are held at a label, or at a list of labels.
         source: The figure of a paper that it answers to.
         caption: What to see, and what to keep in mind.
         kind: Lines or bars.
@@ -98,7 +100,7 @@ class Figure:
     x: str = ""
     series: str | None = "transport"
     x_label: str = ""
-    fix: Mapping[str, Label] = field(default_factory=dict)
+    fix: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     caption: str = ""
     kind: Kind = "line"
@@ -113,6 +115,19 @@ class Figure:
     def reads(self) -> set[str]:
         """Ids of the grids that it needs."""
         return {one for one in (self.grid, *self.grids) if one}
+
+    def needs(self, grid: Grid) -> Grid:
+        """The points of a grid that this figure needs: all, unless axes are held at labels."""
+        held = {axis: label for axis, label in self.fix.items() if grid.id == self.grid and axis in grid.axes}
+
+        def keep(labels: dict[str, Label]) -> bool:
+            wanted = all(
+                labels[axis] in label if isinstance(label, (list, tuple, set)) else labels[axis] == label
+                for axis, label in held.items()
+            )
+            return wanted and (grid.keep is None or grid.keep(labels))
+
+        return replace(grid, keep=keep) if held and self.draw is None else grid
 
 
 @dataclass(frozen=True)
@@ -259,6 +274,7 @@ class Study:
         threads: int | None = None,
         progress: Progress | None = None,
         status: Callable[[str], None] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Carries the study out and leaves everything in the folder `out`.
 
@@ -270,9 +286,12 @@ class Study:
             threads: How many runs at once; all cores when None.
             progress: Told how many runs are done, of how many.
             status: Told in words what is being done.
+            settings: Assumptions to make otherwise: dotted paths of the scenario to values, for every grid. What an
+                axis sets wins.
 
         Raises:
             LookupError: There is no such figure; the message lists them.
+            fairwave.ScenarioError: A setting does not fit the scenario.
             OSError: `out` cannot be written.
         """
         from fairwave.study.conduct import conduct
@@ -286,4 +305,5 @@ class Study:
             threads=threads,
             progress=progress,
             status=status,
+            settings=settings,
         )
