@@ -42,13 +42,15 @@ impl Scenario {
         settled(&mut problems)?;
         let mut network = Network::default();
         for (index, link) in expanded.links.iter().enumerate() {
-            network.add(index, link, seed, &place_of_link(index), &mut problems);
+            network.add(index, link, seed);
         }
+        network.check_ends(&place_of_link, &mut problems);
         settled(&mut problems)?;
         let Flows { plans: flows, uses, packet_hops } = Flows::expand(&expanded, &network, seed, &mut problems);
         settled(&mut problems)?;
         cost::check_packet_hops(packet_hops, &mut problems);
         let (nodes, links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
+        settled(&mut problems)?;
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;
         Ok(Plan {

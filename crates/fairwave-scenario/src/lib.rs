@@ -42,6 +42,7 @@ mod overrides;
 mod path;
 pub mod plan;
 mod preset;
+mod ranges;
 mod read;
 mod route;
 mod select;

@@ -1,9 +1,10 @@
 //! Nodes and link directions of a plan, and the buffers that depend on who uses them.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::loss::LossConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Rate, Span};
@@ -44,10 +45,30 @@ pub(crate) struct Use {
 #[derive(Default)]
 pub(crate) struct Network {
     names: Vec<String>,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, usize, BuildHasherDefault<Fnv>>,
     directions: Vec<Direction>,
     edges: Vec<Edge>,
-    by_ends: HashMap<(usize, usize), usize>,
+}
+
+/// FNV-1a: for the short names of hundreds of thousands of hosts several times as fast as the standard hash. The map is
+/// only looked up, never walked, so its order shows nowhere.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
 }
 
 impl Network {
@@ -97,7 +118,7 @@ impl Network {
     }
 
     /// Adds all links that `link` stands for; `index` is its place among the scenario's.
-    pub fn add(&mut self, index: usize, link: &Link, seed: Seed, at: &Path, problems: &mut Vec<Problem>) {
+    pub fn add(&mut self, index: usize, link: &Link, seed: Seed) {
         let (Ok(from_name), Ok(to_name)) = (Template::parse(&link.from), Template::parse(&link.to)) else { return };
         let stream = |from: &str, to: &str, what: &str| seed.stream(&format!("link.{from}>{to}.{what}"));
         let (mut delays, mut rates) = (stream(&link.from, &link.to, "delay"), stream(&link.from, &link.to, "rate"));
@@ -120,7 +141,7 @@ impl Network {
                 nominal_rate: link.rate.middle(),
                 nominal_delay: link.delay.middle(),
             };
-            let mut fine = self.add_direction(from, to, delay, there);
+            self.add_direction(from, to, delay, there);
             if link.duplex {
                 let back = Direction {
                     link: index,
@@ -130,25 +151,40 @@ impl Network {
                     nominal_delay: back_delay.unwrap_or(link.delay).middle(),
                 };
                 let delay = back_delay.map_or(delay, |own| own.value(i, link.count, &mut back_delays));
-                fine &= self.add_direction(to, from, delay, back);
-            }
-            if !fine {
-                let ends = [from, to].map(|node| self.names.get(node).map_or("", String::as_str));
-                problems.push(
-                    Problem::new(at.clone(), format!("`{}` and `{}` are joined twice", ends[0], ends[1]))
-                        .help("remove one of the two links; in templates, number the nodes so that all names differ"),
-                );
-                return;
+                self.add_direction(to, from, delay, back);
             }
         }
     }
 
-    /// False when the two nodes are joined already, or are one.
-    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: Direction) -> bool {
-        let index = self.directions.len();
+    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: Direction) {
         self.directions.push(direction);
         self.edges.push(Edge { from, to, delay });
-        from != to && self.by_ends.insert((from, to), index).is_none()
+    }
+
+    /// Reports nodes that are joined twice, or to themselves: routes and names tell links apart by their ends.
+    pub fn check_ends(&self, place_of_link: &dyn Fn(usize) -> Path, problems: &mut Vec<Problem>) {
+        let mut ends: Vec<(usize, usize, usize)> =
+            self.edges.iter().enumerate().map(|(index, edge)| (edge.from, edge.to, index)).collect();
+        ends.sort_unstable();
+        let mut reported = BTreeSet::new();
+        let doubled = ends.windows(2).filter_map(|pair| match pair {
+            [first, second] => ((first.0, first.1) == (second.0, second.1)).then_some(*second),
+            _ => None,
+        });
+        for (from, to, index) in doubled.chain(ends.iter().copied().filter(|(from, to, _)| from == to)) {
+            let Some(direction) = self.directions.get(index) else { continue };
+            if reported.insert(direction.link) {
+                let what = match from == to {
+                    true => format!("`{}` is joined to itself", self.name(from)),
+                    false if direction.back => {
+                        format!("`{}` and `{}` are joined twice", self.name(to), self.name(from))
+                    }
+                    false => format!("`{}` and `{}` are joined twice", self.name(from), self.name(to)),
+                };
+                let help = "remove the link; in templates, number the nodes so that all names differ";
+                problems.push(Problem::new(place_of_link(direction.link), what).help(help));
+            }
+        }
     }
 
     /// Names of the nodes, and the link directions with buffers sized by who uses them.
@@ -160,64 +196,29 @@ impl Network {
         problems: &mut Vec<Problem>,
     ) -> (Vec<String>, Vec<LinkPlan>) {
         let mut plans = Vec::with_capacity(self.directions.len());
-        // Links from one template mostly have one configuration: made once, not a hundred thousand times.
-        let mut queues = BTreeMap::new();
-        let mut losses = BTreeMap::new();
-        let (default_queue, default_loss) = (Written::default(), Written::default());
-        for ((direction, edge), used) in self.directions.iter().zip(&self.edges).zip(uses) {
-            let link = scenario.links.get(direction.link);
-            let reverse = link.and_then(|link| link.reverse.as_ref()).filter(|_| direction.back);
-            let written = reverse
-                .and_then(|reverse| reverse.queue.as_ref())
-                .or(link.map(|link| &link.queue))
-                .unwrap_or(&default_queue);
-            let packets = written.bandwidth_delay().map(|buffer| buffer_packets(&buffer, direction, edge.delay, used));
-            let at = place_of_link(direction.link);
-            let queue = match queues.entry((direction.link, direction.back, packets)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => match sized_queue(written, packets, &at.key("queue")) {
-                    Ok(queue) => new.insert(queue),
+        let mut configured: Vec<Configured<'_>> = Vec::with_capacity(scenario.links.len() * 2);
+        for (index, link) in scenario.links.iter().enumerate() {
+            for back in [false, true] {
+                match Configured::new(link, back, &place_of_link(index)) {
+                    Ok(direction) => configured.push(direction),
                     Err(problem) => {
                         problems.push(*problem);
-                        continue;
+                        return (self.names, plans);
                     }
-                },
-            };
-            let loss = match losses.entry((direction.link, direction.back)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => {
-                    let written = reverse
-                        .and_then(|reverse| reverse.loss.as_ref())
-                        .or(link.map(|link| &link.loss))
-                        .unwrap_or(&default_loss);
-                    match written.resolve(|_| ()) {
-                        Ok(loss) => new.insert(loss),
-                        Err(error) => {
-                            problems.push(Problem::new(at.key("loss"), error.to_string()));
-                            continue;
-                        }
-                    }
-                }
-            };
-            if let Capacity::Bytes(bytes) = queue.capacity()
-                && bytes < used.largest_packet
-            {
-                problems.push(
-                    Problem::new(
-                        at.key("queue").key("capacity").key("bytes"),
-                        format!(
-                            "a buffer of {bytes} bytes cannot hold the packets of {} bytes that come here",
-                            used.largest_packet
-                        ),
-                    )
-                    .allowed(format!("{} bytes or more", used.largest_packet))
-                    .help(format!("write for example `capacity = {{ bytes = {} }}`", used.largest_packet * 50)),
-                );
-                // One such link says it for all that are like it.
-                if problems.len() >= 20 {
-                    break;
                 }
             }
+        }
+        for ((direction, edge), used) in self.directions.iter().zip(&self.edges).zip(uses) {
+            let Some(own) = configured.get_mut(direction.link * 2 + usize::from(direction.back)) else { continue };
+            let queue = match own.queue(direction, used) {
+                Ok(queue) => queue,
+                Err(problem) => {
+                    if !problems.contains(&problem) {
+                        problems.push(*problem);
+                    }
+                    continue;
+                }
+            };
             let end = |node: usize| self.names.get(node).map_or("", String::as_str);
             plans.push(LinkPlan {
                 name: format!("{}>{}", end(edge.from), end(edge.to)),
@@ -225,18 +226,64 @@ impl Network {
                 to: edge.to,
                 rate: direction.rate,
                 delay: edge.delay,
-                queue: queue.clone(),
-                loss: loss.clone(),
+                queue,
+                loss: own.loss.clone(),
             });
         }
         (self.names, plans)
     }
 }
 
+/// What all directions of one template have in common. It is worked out once, not a hundred thousand times.
+struct Configured<'a> {
+    at: Path,
+    queue: &'a Written<QueueConfig>,
+    buffer: Option<BandwidthDelay>,
+    loss: LossConfig,
+    /// The queue, by the packets that its buffer holds; none when its size is given outright.
+    sized: BTreeMap<Option<u32>, QueueConfig>,
+}
+
+impl<'a> Configured<'a> {
+    fn new(link: &'a Link, back: bool, at: &Path) -> Result<Self, Box<Problem>> {
+        let reverse = link.reverse.as_ref().filter(|_| back);
+        let queue = reverse.and_then(|reverse| reverse.queue.as_ref()).unwrap_or(&link.queue);
+        let loss = reverse.and_then(|reverse| reverse.loss.as_ref()).unwrap_or(&link.loss);
+        let loss = loss.resolve(|_| ()).map_err(|error| Problem::new(at.key("loss"), error.to_string()))?;
+        Ok(Configured { at: at.key("queue"), queue, buffer: queue.bandwidth_delay(), loss, sized: BTreeMap::new() })
+    }
+
+    fn queue(&mut self, direction: &Direction, used: &Use) -> Result<QueueConfig, Box<Problem>> {
+        let packets = self.buffer.map(|buffer| buffer_packets(&buffer, direction, used));
+        let queue = match self.sized.get(&packets) {
+            Some(known) => known.clone(),
+            None => {
+                let queue = sized_queue(self.queue, packets, &self.at)?;
+                self.sized.insert(packets, queue.clone());
+                queue
+            }
+        };
+        match queue.capacity() {
+            Capacity::Bytes(bytes) if bytes < used.largest_packet => Err(Box::new(
+                Problem::new(
+                    self.at.key("capacity").key("bytes"),
+                    format!(
+                        "a buffer of {bytes} bytes cannot hold the packets of {} bytes that come here",
+                        used.largest_packet
+                    ),
+                )
+                .allowed(format!("{} bytes or more", used.largest_packet))
+                .help(format!("write for example `capacity = {{ bytes = {} }}`", used.largest_packet * 50)),
+            )),
+            _ => Ok(queue),
+        }
+    }
+}
+
 /// See [`BandwidthDelay`].
-fn buffer_packets(buffer: &BandwidthDelay, direction: &Direction, delay: Span, used: &Use) -> u32 {
+fn buffer_packets(buffer: &BandwidthDelay, direction: &Direction, used: &Use) -> u32 {
     let round_trip = buffer.round_trip.unwrap_or(match used.flows {
-        0 => delay * 2,
+        0 => direction.nominal_delay * 2,
         flows => used.round_trips / flows,
     });
     let product = direction.nominal_rate.bytes_in(round_trip).get() as f64 * buffer.bdp / buffer.packet.get() as f64;

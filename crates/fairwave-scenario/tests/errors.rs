@@ -206,6 +206,14 @@ fn two_links_between_the_same_nodes_are_refused() {
         "[[link]]\nfrom = \"d\"\nto = \"r1\"\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\n[[flow]]",
     );
     assert_says(&said, "20:1", &["`d` and `r1` are joined twice"]);
+    let said = complaint_about("from = \"s{i}\"\nto = \"r1\"", "from = \"s{i%2}\"\nto = \"r1\"");
+    assert_says(&said, "5:1", &["`s0` and `r1` are joined twice"]);
+}
+
+#[test]
+fn a_node_joined_to_itself_is_refused() {
+    let said = complaint_about("from = \"s{i}\"\nto = \"r1\"", "from = \"s{i}\"\nto = \"s0\"");
+    assert_says(&said, "5:1", &["`s0` is joined to itself"]);
 }
 
 #[test]

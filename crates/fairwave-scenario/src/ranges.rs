@@ -1,0 +1,128 @@
+//! Ranges: what a single value or table may hold, wherever it stands.
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::queue::QueueConfig;
+use fairwave_core::units::{Rate, Span};
+
+use crate::error::Problem;
+use crate::law::{Law, Written};
+use crate::model::{LinkSpec, Reverse};
+use crate::path::Path;
+use crate::template::Template;
+use crate::values::{Spreadable, Varied};
+
+pub(crate) fn check_spec(spec: &LinkSpec, at: &Path, problems: &mut Vec<Problem>) {
+    let LinkSpec { rate, delay, queue, loss, reverse } = spec;
+    let direction = Reverse { rate: *rate, delay: *delay, queue: queue.clone(), loss: loss.clone() };
+    check_reverse(&direction, at, problems);
+    if let Some(reverse) = reverse {
+        check_reverse(reverse, &at.key("reverse"), problems);
+    }
+}
+
+pub(crate) fn check_reverse(reverse: &Reverse, at: &Path, problems: &mut Vec<Problem>) {
+    if let Some(rate) = &reverse.rate {
+        check_rate(rate, &at.key("rate"), problems);
+    }
+    if let Some(delay) = &reverse.delay {
+        check_delay(delay, &at.key("delay"), problems);
+    }
+    if let Some(queue) = &reverse.queue {
+        check_queue(queue, &at.key("queue"), problems);
+    }
+    if let Some(loss) = &reverse.loss {
+        check_law(loss, &at.key("loss"), problems);
+    }
+}
+
+pub(crate) fn check_template(text: &str, at: &Path, problems: &mut Vec<Problem>) -> Option<Template> {
+    match Template::parse(text) {
+        Ok(template) => Some(template),
+        Err(message) => {
+            problems.push(Problem::new(at.clone(), message));
+            None
+        }
+    }
+}
+
+pub(crate) fn check_rate(rate: &Varied<Rate>, at: &Path, problems: &mut Vec<Problem>) {
+    if rate.bounds().0 == Rate::default() {
+        problems.push(
+            Problem::new(at.clone(), "the rate is 0: nothing would ever get through")
+                .allowed("a rate of at least 1 b/s")
+                .help("write for example `rate = \"10 Mb/s\"`"),
+        );
+    } else {
+        check_range(rate, at, problems);
+    }
+}
+
+/// A packet that takes longer than an hour to cross a link was meant to take milliseconds.
+const LONGEST_DELAY: Span = Span::from_secs(3600);
+
+pub(crate) fn check_delay(delay: &Varied<Span>, at: &Path, problems: &mut Vec<Problem>) {
+    let longest = delay.bounds().1;
+    if longest > LONGEST_DELAY {
+        problems.push(
+            Problem::new(at.clone(), format!("a delay of {longest} is no delay of a link"))
+                .allowed(format!("up to {LONGEST_DELAY}"))
+                .help("write for example `delay = \"10 ms\"`"),
+        );
+    }
+    check_range(delay, at, problems);
+}
+
+pub(crate) fn check_range<T: Spreadable + std::fmt::Display>(
+    range: &Varied<T>,
+    at: &Path,
+    problems: &mut Vec<Problem>,
+) {
+    let (from, to) = range.bounds();
+    if from.to_units() > to.to_units() {
+        problems.push(
+            Problem::new(at.key("to"), format!("this range ends ({to}) before it begins ({from})"))
+                .help(format!("write `from = \"{to}\", to = \"{from}\"`")),
+        );
+    }
+}
+
+pub(crate) fn check_queue(queue: &Written<QueueConfig>, at: &Path, problems: &mut Vec<Problem>) {
+    check_law(queue, at, problems);
+    let capacity = at.key("capacity");
+    if let Some(buffer) = queue.bandwidth_delay() {
+        if !(buffer.bdp >= 0.0 && buffer.bdp.is_finite()) {
+            problems.push(
+                Problem::new(capacity.key("bdp"), format!("`bdp` is {}", buffer.bdp))
+                    .allowed("a number from 0 up")
+                    .help("write for example `capacity = { bdp = 1.0, at-least-packets = 50 }`"),
+            );
+        }
+        if buffer.at_least_packets == 0 {
+            problems.push(
+                Problem::new(capacity.key("at-least-packets"), "`at-least-packets` is 0")
+                    .allowed("1 or more")
+                    .help("write for example `at-least-packets = 50`"),
+            );
+        }
+        if buffer.packet.get() == 0 {
+            problems.push(
+                Problem::new(capacity.key("packet"), "`packet` is 0 bytes")
+                    .allowed("1 byte or more")
+                    .help("write for example `packet = \"1000 B\"`"),
+            );
+        }
+    }
+}
+
+pub(crate) fn check_law<T: Law>(law: &Written<T>, at: &Path, problems: &mut Vec<Problem>) {
+    if let Ok(config) = law.resolve(|_| ())
+        && let Err(ConfigError { key, value, allowed, example }) = config.check()
+    {
+        let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
+        problems.push(
+            Problem::new(place, format!("`{key}` is {value}"))
+                .allowed(allowed)
+                .help(format!("write for example `{example}`")),
+        );
+    }
+}
