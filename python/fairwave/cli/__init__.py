@@ -23,12 +23,8 @@ def main() -> None:
 
     try:
         status = app(prog_name="fairwave", standalone_mode=False)
-        if status == STOPPED:  # what the library makes of Ctrl-C
-            raise KeyboardInterrupt
-        sys.exit(status if isinstance(status, int) else 0)
     except KeyboardInterrupt:
-        complain("stopped; with --out, what had finished is kept there and the same command goes on from it")
-        sys.exit(STOPPED)
+        status = STOPPED
     except (ScenarioError, BadInputError) as error:
         complain(str(error))
         sys.exit(BAD_INPUT)
@@ -46,7 +42,9 @@ def main() -> None:
         status = _usage(error)
         if status is None:
             raise
-        sys.exit(status)
+    if status == STOPPED:  # which is also what the library makes of Ctrl-C
+        complain("stopped; what had finished is kept, and the same command goes on from it")
+    sys.exit(status if isinstance(status, int) else 0)
 
 
 def _usage(error: Exception) -> int | None:

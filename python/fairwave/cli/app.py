@@ -78,6 +78,12 @@ def compare(
         typer.Option(help="A recording to carry through the call; the default prompt if left out."),
     ] = None,
     audio: Annotated[bool, typer.Option(help="Make the call audible, where a recording is at hand.")] = True,
+    playout: Annotated[
+        str,
+        typer.Option(
+            help="The playout buffer of the call that is heard: adaptive, or its fixed delay: '100 ms'."
+        ),
+    ] = "adaptive",
     out: Annotated[Path, typer.Option(help="Folder for page, tables and audio.")] = Path("out/compare"),
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     replications: Replications = 10,
@@ -90,7 +96,7 @@ def compare(
 
     compare_transports(
         scenario, over, flow, speech if audio else None, out, seed, replications, settings or [], threads,
-        json=json, audio=audio,
+        json=json, audio=audio, playout=playout,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, media_group, positive, scenario
+from fairwave.cli.input import BadInputError, groups, kind, media_group, playout_buffer, positive, scenario
 
 if TYPE_CHECKING:
     from fairwave.report.comparison import Line
@@ -29,6 +29,7 @@ def compare_transports(
     *,
     json: bool,
     audio: bool,
+    playout: str,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.report import comparison
@@ -40,6 +41,7 @@ def compare_transports(
     transports = list(dict.fromkeys(one.strip() for one in over.split(",") if one.strip()))
     if not transports:
         raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
+    buffer = playout_buffer(playout)
     base = scenario(path, settings)
     group = media_group(base, flow)
     voice = kind(groups(base)[group]) in {"voice", "recording"}
@@ -60,7 +62,7 @@ def compare_transports(
     clips: list[Clip] = []
     if said is not None:
         console.say("making the calls audible …", quiet=json)
-        clips, remark = said.clips(results, AXIS, transports, seed)
+        clips, remark = said.clips(results, AXIS, transports, seed, buffer)
     page = comparison.write(
         results, AXIS, group, out,
         title=base.name,
@@ -83,16 +85,17 @@ def _show(base: Scenario, found: list[Line], replications: int) -> None:
     from fairwave.report import style
 
     labels = list(found[0].cells) if found else []
-    rows, last = [], None
+    rows: list[list[str]] = []
+    last = None
     for line in found:
-        if last not in {None, line.group}:
-            rows.append([""] * (len(labels) + 1))
+        if last != line.group:
+            rows.append([f"[bold]{line.group}[/]", *([""] * len(labels))])
         last = line.group
         cells = [
             f"[bold]{cell} *[/bold]" if label in line.best else f"{cell}  "
             for label, cell in line.cells.items()
         ]
-        rows.append([line.measure.label, *cells])
+        rows.append([f"  {line.label}", *cells])
     console.table(
         f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(style.title(label) for label in labels)],

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from fairwave.study.replication import Progress
 
-out = Console(highlight=False)
+# Where no terminal sets a width, tables get the room that they need.
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 err = Console(stderr=True, highlight=False)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
 from fairwave.scenario import Scenario, load
+
+if TYPE_CHECKING:
+    from fairwave.speech import Playout
 
 
 class BadInputError(ValueError):
@@ -64,6 +67,23 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
         if kind(flow) in {"voice", "recording", "video"}:
             return name
     return next(iter(known))
+
+
+def playout_buffer(text: str) -> Playout:
+    """The playout buffer that is asked for: `adaptive`, or a fixed delay such as `100 ms`."""
+    import re
+
+    from fairwave.speech import Adaptive, Fixed, SpeechError
+
+    if text.strip() == "adaptive":
+        return Adaptive()
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*ms\s*", text)
+    if not found:
+        raise BadInputError(f"--playout is {text!r}, but must be adaptive, or a fixed delay such as '100 ms'")
+    try:
+        return Fixed(float(found[1]) / 1e3)
+    except SpeechError as error:
+        raise BadInputError(str(error)) from None
 
 
 def kind(flow: dict[str, Any]) -> str:

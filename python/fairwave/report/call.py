@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
     from fairwave.results import Results
     from fairwave.scenario import Scenario
-    from fairwave.speech import Script
+    from fairwave.speech import Playout, Script
 
 CALL = "heard"
 """Name of the flow group that is listened to."""
+
+SCORED = 2
+"""At most so many clips of a call are scored by ViSQOL."""
 
 LISTEN_S = 20.0
 """Seconds of each call that a page carries."""
@@ -72,13 +75,19 @@ class Speech:
         changed = [*flows[:where], others, heard, *flows[where + 1 :]]
         return scenario.with_overrides({"flow": changed, "record.units": [f"{CALL}[0]"]})
 
-    def clips(self, results: Results, axis: str, labels: Sequence[Any], seed: int) -> tuple[list[Clip], str]:
+    def clips(
+        self, results: Results, axis: str, labels: Sequence[Any], seed: int, playout: Playout
+    ) -> tuple[list[Clip], str]:
         """What the listener hears over each alternative in the run with this seed, the original first.
+
+        The notes beside each clip are about the whole call: its units, R and MOS as the E-model estimates them, the
+        delay from mouth to ear, and the mean score that ViSQOL gives to what is heard against the original.
 
         Returns:
             The clips, and a remark: where the recording comes from and what was left out.
         """
         from fairwave.speech import SpeechError, render_call
+        from fairwave.speech.score import visqol, visqol_is_there
 
         runs = results.to_polars("runs")
         units = results.to_polars("units")
@@ -88,7 +97,7 @@ class Speech:
             run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
             mine = units.filter(pl.col("run") == run).sort("unit")
             try:
-                call = render_call(mine, self.script)
+                call = render_call(mine, self.script, playout=playout)
                 heard, reference = call.segment(*_excerpt(mine["created_s"].to_list()))
             except SpeechError as error:
                 return found, f"No audio over {label}: {error}"
@@ -96,9 +105,18 @@ class Speech:
                 found.append(Clip("The original", wav(reference), "as it was spoken, neither coded nor lost"))
             row = flows.filter(pl.col("run") == run)
             counts = call.counts
-            notes = [f"{counts['played']} units played, {counts['late']} late, {counts['lost']} lost"]
+            shares = {fate: 100 * count / sum(counts.values()) for fate, count in counts.items()}
+            notes = [
+                ", ".join(f"{share:.1f} % {fate}" for fate, share in shares.items()),
+                f"{call.mouth_to_ear_s:.2f} s from mouth to ear",
+            ]
             if row.height and row["mos"].is_not_nan()[0]:
-                notes.append(f"R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
+                notes.append(f"E-model R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
+            if visqol_is_there() and counts["played"]:
+                try:
+                    notes.append(f"ViSQOL {visqol(call.reference, call.samples, most=SCORED).mos:.2f}")
+                except SpeechError as error:
+                    notes.append(f"no ViSQOL: {error}")
             found.append(Clip(style.title(label), wav(heard), "; ".join(notes)))
         remark = f"{LISTEN_S:g} seconds of one call under seed {seed}, with the same competitors over the same network."
         return found, f"{remark} {self.script.recording.attribution}".strip()

@@ -49,6 +49,11 @@ class Line:
         """What is measured."""
         return self.measured.measure
 
+    @property
+    def label(self) -> str:
+        """Title with unit, the group left out."""
+        return self.measure.label.removeprefix(f"{self.group} ")
+
 
 def call_measures(group: str) -> list[Measure]:
     """What is shown of the flows that are compared."""

@@ -244,7 +244,7 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
         reading: What *timely* means.
         threshold_s: The threshold in seconds; the scenario's first when None.
     """
-    title = _name(f"real-time index ({_in_words(reading)})", group)
+    title = _name(f"index ({_in_words(reading)})", group)
     return Measure(
         f"index_{reading}",
         title,
@@ -266,7 +266,7 @@ def delayed(
 
 def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
     """The real-time index at every threshold of the scenario, which becomes the axis `threshold` (in ms)."""
-    title = _name(f"real-time index ({_in_words(reading)})", group)
+    title = _name(f"index ({_in_words(reading)})", group)
     return Measure(
         f"index_by_threshold_{reading}",
         title,
