@@ -89,7 +89,8 @@ def test_compare_leaves_page_and_intervals(fairwave, scenario, tmp_path):
 def test_compare_takes_the_group_with_voice_unless_told(fairwave, scenario, tmp_path):
     out = tmp_path / "out"
     _, printed, _ = fairwave("compare", scenario, "--over", "udp", "--no-audio", "-n", 2, "--out", out)
-    assert "voice MOS" in printed
+    assert "\nvoice " in printed
+    assert "MOS (E-model)" in printed
     status, _, err = fairwave("compare", scenario, "--over", "udp", "--flow", "vice", "--out", out)
     assert status == 2
     assert "no flow group 'vice'; it has voice, files" in err
