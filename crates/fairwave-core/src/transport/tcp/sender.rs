@@ -350,6 +350,9 @@ impl TcpSender {
         self.path.timed_out_before = self.timed_out;
         self.timed_out = true;
         self.duplicates = 0;
+        if self.parameters.recovery == Recovery::Vegas && self.parameters.like_ns2 {
+            self.window.congestion += f64::from(self.inflation);
+        }
         self.inflation = 0;
         self.first_partial = false;
         self.scoreboard_used = false;

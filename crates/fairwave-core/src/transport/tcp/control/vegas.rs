@@ -120,7 +120,6 @@ impl Controller for Vegas {
         } else {
             whole - libm::trunc(whole / 4.0)
         };
-        window.threshold = LEAST_THRESHOLD;
         Verdict::Congestion
     }
 

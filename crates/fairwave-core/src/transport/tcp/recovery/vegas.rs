@@ -5,9 +5,12 @@
 //! lowered only if it has not been since that segment left.
 //!
 //! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation, grows by an eighth with
-//! each retransmission of a segment and doubles with repeated ones. No limited transmit. As in ns-2.35, the
-//! inflation of an early retransmit (one to three segments) stays in the window unless more than three duplicates came.
+//! each retransmission of a segment and doubles with repeated ones. No limited transmit. Three
+//! habits of ns-2.35 come with its preset: each early retransmit backs the coarse timer off; the inflation of an early retransmit (one to
+//! three segments) stays in the window unless more than three duplicates came; and if more than three come while what was in flight at a
+//! timeout is repaired, the window closes altogether, since the value it should return to is unset.
 
+use super::super::control::LEAST_THRESHOLD;
 use super::super::sender::TcpSender;
 use super::Episode;
 use crate::transport::Output;
@@ -26,6 +29,8 @@ pub(crate) struct FineTimers {
     pub(crate) worried: u32,
     /// When the window was last lowered.
     lowered: Instant,
+    /// To what an early retransmit lowered it; 0 after a timeout.
+    lowered_to: f64,
 }
 
 impl FineTimers {
@@ -38,6 +43,7 @@ impl FineTimers {
             timeout: f64::INFINITY,
             worried: 0,
             lowered: Instant::ZERO,
+            lowered_to: 0.0,
         }
     }
 
@@ -49,6 +55,14 @@ impl FineTimers {
         let place = self.place(segment);
         let times = if again { self.sent[place].1.saturating_add(1) } else { 1 };
         self.sent[place] = (now, times);
+    }
+
+    /// The round trip of `segment`, which is acknowledged now; zero if it was sent more than once (Karn's rule).
+    fn round_trip(&self, now: Instant, segment: u32) -> Span {
+        match self.sent[self.place(segment)] {
+            (sent, 1) => now.since(sent),
+            _ => Span::ZERO,
+        }
     }
 
     pub(crate) fn on_sample(&mut self, rtt: Span) {
@@ -72,6 +86,7 @@ impl FineTimers {
 
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         self.lowered = now;
+        self.lowered_to = 0.0;
     }
 }
 
@@ -97,8 +112,15 @@ impl TcpSender {
                 self.episode = Episode::FastRecovery;
                 self.recover = self.max;
                 if lower {
+                    self.window.congestion += f64::from(std::mem::take(&mut self.inflation));
                     self.ask_on_loss(now, times);
                     self.inflation = self.duplicates;
+                    if let Some(fine) = &mut self.fine {
+                        fine.lowered_to = self.window.congestion;
+                    }
+                }
+                if self.parameters.like_ns2 {
+                    self.rtt.expired();
                 }
                 self.retransmit_first(now, out);
                 if times == 1 {
@@ -113,17 +135,34 @@ impl TcpSender {
         }
     }
 
-    pub(crate) fn acknowledged_vegas(&mut self, now: Instant, next: u32, out: &mut Output) {
-        if self.duplicates <= self.parameters.duplicate_threshold && !self.parameters.deflate {
-            self.window.congestion += f64::from(self.inflation);
+    /// New data is acknowledged: what duplicates added to the window goes.
+    fn deflate_vegas(&mut self) {
+        let inflated = self.window.congestion + f64::from(self.inflation);
+        let many = self.duplicates > self.parameters.duplicate_threshold;
+        match &self.fine {
+            Some(fine) if self.parameters.like_ns2 => {
+                self.window.congestion = inflated;
+                if many && inflated > fine.lowered_to {
+                    self.window.congestion = fine.lowered_to;
+                    self.window.threshold = LEAST_THRESHOLD;
+                }
+            }
+            _ if many => self.window.threshold = LEAST_THRESHOLD,
+            _ => {}
         }
         self.inflation = 0;
+    }
+
+    pub(crate) fn acknowledged_vegas(&mut self, now: Instant, next: u32, out: &mut Output) {
+        self.deflate_vegas();
         if self.episode == Episode::FastRecovery && self.una >= self.recover {
             self.episode = Episode::Recovered;
         }
+        // Vegas reads its own clock for each segment: what waited at the receiver for a hole to be filled took that long.
+        let rtt = self.fine.as_ref().map_or(Span::ZERO, |fine| fine.round_trip(now, next - 1));
+        self.path.rtt = rtt;
         self.advance(now, next);
         self.open_window();
-        let rtt = self.path.rtt;
         let una = self.una;
         if let Some(fine) = &mut self.fine {
             if fine.timeout.is_finite() || rtt > Span::ZERO {

@@ -1,0 +1,229 @@
+//! TCP against ns-2.35: a dumbbell at 10 Mb/s shared by 10, 50 and 100 flows of one flavour.
+//!
+//! The reference numbers are in `validation/ns2`: `tcp_dumbbell.json` without random delays of sending, made independently of
+//! fairwave, and `tcp_dumbbell_jitter.json` with them, made by `dumbbell.tcl` beside it. Two means agree when they are within 3 % or each lies in the
+//! other's 95 % interval. Nothing in fairwave was fitted to these numbers.
+
+mod support;
+
+use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::random::Seed;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::TransportConfig;
+use fairwave_core::units::{Instant, Rate, Span};
+use fairwave_sim::run;
+use rayon::prelude::*;
+use serde::Deserialize;
+use support::{Dumbbell, config};
+
+#[derive(Deserialize)]
+struct Reference {
+    seeds: Vec<u64>,
+    results: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    flows: usize,
+    variant: String,
+    alpha: f64,
+    beta: f64,
+    bottleneck_mbps: f64,
+    access_mbps: f64,
+    buffer_limit: u32,
+    duration_s: f64,
+    warm_s: f64,
+    start_jitter_s: f64,
+    send_jitter_s: f64,
+    /// How many of the seeds it was run with; all if not given.
+    runs: Option<usize>,
+    metrics: Metrics,
+}
+
+/// Mean and sample standard deviation over the seeds.
+type Spread = (f64, f64);
+
+#[derive(Deserialize)]
+struct Metrics {
+    goodput_mbps: Spread,
+    drop_rate: Spread,
+    mean_queue_pkts: Spread,
+    jain: Spread,
+}
+
+const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/ns2");
+
+/// What differs with random sending delays, and why.
+///
+/// Vegas, once it loses packets. Fifty flows want 50 to 150 places in a buffer of 124, so a run either settles without loss
+/// or does not, and five runs of each simulator cannot tell their means. Besides, ns-2.35 keeps Vegas' sending times in an array of a
+/// window's length and does not clear what a cumulative acknowledgement passes across its end; such segments count as sent
+/// before, so their loss halves the window instead of taking a quarter. That oversight is not imitated here; how much of the difference it makes
+/// has not been measured.
+const EXPLAINED_WITH_DELAYS: &[&str] = &["10 × Vegas: fairness", "50 × Vegas: drop rate", "100 × Vegas: drop rate"];
+
+/// What differs without delays, and why.
+///
+/// All round trips are equal and all links have one rate, so packets of different flows reach the bottleneck at the same
+/// instant again and again, and whose goes first decides whose is dropped: a phase effect (Floyd & Jacobson 1992). ns-2 keeps
+/// time in binary fractions of a second and lets their rounding decide, for each pair of flows in the same way for long; fairwave
+/// draws lots. Hence ns-2's large spread over seeds and its low fairness at ten flows. Random sending delays of up to one packet's time
+/// take the effect away in both, and then they agree (the other test).
+const EXPLAINED_PHASE_EFFECTS: &[&str] = &[
+    "10 × TCP(1,0.5) Reno: queue",
+    "10 × GAIMD TCP(0.31,0.875) Reno: drop rate",
+    "10 × GAIMD TCP(0.31,0.875) Reno: queue",
+    "10 × GAIMD TCP(0.583,0.75) Reno: queue",
+    "10 × GAIMD TCP(1.25,0.25) Reno: queue",
+    "10 × Newreno: queue",
+    "10 × Sack1: drop rate",
+    "10 × Vegas: drop rate",
+    "50 × TCP(1,0.5) Reno: queue",
+    "50 × GAIMD TCP(0.31,0.875) Reno: drop rate",
+    "50 × GAIMD TCP(0.583,0.75) Reno: drop rate",
+    "50 × GAIMD TCP(1.25,0.25) Reno: goodput",
+    "50 × GAIMD TCP(1.25,0.25) Reno: drop rate",
+    "50 × GAIMD TCP(1.25,0.25) Reno: queue",
+    "50 × Newreno: drop rate",
+    "50 × Newreno: queue",
+    "50 × Sack1: drop rate",
+    "50 × Sack1: queue",
+    "100 × GAIMD TCP(0.583,0.75) Reno: drop rate",
+    "100 × GAIMD TCP(1.25,0.25) Reno: drop rate",
+    "100 × GAIMD TCP(1.25,0.25) Reno: queue",
+    "100 × Newreno: drop rate",
+    "100 × Sack1: drop rate",
+    "100 × Sack1: queue",
+    "100 × Vegas: drop rate",
+];
+
+impl Case {
+    fn transport(&self) -> TransportConfig {
+        let jitter = format!(r#""send-jitter": "{} ns""#, (self.send_jitter_s * 1e9).round());
+        let json = if self.name.starts_with("GAIMD") {
+            format!(
+                r#"{{"name": "tcp/aimd", "alpha": {}, "beta": {}, "preset": "ns2", {jitter}}}"#,
+                self.alpha, self.beta
+            )
+        } else if self.is_vegas() {
+            format!(r#"{{"name": "tcp/vegas", "preset": "ns2", "header": "0 B", {jitter}}}"#)
+        } else {
+            format!(r#"{{"name": "tcp/{}", "preset": "ns2", {jitter}}}"#, self.variant)
+        };
+        config(&json)
+    }
+
+    /// ns-2.35's Vegas forgets the header: its packets are 1000 bytes on the wire.
+    fn is_vegas(&self) -> bool {
+        self.variant == "vegas"
+    }
+
+    /// Goodput in Mb/s, drop rate, mean queue in packets, Jain's index.
+    fn simulate(&self, seed: u64) -> [f64; 4] {
+        let megabits = |rate: f64| Rate::from_bits_per_second((rate * 1e6) as u64);
+        let dumbbell = Dumbbell {
+            bottleneck: megabits(self.bottleneck_mbps),
+            access: megabits(self.access_mbps),
+            // ns-2's limit counts the place of the arrival.
+            queue: QueueConfig::DropTail { capacity: Capacity::Packets(self.buffer_limit - 1) },
+            duration: Span::from_seconds(self.duration_s),
+            warmup: Span::from_seconds(self.warm_s),
+            ..Dumbbell::default()
+        };
+        let mut starts = Seed(seed).stream("starts");
+        let flows = (0..self.flows)
+            .map(|_| {
+                let start = starts.span_between(Span::ZERO, Span::from_seconds(self.start_jitter_s));
+                (TrafficConfig::Bulk {}, self.transport(), Instant::ZERO + start)
+            })
+            .collect();
+        let result = run(&dumbbell.plan(seed, flows)).expect("a run");
+        let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+        let (sum, squares): (f64, f64) = goodputs.iter().fold((0.0, 0.0), |(s, q), g| (s + g, q + g * g));
+        let link = &result.links[0];
+        let jain = sum * sum / (goodputs.len() as f64 * squares);
+        // The reference takes 40 of 1040 bytes for header, also from Vegas, which has none.
+        let payload = if self.is_vegas() { 1000.0 / 1040.0 } else { 1.0 };
+        [payload * sum / 1e6, link.drop_rate, link.mean_queue_packets, jain]
+    }
+}
+
+fn spread(values: &[f64]) -> Spread {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (mean, (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
+}
+
+/// Student's t for a 95 % interval of so many values.
+fn student(values: usize) -> f64 {
+    match values {
+        2 => 12.706,
+        3 => 4.303,
+        4 => 3.182,
+        5 => 2.776,
+        20 => 2.093,
+        _ => f64::NAN,
+    }
+}
+
+/// Whether two means of as many runs are within 3 % of the reference, or each inside the other's 95 % interval.
+fn agree(ours: Spread, theirs: Spread, runs: usize) -> bool {
+    let difference = (ours.0 - theirs.0).abs();
+    let half = student(runs) * ours.1.min(theirs.1) / (runs as f64).sqrt();
+    difference <= 0.03 * theirs.0 || difference <= half
+}
+
+/// Runs all cases of a reference with its seeds; for each measure that does not agree, case and measure, and a line about it.
+fn disagreements(file: &str) -> Vec<(String, String)> {
+    let reference: Reference = config(&std::fs::read_to_string(format!("{REFERENCES}/{file}")).expect("the reference"));
+    let mut different = Vec::new();
+    let outcomes: Vec<Vec<[f64; 4]>> = reference
+        .results
+        .par_iter()
+        .map(|case| {
+            let runs = case.runs.unwrap_or(reference.seeds.len());
+            reference.seeds[..runs].par_iter().map(|seed| case.simulate(*seed)).collect()
+        })
+        .collect();
+    for (case, runs) in reference.results.iter().zip(outcomes) {
+        let metrics = &case.metrics;
+        let theirs = [metrics.goodput_mbps, metrics.drop_rate, metrics.mean_queue_pkts, metrics.jain];
+        for (index, (what, theirs)) in ["goodput", "drop rate", "queue", "fairness"].iter().zip(theirs).enumerate() {
+            let ours = spread(&runs.iter().map(|run| run[index]).collect::<Vec<_>>());
+            let line = format!(
+                "{:38} {:3} {what:9} {:9.4} ± {:.4}, ns-2 {:9.4} ± {:.4}, {:+.1} %",
+                case.name,
+                case.flows,
+                ours.0,
+                ours.1,
+                theirs.0,
+                theirs.1,
+                100.0 * (ours.0 / theirs.0 - 1.0)
+            );
+            println!("{line}");
+            if !agree(ours, theirs, runs.len()) {
+                different.push((format!("{} × {}: {what}", case.flows, case.name), line));
+            }
+        }
+    }
+    different
+}
+
+#[test]
+fn with_random_sending_delays_goodput_drop_rate_and_queue_are_those_of_ns2() {
+    let different = disagreements("tcp_dumbbell_jitter.json");
+    let unexplained: Vec<_> =
+        different.iter().filter(|(key, _)| !EXPLAINED_WITH_DELAYS.contains(&key.as_str())).collect();
+    assert!(unexplained.is_empty(), "{unexplained:#?}");
+}
+
+#[test]
+fn without_them_what_phase_effects_leave_alone_is_that_of_ns2() {
+    let different = disagreements("tcp_dumbbell.json");
+    let unexplained: Vec<_> = different
+        .iter()
+        .filter(|(key, _)| !key.ends_with("fairness") && !EXPLAINED_PHASE_EFFECTS.contains(&key.as_str()))
+        .collect();
+    assert!(unexplained.is_empty(), "{unexplained:#?}");
+}
