@@ -215,7 +215,7 @@ def _queues() -> Iterator[Case]:
 
 def _tfrc() -> Iterator[Case]:
     def streams(count: int) -> Table:
-        return bulk("tfrc", count) | {"name": "tfrc"}
+        return bulk({"name": "tfrc", "oscillation-damping": True}, count) | {"name": "tfrc"}
 
     record = {"bin": "150 ms"}
     fast = {"rate": "100 Mb/s"}

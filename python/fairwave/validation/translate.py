@@ -244,6 +244,8 @@ def _transport(
         segment, header = (
             quantity(transport.get(key, size)) for key, size in (("segment", "1000 B"), ("header", "32 B"))
         )
+        if not transport.get("oscillation-damping", False):
+            raise NotInNs2Error(f"{where}: ns-2's TFRC damps oscillations; write `oscillation-damping = true`")
         if header != 32.0:
             raise NotInNs2Error(f"{where}: ns-2's TFRC has a header of 32 B")
         return "Agent/TFRC", "Agent/TFRCSink", {"packetSize_": f"{segment:.0f}"}, {}, 1.0
