@@ -22,6 +22,7 @@ impl Plan {
             "links": self.links.iter().map(link).collect::<Result<Vec<_>, _>>()?,
             "flows": self.flows.iter().map(flow).collect::<Result<Vec<_>, _>>()?,
             "record": {
+                "goodput": self.record.goodput,
                 "bin_ns": self.record.bin.nanos(),
                 "window_interval_ns": self.record.window_interval.nanos(),
                 "queues": self.record.queues,
@@ -57,4 +58,42 @@ fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
         "start_ns": flow.start.nanos(),
         "stop_ns": (flow.stop != Instant::NEVER).then(|| flow.stop.nanos()),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use fairwave_core::random::Seed;
+
+    use crate::Scenario;
+
+    #[test]
+    fn a_plan_as_json_has_exact_times_and_ns2s_details() {
+        let text = r#"
+            name = "two"
+            duration = "1.5 s"
+            preset = "ns2"
+            [topology]
+            preset = "dumbbell"
+            bottleneck = { rate = "10 Mb/s", delay = "30 ms" }
+            [[flow]]
+            name = "calls"
+            count = 2
+            transport = "udp"
+            traffic = { kind = "cbr", rate = "64 kb/s" }
+            start = { every = "10 ms" }
+            [[flow]]
+            name = "streams"
+            transport = "tfrc"
+            traffic = "bulk"
+        "#;
+        let scenario = Scenario::from_toml(text, "two.toml").expect("a scenario");
+        let plan = scenario.plan(Seed(3)).expect("a plan").to_json().expect("JSON");
+        assert_eq!(plan["duration_ns"], 1_500_000_000);
+        assert_eq!(plan["flows"][1]["start_ns"], 10_000_000);
+        assert!(plan["flows"][1]["stop_ns"].is_null());
+        assert_eq!(plan["flows"][0]["transport"]["header"], "0 B");
+        assert_eq!(plan["flows"][2]["transport"]["oscillation-damping"], true);
+        assert_eq!(plan["links"][0]["name"], "r1>r2");
+        assert_eq!(plan["links"][0]["rate_bps"], 10_000_000);
+    }
 }

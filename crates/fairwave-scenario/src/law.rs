@@ -291,16 +291,17 @@ impl<T: Law> JsonSchema for Written<T> {
 
 impl Written<TransportConfig> {
     /// The transport's own configuration, with these protocol details where the scenario says nothing. In ns-2 a TCP has
-    /// ns-2's timers and windows, and UDP packets have no header.
+    /// ns-2's timers and windows, UDP packets have no header, and TFRC lowers the rate while the round trip rises (`ca_`).
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
-        let (key, value) = match self.name() {
-            "udp" => ("header", "0 B"),
-            _ => ("preset", "ns2"),
+        let ns2 = match self.name() {
+            "udp" => Some(("header", Value::from("0 B"))),
+            "tfrc" => Some(("oscillation-damping", Value::from(true))),
+            name if name.starts_with("tcp/") => Some(("preset", Value::from("ns2"))),
+            _ => None,
         };
-        let applies = self.name() == "udp" || self.name().starts_with("tcp/");
         self.resolve(|table| {
-            if applies && details == Details::Ns2 {
-                table.entry(key).or_insert_with(|| Value::from(value));
+            if let (Details::Ns2, Some((key, value))) = (details, ns2) {
+                table.entry(key).or_insert(value);
             }
         })
     }

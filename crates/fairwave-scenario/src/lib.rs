@@ -33,6 +33,7 @@ mod check;
 pub mod cost;
 mod error;
 mod expand;
+mod export;
 mod flows;
 pub mod law;
 pub mod model;

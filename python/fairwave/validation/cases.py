@@ -100,7 +100,7 @@ def cbr(count: int, rate: str = "400 kb/s") -> Table:
     return {
         "name": "cbr",
         "count": count,
-        "transport": {"name": "udp", "header": "0 B"},
+        "transport": "udp",
         "traffic": {"kind": "cbr", "rate": rate, "payload": "1000 B"},
         "start": {"from": "0 s", "to": "1 s"},
     }
@@ -112,7 +112,7 @@ def talkers(count: int, distribution: str) -> Table:
     return {
         "name": "voice",
         "count": count,
-        "transport": {"name": "udp", "header": "0 B"},
+        "transport": "udp",
         "class": "voice",
         "traffic": {
             "kind": "burst",
@@ -215,9 +215,9 @@ def _queues() -> Iterator[Case]:
 
 def _tfrc() -> Iterator[Case]:
     def streams(count: int) -> Table:
-        return bulk({"name": "tfrc", "oscillation-damping": True}, count) | {"name": "tfrc"}
+        return bulk("tfrc", count) | {"name": "tfrc"}
 
-    record = {"bin": "150 ms"}
+    record = {"bin": "150 ms", "goodput": ["*"]}
     fast = {"rate": "100 Mb/s"}
     alone = dumbbell("one TFRC flow", [streams(1)], duration=120, warmup=20, record=record, access=fast)
     yield Case("tfrc/1", "1 TFRC flow, access 100 Mb/s", "TFRC", alone)

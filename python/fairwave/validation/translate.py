@@ -271,5 +271,7 @@ def _transport(
             "decrease_num_": str(transport.get("beta", 0.5)),
         }
     elif name == "tcp/vegas":
+        # ns-2's Vegas adds no header: what it calls the packet's size is all there is on the wire.
+        settings["packetSize_"] = f"{segment + 40.0:.0f}"
         settings |= {"v_alpha_": str(transport.get("alpha", 1.0)), "v_beta_": str(transport.get("beta", 3.0))}
     return agent, sink, settings, {}, segment / (segment + 40.0)

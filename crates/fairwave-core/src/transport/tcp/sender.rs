@@ -267,9 +267,14 @@ impl TcpSender {
     /// The controller opens the window; the acknowledgement of the SYN sets the initial one, and is no business of its.
     #[inline]
     pub(super) fn open_window(&mut self) {
+        // ns-2's Vegas begins with one segment, and takes up the initial window when that is acknowledged.
+        let late = self.parameters.like_ns2 && self.parameters.recovery == Recovery::Vegas;
         if self.una == 1 && self.parameters.handshake {
-            self.window.congestion = self.parameters.initial_window;
+            self.window.congestion = if late { 1.0 } else { self.parameters.initial_window };
         } else {
+            if late && self.una == 2 && self.parameters.handshake && self.window.congestion < 2.0 {
+                self.window.congestion = self.parameters.initial_window;
+            }
             self.control.on_ack(&self.path, &mut self.window);
         }
     }

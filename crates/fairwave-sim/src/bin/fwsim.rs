@@ -1,0 +1,91 @@
+//! `fwsim SCENARIO`: runs a scenario file without Python and prints what it came to as one line of JSON. Made for
+//! measuring the simulator; people use the `fairwave` command.
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use fairwave_core::random::Seed;
+use fairwave_scenario::Scenario;
+use fairwave_sim::{RunResult, run, run_many};
+use serde_json::json;
+
+const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--threads N] [--plan | --result]
+  --seed N          the (first) seed, 1 if left out
+  --replications N  so many runs, with seeds from the first one on
+  --threads N       at most so many at once; all cores if left out
+  --plan            print the plan instead of running it
+  --result          print every table of the (first) run";
+
+struct Options {
+    scenario: String,
+    seed: u64,
+    replications: usize,
+    threads: Option<usize>,
+    plan: bool,
+    result: bool,
+}
+
+fn options(mut words: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
+    let mut scenario = None;
+    let mut options =
+        Options { scenario: String::new(), seed: 1, replications: 1, threads: None, plan: false, result: false };
+    while let Some(word) = words.next() {
+        let mut number = || -> Result<u64, Box<dyn Error>> {
+            let text = words.next().ok_or_else(|| format!("{word} needs a number\n{USAGE}"))?;
+            text.parse().map_err(|_| format!("{word} is `{text}`: write a whole number\n{USAGE}").into())
+        };
+        match word.as_str() {
+            "--seed" => options.seed = number()?,
+            "--replications" => options.replications = usize::try_from(number()?)?.max(1),
+            "--threads" => options.threads = Some(usize::try_from(number()?)?),
+            "--plan" => options.plan = true,
+            "--result" => options.result = true,
+            _ if word.starts_with('-') => return Err(format!("no option `{word}`\n{USAGE}").into()),
+            _ => scenario = Some(word),
+        }
+    }
+    options.scenario = scenario.ok_or(USAGE)?;
+    Ok(options)
+}
+
+fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
+    let text = std::fs::read_to_string(&options.scenario).map_err(|error| format!("{}: {error}", options.scenario))?;
+    let scenario = Scenario::from_text(&text, &options.scenario)?;
+    if options.plan {
+        return Ok(scenario.plan(Seed(options.seed))?.to_json()?);
+    }
+    let begin = Instant::now();
+    let results: Vec<RunResult> = if options.replications == 1 {
+        vec![run(&scenario.plan(Seed(options.seed))?)?]
+    } else {
+        let one = |job: usize| -> Result<RunResult, String> {
+            let plan = scenario.plan(Seed(options.seed + job as u64)).map_err(|error| error.to_string())?;
+            run(&plan).map_err(|error| error.to_string())
+        };
+        let runs = run_many(options.replications, options.threads, one, |_| {}, &AtomicBool::new(false))?;
+        runs.into_iter().flatten().collect()
+    };
+    if options.result {
+        return Ok(serde_json::to_value(results.first())?);
+    }
+    Ok(json!({
+        "packet_hops": results.iter().map(|result| result.packet_hops).sum::<u64>(),
+        "events": results.iter().map(|result| result.events).sum::<u64>(),
+        "wall_s": begin.elapsed().as_secs_f64(),
+    }))
+}
+
+fn main() -> ExitCode {
+    match options(std::env::args().skip(1)).and_then(|options| simulate(&options)) {
+        Ok(value) => {
+            println!("{value}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
