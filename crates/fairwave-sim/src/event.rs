@@ -1,6 +1,7 @@
 //! The event queue: what happens next.
 //!
-//! Entries are ordered by time, then by kind (packets before timers), then by lot: each instant draws its own order of the
+//! Entries are ordered by time, then by kind (packets before timers, and those that have just waited
+//! behind another after those that have not), then by lot: each instant draws its own order of the
 //! links or flows, a fixed function of the time. So a tie has one outcome, whatever order the entries came in, and nobody
 //! always wins: flows of equal round trip meet at the bottleneck at the very same nanosecond again and again, and were the
 //! lower index always first, the others would find the last place in the buffer taken for the whole run. Each link and each timer has at most one live entry, so the queue's size
@@ -14,14 +15,19 @@ use fairwave_core::units::Instant;
 pub enum Kind {
     /// The first packet of a link's pipe arrives at the link's far end.
     Arrival = 0,
+    /// As before, for a packet that stood in that link's queue. It comes second: at a bottleneck, the packet that an
+    /// acknowledgement clocked out then finds the place which the departure of its predecessor left, and the packet by which
+    /// a window has grown, sent right behind another, does not. So it is in ns-2, where the packet that waited was
+    /// scheduled later; without it, who is dropped would be a matter of chance.
+    ArrivalBehind = 1,
     /// A link with a managed queue has finished a transmission or its discipline has periodic work.
-    Service = 1,
+    Service = 2,
     /// A flow's application or sender wants to be woken.
-    Sender = 2,
+    Sender = 3,
     /// A flow's receiver wants to be woken.
-    Receiver = 3,
+    Receiver = 4,
     /// Senders' views are sampled.
-    Sample = 4,
+    Sample = 5,
 }
 
 const KIND_SHIFT: u32 = 29;
@@ -49,9 +55,10 @@ impl Event {
     pub fn kind(self) -> Kind {
         match self.rank >> KIND_SHIFT {
             0 => Kind::Arrival,
-            1 => Kind::Service,
-            2 => Kind::Sender,
-            3 => Kind::Receiver,
+            1 => Kind::ArrivalBehind,
+            2 => Kind::Service,
+            3 => Kind::Sender,
+            4 => Kind::Receiver,
             _ => Kind::Sample,
         }
     }

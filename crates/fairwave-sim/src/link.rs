@@ -15,6 +15,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::LinkPlan;
 
+use crate::event::Kind;
 use crate::measure::{Bins, LinkMeasure, Window};
 
 /// A packet between two links, or before its receiver.
@@ -24,8 +25,18 @@ pub struct Transit {
     pub arrival: Instant,
     /// The link's place on the flow's route.
     pub hop: u16,
+    /// It stood in the link's queue.
+    pub waited: bool,
     /// The packet.
     pub packet: Packet,
+}
+
+impl Transit {
+    /// Among what arrives.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        if self.waited { Kind::ArrivalBehind } else { Kind::Arrival }
+    }
 }
 
 /// How a link serves its queue.

@@ -3,7 +3,7 @@
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
-use crate::event::MAX_INDEX;
+use crate::event::{Kind, MAX_INDEX};
 use crate::link::Link;
 use crate::measure::Window;
 use crate::run::RunError;
@@ -134,7 +134,7 @@ impl Network {
 
     /// When the first packet of a pipe arrives.
     #[inline]
-    pub fn first_arrival(&self, link: usize) -> Option<Instant> {
-        self.links[link].pipe.front().map(|transit| transit.arrival)
+    pub fn first_arrival(&self, link: usize) -> Option<(Instant, Kind)> {
+        self.links[link].pipe.front().map(|transit| (transit.arrival, transit.kind()))
     }
 }

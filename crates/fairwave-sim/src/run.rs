@@ -250,7 +250,7 @@ impl<'p> Simulation<'p> {
             now = event.at;
             self.events_handled += 1;
             match event.kind() {
-                Kind::Arrival => self.arrival(event.index(), now),
+                Kind::Arrival | Kind::ArrivalBehind => self.arrival(event.index(), now),
                 Kind::Service => self.service(event.index(), now),
                 Kind::Sender => self.sender_wakes(event.index(), now),
                 Kind::Receiver => self.receiver_wakes(event.index(), now),
@@ -265,8 +265,8 @@ impl<'p> Simulation<'p> {
     fn arrival(&mut self, link: usize, now: Instant) {
         self.events.pop();
         let Some(Transit { hop, packet, .. }) = self.network.links[link].pipe.pop_front() else { return };
-        if let Some(next) = self.network.first_arrival(link) {
-            self.events.push(Event::new(next, Kind::Arrival, link));
+        if let Some((next, kind)) = self.network.first_arrival(link) {
+            self.events.push(Event::new(next, kind, link));
         }
         let flow = packet.flow.0 as usize;
         match self.network.route(flow, packet.feedback, hop + 1) {
@@ -313,7 +313,7 @@ impl<'p> Simulation<'p> {
             };
             here.measure.held(1, at, start, self.window);
             here.free = start + time;
-            match self.leave(link, &packet, hop) {
+            match self.leave(link, &packet, hop, start > at) {
                 Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
                 None => return,
             }
@@ -321,9 +321,10 @@ impl<'p> Simulation<'p> {
     }
 
     /// A packet leaves a link's transmitter at the time for which it is taken (`free`). Answers with the next link and
-    /// the arrival there if that can be crossed at once; else the packet has been put where it belongs.
+    /// the arrival there if that can be crossed at once; else the packet has been put where it belongs. `waited` says that
+    /// it stood in this link's queue.
     #[inline]
-    fn leave(&mut self, link: usize, packet: &Packet, hop: u16) -> Option<(usize, Instant)> {
+    fn leave(&mut self, link: usize, packet: &Packet, hop: u16, waited: bool) -> Option<(usize, Instant)> {
         let here = &mut self.network.links[link];
         let departure = here.free;
         let counts = here.measure.departed(departure, packet.wire, self.window);
@@ -351,10 +352,11 @@ impl<'p> Simulation<'p> {
             }
             _ => {
                 let pipe = &mut self.network.links[link].pipe;
+                let transit = Transit { arrival, hop, waited, packet: *packet };
                 if pipe.is_empty() {
-                    self.events.push(Event::new(arrival, Kind::Arrival, link));
+                    self.events.push(Event::new(arrival, transit.kind(), link));
                 }
-                pipe.push_back(Transit { arrival, hop, packet: *packet });
+                pipe.push_back(transit);
             }
         }
         None
@@ -414,7 +416,7 @@ impl<'p> Simulation<'p> {
         }
         if let Some(packet) = begun {
             let hop = self.network.hop_of(packet.flow.0 as usize, packet.feedback, link);
-            if let Some((next, arrival)) = self.leave(link, &packet, hop) {
+            if let Some((next, arrival)) = self.leave(link, &packet, hop, false) {
                 self.forward(next, packet, hop + 1, arrival);
             }
         }
