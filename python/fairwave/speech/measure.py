@@ -27,7 +27,7 @@ from fairwave.speech.voices import VOICES, synthetic_digits
 from fairwave.study.statistics import interval
 
 LOSSES = (0.0, 0.01, 0.05, 0.1, 0.2)
-REPLICATIONS = 10
+REPLICATIONS = 5
 SENTENCES = 20
 
 BEGIN = "<!-- measured: begin (python -m fairwave.speech.measure docs/speech.md) -->"
