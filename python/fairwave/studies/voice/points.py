@@ -1,0 +1,104 @@
+"""What is simulated: every point that a figure, a claim or a sensitivity table of papers 000 and 001 needs, each once.
+
+The papers' scenarios overlap (20 file transfers and payloads of 160 bytes occur in four of them), so they are cut out
+of one grid. Its axes are the number of file transfers, the voice payload, the packet error rate, the number of calls
+and their transport; thresholds of timeliness need no axis, since every run measures all of them.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from fairwave.scenario import load
+from fairwave.study.grid import Axes, Grid, Label, vary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairwave.scenario import Scenario
+
+CALLS = "calls"
+"""Id of the grid that all figures and claims read."""
+
+TCPS = ("tcp/vegas", "tcp/westwood", "tcp/real")
+TRANSPORTS: Axes = {
+    "transport": {
+        "udp": {"flow.voice.transport": {"name": "udp", "header": "0 B"}},
+        **{name: {"flow.voice.transport": {"name": name}} for name in TCPS},
+    }
+}
+
+PAYLOADS = ("160 B", "300 B", "500 B")
+ERRORS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05)
+FLOWS = (10, 20, 40, 60, 80, 100, 120)
+FLOWS_OF_001 = (10, 20, 40, 60, 80)
+
+ERROR_RATE = "topology.sink-access.loss.rate"
+
+Sweep = dict[str, tuple[Label, ...]]
+
+
+def sweep(
+    ftp: int, *, flows: Sequence[Label], payload: Sequence[Label] = ("160 B",), per: Sequence[Label] = (0.01,)
+) -> Sweep:
+    """Every combination of these labels, under every transport."""
+    return {"ftp": (ftp,), "payload": tuple(payload), "per": tuple(per), "flows": tuple(flows)}
+
+
+SWEEPS: Mapping[str, Sweep] = {
+    "000 §5.1, Figures 2–6": sweep(0, flows=FLOWS),
+    "000 §5.2, Figures 7–14; §5.3, Figure 15; 001 Figure 7": sweep(20, flows=FLOWS, payload=PAYLOADS),
+    "000 §5.3, Figure 16; 001 Figure 8": sweep(60, flows=FLOWS),
+    "000 §5.4, Figures 17–20": sweep(20, flows=(80, 120), per=ERRORS),
+    "000 §5.5, Figures 21–24; 001 Figures 9–12": sweep(20, flows=(40, 80, 120)),
+    "001 §IV.A, Figures 2–6": sweep(10, flows=FLOWS_OF_001),
+}
+"""The papers' scenarios."""
+
+ESSENTIAL: Mapping[str, Sweep] = {
+    "no cross traffic": sweep(0, flows=(40, 80, 120)),
+    "payload": sweep(20, flows=(80, 120), payload=("160 B", "500 B")),
+    "thresholds, light cross traffic": sweep(20, flows=(40, 80, 120)),
+    "heavy cross traffic": sweep(60, flows=(40, 80, 120)),
+    "errors": sweep(20, flows=(80, 120), per=(0.0, 0.01, 0.03, 0.05)),
+    "001": sweep(10, flows=(40, 80)),
+}
+"""The fewest points on which every claim can be judged: what sensitivity tables simulate for each of their settings."""
+
+
+def base() -> Scenario:
+    """The scenario that everything is a variation of; it lies beside this module."""
+    return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
+
+
+def grid(
+    name: str = CALLS,
+    sweeps: Mapping[str, Sweep] = SWEEPS,
+    settings: Axes | None = None,
+) -> Grid:
+    """The union of sweeps under each of the settings, if there are any.
+
+    Args:
+        name: Id of the grid.
+        sweeps: What to take the union of.
+        settings: Axes of assumptions to vary around it. They are applied last, so they may refine what the sweeps set.
+    """
+
+    def labels(axis: str) -> list[Label]:
+        found = {label for one in sweeps.values() for label in one[axis]}
+        return sorted(found, key=lambda label: (isinstance(label, str), label))
+
+    axes: Axes = {
+        "ftp": vary("flow.ftp.count", labels("ftp")),
+        "payload": vary("flow.voice.traffic.payload", labels("payload")),
+        "per": vary(ERROR_RATE, labels("per")),
+        "flows": vary("flow.voice.count", labels("flows")),
+        **TRANSPORTS,
+        **(settings or {}),
+    }
+
+    def keep(point: dict[str, Label]) -> bool:
+        return any(all(point[axis] in allowed for axis, allowed in one.items()) for one in sweeps.values())
+
+    return Grid(name, base(), axes, keep)
