@@ -158,12 +158,18 @@ def _run(
     grids: Sequence[Grid], seeds: Sequence[int], folder: Path, threads: int | None, progress: Progress | None
 ) -> dict[str, Results]:
     points = {grid.id: grid.points() for grid in grids}
-    jobs = [(point.scenario.native, seed) for each in points.values() for point in each for seed in seeds]
+    under = {grid.id: list(seeds)[: grid.most] for grid in grids}
+    jobs = [
+        (point.scenario.native, seed)
+        for name, each in points.items()
+        for point in each
+        for seed in under[name]
+    ]
     runs = replicate(jobs, threads=threads, keep=Folder(folder / ".cache"), progress=progress)
     results, at = {}, 0
     for name, each in points.items():
-        count = len(each) * len(seeds)
-        results[name] = assemble(each, seeds, runs[at : at + count])
+        count = len(each) * len(under[name])
+        results[name] = assemble(each, under[name], runs[at : at + count])
         at += count
     return results
 
@@ -252,7 +258,8 @@ def _sweep(
                 row[f"{measure.title}, {' '.join(map(str, labels.values()))}"] = mean
         rows.append(row)
     frame = pl.DataFrame(rows, strict=False)
-    view = _write(f"sensitivity-{one.id}", one.title, frame, folder, provenance, "", one.caption)
+    caption = f"{one.caption} {runs['seed'].n_unique()} replications.".strip()
+    view = _write(f"sensitivity-{one.id}", one.title, frame, folder, provenance, "", caption)
     return view, {"id": one.id, "title": one.title, "files": list(view.files), "verdicts": verdicts}
 
 

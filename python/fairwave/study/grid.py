@@ -58,12 +58,14 @@ class Grid:
         base: The scenario.
         axes: What is varied.
         keep: Answers, for the labels of a point, whether it belongs to the grid.
+        most: The most seeds that a study runs it under; all when None. Sensitivity tables make do with fewer.
     """
 
     id: str
     base: Scenario
     axes: Axes
     keep: Callable[[dict[str, Label]], bool] | None = None
+    most: int | None = None
 
     def points(self) -> list[Point]:
         """All points, the last axis fastest.
