@@ -46,9 +46,11 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
 
 def _how(ledger: Ledger) -> str:
     seeds = ledger.provenance.seeds
+    option = " --sensitivity" if ledger.sensitivities else ""
     return (
-        f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point "
-        f"(seeds {seeds_in_words(seeds)}); `fairwave study {ledger.study} --replications {len(seeds)}` makes it again. "
+        f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
+        f"{seeds_in_words(seeds)}); `fairwave study {ledger.study} --replications {len(seeds)}{option}` makes it again, "
+        "as `digest.md`. "
         "Intervals are 95 % confidence intervals; differences are taken seed by seed."
     )
 

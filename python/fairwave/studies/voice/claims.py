@@ -88,10 +88,16 @@ def contended(measured: Measured, least: int) -> Measured:
     return measured.at(flows=[flows for flows in measured.labels("flows") if flows >= least])
 
 
-def _high(data: Data, measure: Measure) -> list[Measured]:
-    """High contention in either paper."""
+def _high(data: Data, measure: Measure) -> dict[int, Measured]:
+    """High contention in either paper, by the number of transfers."""
     alone, cross = part(data, measure, ftp=0), part(data, measure, ftp=10, flows=(60, 80))
-    return [contended(alone, 80), cross]
+    return {0: contended(alone, 80), 10: cross}
+
+
+def _beside(ftp: int, evidence: Evidence) -> Evidence:
+    """The same evidence, its comparisons named by what the calls share the path with."""
+    words = f"beside {ftp} transfers" if ftp else "calls alone"
+    return _relabelled(evidence, lambda one: f"{words}: {one.label}")
 
 
 def _both(*evidence: Evidence) -> Evidence:
@@ -102,15 +108,16 @@ def _both(*evidence: Evidence) -> Evidence:
 
 
 def _v1(data: Data) -> Evidence:
-    return _both(*(at_least(part(data, q.GOODPUT, ftp=ftp), UDP, TCPS) for ftp in (0, 10)))
+    return _both(*(_beside(ftp, at_least(part(data, q.GOODPUT, ftp=ftp), UDP, TCPS)) for ftp in (0, 10)))
 
 
 def _v2(data: Data) -> Evidence:
-    return _both(*(lowest(one, WESTWOOD) for one in _high(data, q.GOODPUT)))
+    return _both(*(_beside(ftp, lowest(one, WESTWOOD)) for ftp, one in _high(data, q.GOODPUT).items()))
 
 
 def _v3(data: Data) -> Evidence:
-    return _both(*(highest(one, WESTWOOD, (VEGAS, REAL)) for one in _high(data, q.LOSS)))
+    high = _high(data, q.LOSS)
+    return _both(*(_beside(ftp, highest(one, WESTWOOD, (VEGAS, REAL))) for ftp, one in high.items()))
 
 
 def _v4(data: Data, reading: Reading) -> Evidence:
@@ -124,13 +131,13 @@ def _v5(data: Data, reading: Reading) -> Evidence:
         delayed = (
             part(data, q.DELAYED[reading], ftp=ftp, flows=(40, *high)).at(transport=UDP).without("transport")
         )
-        evidence += [grows_from(delayed, "flows", 40, flows, factor=2) for flows in high]
-        evidence.append(above(delayed.at(flows=list(high)), SIGNIFICANT))
+        rises = (grows_from(delayed, "flows", 40, flows, factor=2) for flows in high)
+        evidence += [_beside(ftp, one) for one in (*rises, above(delayed.at(flows=list(high)), SIGNIFICANT))]
     return _both(*evidence)
 
 
 def _v6(data: Data) -> Evidence:
-    return _both(*(highest(part(data, q.FAIRNESS, ftp=ftp), REAL) for ftp in (0, 10)))
+    return _both(*(_beside(ftp, highest(part(data, q.FAIRNESS, ftp=ftp), REAL)) for ftp in (0, 10)))
 
 
 def _v7(data: Data) -> Evidence:
@@ -139,7 +146,7 @@ def _v7(data: Data) -> Evidence:
 
 
 def _v8(data: Data) -> Evidence:
-    return _both(*(at_most(part(data, q.LOSS, ftp=ftp), UDP, TCPS) for ftp in (0, 10)))
+    return _both(*(_beside(ftp, at_most(part(data, q.LOSS, ftp=ftp), UDP, TCPS)) for ftp in (0, 10)))
 
 
 def _payload(data: Data, measure: Measure) -> Measured:
@@ -169,8 +176,9 @@ def _v11(data: Data) -> Evidence:
     for ftp in (20, 60):
         left = part(data, q.FTP_GOODPUT, ftp=ftp)
         high = contended(left, 80)
-        evidence += [lowest(high, UDP), highest(high, REAL)]
-        evidence.append(_growing_harm(left))
+        evidence += [
+            _beside(ftp, one) for one in (lowest(high, UDP), highest(high, REAL), _growing_harm(left))
+        ]
     return _both(*evidence)
 
 

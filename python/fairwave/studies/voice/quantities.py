@@ -7,8 +7,16 @@ three times.
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
 from fairwave.study import measures
-from fairwave.study.measures import READINGS, Reading
+from fairwave.study.measures import READINGS, Measure, Reading
+
+if TYPE_CHECKING:
+    from fairwave.results import Results
 
 THRESHOLD_S = 0.3
 """The papers' threshold of timeliness unless they vary it."""
@@ -31,6 +39,20 @@ DELAY = measures.delay("voice")
 DELAY_P95 = measures.delay_p95("voice")
 R_FACTOR = measures.r_factor("voice")
 MOS = measures.mos("voice")
+
+
+def _timeouts(results: Results) -> pl.DataFrame:
+    voice = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == "voice")
+    repaired = pl.col("timeouts") + pl.col("fast_retransmits")
+    share = (
+        pl.when(repaired.sum() > 0).then(pl.col("timeouts").sum() / repaired.sum() * 100).otherwise(math.nan)
+    )
+    return voice.group_by("run", maintain_order=True).agg(share.alias("value"))
+
+
+TIMEOUTS = Measure("timeouts", "losses repaired by timeout", "%", _timeouts, "lower")
+"""Of the losses that a TCP acted on (timeouts and fast retransmits), those that it found by its timer."""
+
 FIRST_DROPS = measures.link("drop_rate", "r1>r2", "dropped at R1→R2", "%", 100)
 SHARED_DROPS = measures.link("drop_rate", "r2>r3", "dropped at R2→R3", "%", 100)
 FIRST_USE = measures.link("utilisation", "r1>r2", "use of R1→R2", "%", 100)

@@ -45,7 +45,9 @@ def _rows(data: Data, measures: Sequence[Measure]) -> pl.DataFrame:
 
 def _calls(data: Data) -> pl.DataFrame:
     indices = [q.INDEX[reading] for reading in q.NAMES]
-    return _rows(data, [q.GOODPUT, q.FAIRNESS, q.LOSS, *indices, q.DELAY, q.DELAY_P95, q.R_FACTOR, q.MOS])
+    return _rows(
+        data, [q.GOODPUT, q.FAIRNESS, q.LOSS, *indices, q.DELAY, q.DELAY_P95, q.TIMEOUTS, q.R_FACTOR, q.MOS]
+    )
 
 
 def _bottlenecks(data: Data) -> pl.DataFrame:
