@@ -111,6 +111,8 @@ fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize) -> Result<T
         ("flows", columns(&result.flows)),
         ("groups", columns(&result.groups)),
         ("timeliness", columns(&result.timeliness)),
+        ("playback", columns(&result.playback)),
+        ("recovery", columns(&result.recovery)),
         ("links", columns(&result.links)),
         ("series", columns(&result.series)),
         ("units", columns(&result.units)),

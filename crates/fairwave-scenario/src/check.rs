@@ -12,7 +12,8 @@ use crate::error::{Problem, ScenarioError};
 use crate::model::{Flow, Record, Scenario};
 use crate::path::Path;
 use crate::ranges::{
-    check_delay, check_law, check_queue, check_range, check_rate, check_reverse, check_spec, check_template,
+    check_config, check_delay, check_law, check_queue, check_range, check_rate, check_reverse, check_spec,
+    check_template,
 };
 use crate::select::Selection;
 use crate::suggest::{list, nearest};
@@ -148,6 +149,7 @@ impl Scenario {
             if let Some(playout) = &flow.playout {
                 check_law(playout, &at.key("playout"), problems);
             }
+            self.check_measures(flow, &at, problems);
             if flow.transport.name() == "udp" && flow.traffic.name() == "bulk" {
                 problems.push(
                     Problem::new(at.key("traffic"), "bulk data over UDP has no rate: nothing would ever stop it").help(
@@ -165,6 +167,35 @@ impl Scenario {
             problems.push(
                 Problem::new(Path::default().key("flow"), "every group has 0 flows: nothing would happen")
                     .help("give at least one group a `count` above 0"),
+            );
+        }
+    }
+
+    fn check_measures(&self, flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
+        if let Some(playback) = &flow.playback {
+            check_config(playback.check(), &at.key("playback"), problems);
+        }
+        let Some(recovery) = &flow.recovery else { return };
+        let at = at.key("recovery");
+        check_config(recovery.check(), &at, problems);
+        if recovery.to >= self.duration {
+            problems.push(
+                Problem::new(at.key("to"), format!("the interruption lasts until {}", recovery.to))
+                    .allowed(format!("before the end of the run at {}", self.duration))
+                    .help("lengthen `duration`, or interrupt earlier"),
+            );
+        }
+        if recovery.from <= self.warmup {
+            problems.push(
+                Problem::new(at.key("from"), format!("the interruption begins at {}", recovery.from))
+                    .allowed(format!("later than `warmup` ({}): full speed is measured in between", self.warmup))
+                    .help("shorten `warmup`, or interrupt later"),
+            );
+        }
+        if self.record.bin.is_none() {
+            problems.push(
+                Problem::new(at, "recovery is measured in steps of the record's `bin`, which is not given")
+                    .help("add for example `bin = \"500 ms\"` under [record]"),
             );
         }
     }
@@ -300,6 +331,7 @@ fn check_record(record: &Record, scenario: &Scenario, problems: &mut Vec<Problem
     for (key, wanted, interval, has) in [
         ("queues", !record.queues.is_empty(), "bin", record.bin.is_some()),
         ("goodput", !record.goodput.is_empty(), "bin", record.bin.is_some()),
+        ("allotted", !record.allotted.is_empty(), "bin", record.bin.is_some()),
         ("windows", !record.windows.is_empty(), "window-interval", record.window_interval.is_some()),
     ] {
         if wanted && !has {
@@ -309,7 +341,12 @@ fn check_record(record: &Record, scenario: &Scenario, problems: &mut Vec<Problem
             );
         }
     }
-    for (key, entries) in [("goodput", &record.goodput), ("windows", &record.windows), ("units", &record.units)] {
+    for (key, entries) in [
+        ("goodput", &record.goodput),
+        ("allotted", &record.allotted),
+        ("windows", &record.windows),
+        ("units", &record.units),
+    ] {
         for (index, entry) in entries.iter().enumerate() {
             if let Err(problem) = Selection::parse(entry, scenario, &at.key(key).index(index)) {
                 problems.push(*problem);

@@ -89,10 +89,10 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
     }
     queues.sort_unstable();
     queues.dedup();
-    let mut chosen = |key: &str, entries: &[String]| {
+    let mut chosen = |key: &str, first: usize, entries: &[String]| {
         let mut selections = Vec::new();
         for (index, entry) in entries.iter().enumerate() {
-            match Selection::parse(entry, scenario, &at.key(key).index(index)) {
+            match Selection::parse(entry, scenario, &at.key(key).index(first + index)) {
                 Ok(selection) => selections.push(selection),
                 Err(problem) => problems.push(*problem),
             }
@@ -107,12 +107,19 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
         }
         wanted
     };
+    let allotted = record
+        .allotted
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| (entry.clone(), chosen("allotted", index, std::slice::from_ref(entry))));
+    let allotted = allotted.collect();
     RecordPlan {
         bin: record.bin.unwrap_or(Span::ZERO),
-        goodput: chosen("goodput", &record.goodput),
+        goodput: chosen("goodput", 0, &record.goodput),
+        allotted,
         window_interval: record.window_interval.unwrap_or(Span::ZERO),
         queues,
-        windows: chosen("windows", &record.windows),
-        units: chosen("units", &record.units),
+        windows: chosen("windows", 0, &record.windows),
+        units: chosen("units", 0, &record.units),
     }
 }

@@ -25,6 +25,7 @@ impl Plan {
                 "goodput": self.record.goodput,
                 "bin_ns": self.record.bin.nanos(),
                 "window_interval_ns": self.record.window_interval.nanos(),
+                "allotted": self.record.allotted,
                 "queues": self.record.queues,
                 "windows": self.record.windows,
                 "units": self.record.units,

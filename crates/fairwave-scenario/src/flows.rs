@@ -133,6 +133,8 @@ impl Expansion<'_> {
                 thresholds: flow.timely.0.clone(),
                 playout,
                 concealment: flow.concealment.unwrap_or_default(),
+                playback: flow.playback.clone(),
+                recovery: flow.recovery.clone(),
             });
         }
         Ok(())

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
+use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -178,6 +180,12 @@ pub struct Flow {
     /// What the receivers of calls do about what they cannot play; G.711 Appendix I if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concealment: Option<Concealment>,
+    /// The receivers read at a constant rate from a playback buffer, and how often they find enough is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playback: Option<PlaybackConfig>,
+    /// How long the flows take to recover from an interruption is measured, in steps of the record's `bin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryConfig>,
     /// In a preset topology: where the links of this group's senders differ from the topology's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_access: Option<LinkSpec>,
@@ -196,6 +204,10 @@ pub struct Record {
     /// Flows whose goodput per bin is kept as a series: `voice` for the whole group, `voice[0]`, `voice[0..5]`, `*` for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goodput: Vec<String>,
+    /// Flows whose goodputs per bin are put together, each entry by itself: their sum (allotted goodput) and Jain's index
+    /// (allotted fairness) are kept as series; written as for `goodput`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allotted: Vec<String>,
     /// Interval between samples of the senders in `windows`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_interval: Option<Span>,

@@ -6,7 +6,9 @@
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
+use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
@@ -86,6 +88,10 @@ pub struct FlowPlan {
     pub playout: PlayoutConfig,
     /// What the receiver of a call does about units that it cannot play.
     pub concealment: Concealment,
+    /// How the receiver plays back at a constant rate, if that is to be measured.
+    pub playback: Option<PlaybackConfig>,
+    /// The interruption from which the flow's recovery is to be measured, in steps of the record's bin.
+    pub recovery: Option<RecoveryConfig>,
 }
 
 /// What is recorded besides the measures.
@@ -95,6 +101,8 @@ pub struct RecordPlan {
     pub bin: Span,
     /// Indices of the flows whose goodput per bin is left as a series.
     pub goodput: Vec<usize>,
+    /// Flows whose goodputs per bin are put together: the name of each choice, and the flows' indices.
+    pub allotted: Vec<(String, Vec<usize>)>,
     /// Interval between samples of every sender's view (window, estimate); zero for none.
     pub window_interval: Span,
     /// Indices of the links whose mean queue length per bin is left as a series.

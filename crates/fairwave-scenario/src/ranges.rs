@@ -115,9 +115,14 @@ pub(crate) fn check_queue(queue: &Written<QueueConfig>, at: &Path, problems: &mu
 }
 
 pub(crate) fn check_law<T: Law>(law: &Written<T>, at: &Path, problems: &mut Vec<Problem>) {
-    if let Ok(config) = law.resolve(|_| ())
-        && let Err(ConfigError { key, value, allowed, example }) = config.check()
-    {
+    if let Ok(config) = law.resolve(|_| ()) {
+        check_config(config.check(), at, problems);
+    }
+}
+
+/// What a law, or another configuration that lies in core, says of its own values.
+pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems: &mut Vec<Problem>) {
+    if let Err(ConfigError { key, value, allowed, example }) = checked {
         let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
         problems.push(
             Problem::new(place, format!("`{key}` is {value}"))

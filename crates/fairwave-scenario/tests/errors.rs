@@ -267,6 +267,41 @@ fn a_record_of_a_flow_that_does_not_exist_is_refused() {
 }
 
 #[test]
+fn allotted_shares_of_flows_that_do_not_exist_or_without_a_bin_are_refused() {
+    let said = complaint_about("units =", "allotted = [\"*\", \"vocie\"]\nunits =");
+    assert_says(&said, "32:18", &["did you mean `voice`?"]);
+    let said = complaint_about("bin = \"1 s\"\nqueues = [\"r1>d\"]", "allotted = [\"*\"]");
+    assert_says(&said, "30:1", &["`bin`, which is not given"]);
+}
+
+#[test]
+fn a_playback_that_could_never_succeed_is_refused() {
+    let said = complaint_about("timely =", "playback = { rate = \"1 Mb/s\", shares = [90] }\ntimely =");
+    assert_says(&said, "27:40", &["`shares` is 90", "not percent", "shares = [0.9]"]);
+}
+
+#[test]
+fn a_recovery_that_cannot_be_measured_is_refused() {
+    let recovery = |times: &str| complaint_about("timely =", &format!("recovery = {{ {times} }}\ntimely ="));
+    let said = recovery("from = \"21 s\", to = \"20 s\"");
+    assert_says(&said, "27:34", &["later than `from` (21 s)", "from = \"20 s\", to = \"21 s\""]);
+    assert_says(&recovery("from = \"20 s\", to = \"60 s\""), "27:34", &["before the end of the run at 60 s"]);
+    assert_says(&recovery("from = \"5 s\", to = \"6 s\""), "27:14", &["later than `warmup` (5 s)"]);
+    let text = SOUND.replace("timely =", "recovery = { from = \"20 s\", to = \"21 s\" }\ntimely =");
+    let said = complaint(&text.replace("bin = \"1 s\"\nqueues = [\"r1>d\"]\n", ""));
+    assert_says(&said, "27:1", &["`bin`, which is not given"]);
+}
+
+#[test]
+fn a_handoff_without_a_mean_is_refused() {
+    let said = complaint_about(
+        "{ model = \"bernoulli\", rate = 0.01 }",
+        "{ model = \"handoff\", up = \"5 s\", down = \"0 s\" }",
+    );
+    assert_says(&said, "18:48", &["`down` is 0 s", "above 0", "down = \"500 ms\""]);
+}
+
+#[test]
 fn a_record_of_a_queue_that_does_not_exist_is_refused() {
     assert_says(&complaint_about("r1>d", "r1>e"), "31:11", &["no link direction `r1>e`", "did you mean `r1>d`?"]);
 }

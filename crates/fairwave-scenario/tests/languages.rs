@@ -299,6 +299,8 @@ prop_compose! {
             timely: Thresholds(vec![timely]),
             playout: None,
             concealment: None,
+            playback: None,
+            recovery: None,
             source_access,
             sink_access,
         }

@@ -4,6 +4,7 @@
 //! on all cores. A run is a pure function of its plan: the same bytes on any machine, on any number of threads. How a
 //! packet passes through is told in ARCHITECTURE.md.
 
+mod application;
 mod event;
 mod judged;
 mod link;
@@ -14,6 +15,7 @@ mod result;
 mod run;
 mod unit_log;
 
+pub use application::{PlaybackRow, RecoveryRow};
 pub use replicate::run_many;
 pub use result::{FlowRow, GroupRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
 pub use run::{RunError, run};

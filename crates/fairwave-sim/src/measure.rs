@@ -3,8 +3,9 @@
 //! Links are crossed ahead of time, so everything here is told the time of the happening and leaves out what comes
 //! after the end. Queue lengths are time averages: the sum of the waiting times that fall into a window over the window.
 
+use fairwave_core::quality::playback::Playback;
 use fairwave_core::queue::DropReason;
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::{Bytes, Instant, Span};
 
 /// The time that counts: the whole run, and the part of it after the warm-up.
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +167,8 @@ pub struct FlowMeasure {
     pub lost: u64,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u64,
+    /// The application that plays back, if there is one.
+    pub playback: Option<Box<Playback>>,
 }
 
 impl FlowMeasure {
@@ -178,6 +181,9 @@ impl FlowMeasure {
         }
         if let Some(bins) = &mut self.payload_in_bin {
             bins.add(now, u64::from(payload));
+        }
+        if let Some(playback) = &mut self.playback {
+            playback.on_received(now, Bytes::new(u64::from(payload)));
         }
     }
 

@@ -10,6 +10,7 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::plan::FlowPlan;
 use serde::Serialize;
 
+use crate::application::{self, PlaybackRow, RecoveryRow};
 use crate::measure::Bins;
 use crate::run::{Receiving, Simulation};
 use crate::unit_log::UnitLog;
@@ -23,6 +24,10 @@ pub struct RunResult {
     pub groups: Vec<GroupRow>,
     /// One row per flow, threshold and reading of timeliness, for flows whose application makes units.
     pub timeliness: Vec<TimelinessRow>,
+    /// One row per flow, reading and share, for flows whose receiver plays back at a constant rate.
+    pub playback: Vec<PlaybackRow>,
+    /// One row per flow and level, for flows whose recovery was to be measured.
+    pub recovery: Vec<RecoveryRow>,
     /// One row per link direction.
     pub links: Vec<LinkRow>,
     /// Series, if asked for.
@@ -194,8 +199,8 @@ pub struct LinkRow {
 /// One point of a series.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRow {
-    /// What it is: `goodput_bps`, `queue_packets`, `window`, `ssthresh`, `srtt_s`, `estimate`, `rate_bps`, `layers`,
-    /// `receive_bps`, `bound_bps`.
+    /// What it is: `goodput_bps`, `allotted_goodput_bps`, `allotted_fairness`, `queue_packets`, `window`,
+    /// `ssthresh`, `srtt_s`, `estimate`, `rate_bps`, `layers`, `receive_bps`, `bound_bps`.
     pub kind: &'static str,
     /// Flow or link.
     pub name: String,
@@ -255,6 +260,8 @@ pub(crate) fn collect(simulation: &Simulation) -> RunResult {
                 timely: timely.timely,
             }));
         }
+        result.playback.extend(application::playback(simulation, flow, index_in_group[group]));
+        result.recovery.extend(application::recovery(simulation, flow, index_in_group[group]));
         index_in_group[group] += 1;
     }
     result.groups = groups(simulation, &result.flows);
@@ -305,10 +312,15 @@ fn groups(simulation: &Simulation, flows: &[FlowRow]) -> Vec<GroupRow> {
 
 /// A flow's goodput in the whole bins of the steady part; empty without bins.
 fn steady_bins(simulation: &Simulation, flow: usize) -> Vec<Rate> {
-    let (bin, window) = (simulation.plan.record.bin, simulation.window);
+    bins(simulation, flow, simulation.window.warmup, simulation.window.end)
+}
+
+/// A flow's goodput in the whole bins between two times; empty without bins.
+pub(crate) fn bins(simulation: &Simulation, flow: usize, from: Instant, to: Instant) -> Vec<Rate> {
+    let bin = simulation.plan.record.bin;
     let payload: Vec<Bytes> =
         binned(&simulation.receiving[flow].measure.payload_in_bin).iter().map(|&bytes| Bytes::new(bytes)).collect();
-    smoothness::rates(&payload, bin, bin, window.warmup.since(Instant::ZERO), window.end.since(Instant::ZERO))
+    smoothness::rates(&payload, bin, bin, from.since(Instant::ZERO), to.since(Instant::ZERO))
 }
 
 fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiving) -> FlowRow {
@@ -472,6 +484,7 @@ fn series(simulation: &Simulation, rows: &mut Vec<SeriesRow>) {
             ));
         }
     }
+    application::allotted(simulation, rows);
     for sample in &simulation.samples {
         let view = &sample.view;
         let values = [

@@ -2,6 +2,7 @@
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, Unit};
 use fairwave_core::transport::{
     AnyReceiver, AnySender, FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, TransportConfig,
@@ -162,6 +163,7 @@ pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
     let mut simulation = Simulation::new(plan)?;
     simulation.run_until_end()?;
     simulation.network.account_for_queues(simulation.window);
+    simulation.read_to_the_end();
     simulation.check_conservation()?;
     Ok(result::collect(&simulation))
 }
@@ -198,11 +200,16 @@ impl<'p> Simulation<'p> {
                 stop: flow.stop,
                 scheduled: Instant::NEVER,
             });
+            let mut measure =
+                FlowMeasure { payload_in_bin: Bins::over(window, plan.record.bin), ..FlowMeasure::default() };
+            if let Some(playback) = &flow.playback {
+                measure.playback = Some(Box::new(Playback::new(playback, flow.start).map_err(refused)?));
+            }
             receiving.push(Receiving {
                 receiver,
                 scheduled: Instant::NEVER,
                 ahead_of_time: false,
-                measure: FlowMeasure { payload_in_bin: Bins::over(window, plan.record.bin), ..FlowMeasure::default() },
+                measure,
                 units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
                 judge: matches!(flow.transport, TransportConfig::Dvrc(_)).then(Box::default),
             });
@@ -559,6 +566,15 @@ impl<'p> Simulation<'p> {
         for &flow in &self.plan.record.windows {
             let (view, receiver) = (self.sending[flow].sender.view(), self.receiving[flow].receiver.view());
             self.samples.push(Sample { flow, at: now, view, receiver });
+        }
+    }
+
+    /// Applications that play back make the reads that are due since the last arrival.
+    fn read_to_the_end(&mut self) {
+        for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
+            if let Some(playback) = &mut receiving.measure.playback {
+                playback.read_until(flow.stop.min(self.window.end));
+            }
         }
     }
 

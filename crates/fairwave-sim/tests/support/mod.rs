@@ -98,6 +98,8 @@ impl Dumbbell {
                 thresholds: vec![Span::from_millis(300)],
                 playout: Default::default(),
                 concealment: Default::default(),
+                playback: None,
+                recovery: None,
             });
         }
         plan
