@@ -61,6 +61,13 @@ FIXED: dict[str, int] = {
     "tfrc": 1,
     "dvrc": 3,
     "rtcp": 5,
+    "tcp(0.31, 0.875)": 0,
+    "tcp(0.583, 0.75)": 4,
+    "tcp(1, 0.5)": 6,
+    "tcp(1.25, 0.25)": 5,
+    "reno+red": 7,
+    "reno+γ": 2,
+    "reno+γ+δ": 3,
 }
 """Systems that keep their look in every figure."""
 

@@ -19,7 +19,7 @@ that counts as equal, by default 1 % of the rival's mean; 'higher', 'highest' an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -116,6 +116,10 @@ class Evidence:
         if self.rule == other.rule == "all":
             return Evidence([*self.comparisons, *other.comparisons])
         raise ValueError("only claims that need each of their comparisons can be joined")
+
+    def relabelled(self, label: Callable[[str], str]) -> Evidence:
+        """The same with other words for what is compared."""
+        return Evidence([replace(one, label=label(one.label)) for one in self.comparisons], self.rule)
 
     @property
     def widened(self) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Label = str | int | float
 Overrides = Mapping[str, Any]
-Axes = Mapping[str, Mapping[Label, Overrides | Callable[[dict[str, Label]], Overrides]]]
+Axes = Mapping[str, Mapping[Any, Overrides | Callable[[dict[str, Label]], Overrides]]]
 """Name of an axis to its labels, in order, each with what it changes in the scenario.
 
 A function of the point's labels where that depends on them: what is set for one transport only.

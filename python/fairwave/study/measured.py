@@ -65,6 +65,14 @@ class Measured:
             self.measure, tuple(axis for axis in self.axes if axis not in axes), self.frame.drop(axes)
         )
 
+    def averaged(self, *axes: str) -> Measured:
+        """The same with these axes averaged away, seed by seed; what does not apply is left out."""
+        kept = tuple(axis for axis in self.axes if axis not in axes)
+        mean = pl.col("value").filter(pl.col("value").is_not_nan()).mean().fill_null(math.nan)
+        return Measured(
+            self.measure, kept, self.frame.group_by([*kept, "seed"], maintain_order=True).agg(mean)
+        )
+
     def labels(self, axis: str) -> list[Any]:
         """The labels along one axis, in the grid's order."""
         return self.frame[axis].unique(maintain_order=True).to_list()
