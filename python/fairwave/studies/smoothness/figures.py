@@ -1,0 +1,428 @@
+"""Figures 2 to 20 of paper 003; its equations' are in `equations`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave.report import style
+from fairwave.report.figures import Panel, draw_panel
+from fairwave.studies.smoothness import points as p
+from fairwave.studies.smoothness import quantities as q
+from fairwave.studies.smoothness.claims import FULL, calibrated
+from fairwave.study.study import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure as Canvas
+
+    from fairwave.study.measured import Measured
+    from fairwave.study.measures import Measure
+    from fairwave.study.study import Data
+
+FLOWS, ERRORS = "flows", "packet error rate on the links to the sinks"
+
+
+def _figure(
+    number: int, title: str, grid: str, measures: Sequence[Measure], x: str, x_label: str, **more: Any
+) -> Figure:
+    return Figure(
+        id=f"003-{number}",
+        title=title,
+        grid=grid,
+        measures=measures,
+        x=x,
+        x_label=x_label,
+        source=f"paper 003, Figure {number}",
+        **more,
+    )
+
+
+def _wired() -> list[Figure]:
+    return [
+        _figure(
+            2,
+            "Goodput on wires, 10 Mb/s bottleneck",
+            p.WIRED_10,
+            [q.GOODPUT],
+            "flows",
+            FLOWS,
+            y_from_zero=False,
+            caption="The caption of the paper says 100 Mb/s, its text 10. All have what the headers "
+            "leave of 10 Mb/s, to within 2 %.",
+        ),
+        _figure(
+            3,
+            "Goodput on wires, 100 Mb/s bottleneck",
+            p.WIRED_100,
+            [q.GOODPUT],
+            "flows",
+            FLOWS,
+            caption="Ten windows of 64 segments do not fill the path. Up to 30 flows all windows "
+            "together fit into path and buffer, so "
+            "that nothing is ever lost and α and β do not matter.",
+        ),
+        _figure(
+            4,
+            "Overhead on wires, 10 Mb/s bottleneck",
+            p.WIRED_10,
+            [q.OVERHEAD, q.DROPS],
+            "flows",
+            FLOWS,
+            y_from_zero=False,
+            caption="Right: what the bottleneck drops. Headers alone are 3.8 % of overhead.",
+        ),
+        _figure(
+            5,
+            "Overhead on wires, 100 Mb/s bottleneck",
+            p.WIRED_100,
+            [q.OVERHEAD],
+            "flows",
+            FLOWS,
+            y_from_zero=False,
+            caption="Headers alone are 3.8 %.",
+        ),
+        _figure(
+            6,
+            "90 % application success on wires, 1 Mb/s per flow",
+            p.CONSTANT,
+            [q.SUCCESS[0.9]],
+            "flows",
+            "flows, and Mb/s of the bottleneck",
+            caption="With headers the applications ask for 1.04 Mb/s each, 4 % more than there is.",
+        ),
+    ]
+
+
+def _changing() -> list[Figure]:
+    return [
+        Figure(
+            id="003-7",
+            title="Allotted fairness while flows double at 15, 20 and 25 s",
+            grids=(p.GROWING,),
+            draw=partial(_over_time, measure=q.ALLOTTED_FAIRNESS, grid=p.GROWING),
+            source="paper 003, Figure 7",
+            caption="Bins of 1 s, mean and 95 % interval. A flow counts from the first whole bin in which it "
+            "is there. The paper's text says "
+            "100 Mb/s, its caption 10: both are shown.",
+            size=(9.6, 3.9),
+        ),
+        Figure(
+            id="003-8",
+            title="Allotted system goodput while flows halve at 15, 20 and 25 s",
+            grids=(p.SHRINKING,),
+            draw=partial(_over_time, measure=q.ALLOTTED_GOODPUT, grid=p.SHRINKING),
+            source="paper 003, Figure 8",
+            caption="Bins of 1 s, mean and 95 % interval.",
+            size=(9.6, 3.9),
+        ),
+    ]
+
+
+def _over_time(canvas: Canvas, data: Data, *, measure: Measure, grid: str) -> pl.DataFrame:
+    """A panel per rate of the bottleneck."""
+    measured = data.measured(measure, grid)
+    # Beyond the first second, in which flows begin.
+    later = measured.at(time=[time for time in measured.labels("time") if time > 1])
+    rates = later.labels("bottleneck")
+    numbers = []
+    axes = canvas.subplots(1, len(rates), squeeze=False)[0]
+    for panel, rate in zip(axes, rates, strict=True):
+        summary = later.at(bottleneck=rate).without("bottleneck").summary(["time", "transport"])
+        draw_panel(
+            panel,
+            Panel(
+                summary,
+                "time",
+                "transport",
+                measure.label,
+                "time (s)",
+                f"bottleneck {rate}",
+                y_from_zero=False,
+            ),
+        )
+        for line in panel.lines:
+            line.set_markersize(3)
+        for at in (15, 20, 25):
+            panel.axvline(at, color=style.INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        numbers.append(
+            summary.select(pl.lit(rate).alias("bottleneck"), pl.lit(measure.unit).alias("unit"), pl.all())
+        )
+    _one_legend(canvas, axes[0])
+    return pl.concat(numbers)
+
+
+def _one_legend(canvas: Canvas, axes: Any) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside upper left", ncols=len(labels))
+
+
+def _with_errors() -> list[Figure]:
+    note = "The paper gives the wireless links 100 Mb/s in one caption and 10 in the other: both are shown."
+    return [
+        _figure(
+            9, "Goodput under packet errors, 10 flows at 10 Mb/s", p.ERRORS_10, [q.GOODPUT], "per", ERRORS
+        ),
+        _crowd(10, "Goodput under packet errors, 100 flows at 100 Mb/s", q.GOODPUT, note),
+        _figure(
+            11,
+            "Overhead under packet errors, 10 flows at 10 Mb/s",
+            p.ERRORS_10,
+            [q.OVERHEAD],
+            "per",
+            ERRORS,
+            y_from_zero=False,
+            caption="The caption of the paper says goodput, its text overhead.",
+        ),
+        _crowd(12, "Overhead under packet errors, 100 flows at 100 Mb/s", q.OVERHEAD, note),
+    ]
+
+
+def _crowd(number: int, title: str, measure: Measure, caption: str) -> Figure:
+    def draw(canvas: Canvas, data: Data) -> pl.DataFrame:
+        measured = data.measured(measure, p.ERRORS_100)
+        numbers = []
+        rates = measured.labels("wireless")
+        axes = canvas.subplots(1, len(rates), squeeze=False)[0]
+        for panel, rate in zip(axes, rates, strict=True):
+            summary = measured.at(wireless=rate).without("wireless").summary(["per", "transport"])
+            draw_panel(
+                panel,
+                Panel(
+                    summary,
+                    "per",
+                    "transport",
+                    measure.label,
+                    ERRORS,
+                    f"wireless links {rate}",
+                    y_from_zero=measure is q.GOODPUT,
+                ),
+            )
+            numbers.append(
+                summary.select(pl.lit(rate).alias("wireless"), pl.lit(measure.unit).alias("unit"), pl.all())
+            )
+        _one_legend(canvas, axes[0])
+        return pl.concat(numbers)
+
+    return Figure(
+        id=f"003-{number}",
+        title=title,
+        grids=(p.ERRORS_100,),
+        draw=draw,
+        source=f"paper 003, Figure {number}",
+        caption=caption,
+        size=(9.6, 3.9),
+    )
+
+
+def _handoffs() -> list[Figure]:
+    return [
+        Figure(
+            id=f"003-{number}",
+            title=f"Allotted throughput of one flow with handoffs of {words} on average",
+            grids=(p.HANDOFFS,),
+            draw=partial(_interrupted, down=down),
+            source=f"paper 003, Figure {number}",
+            caption="Left: one replication (seed 1), in which all four meet the same handoffs; bins of 1 s. "
+            "Right: goodput after 5 s, mean over "
+            "replications.",
+            size=(9.6, 5.4),
+        )
+        for number, down, words in ((13, "500 ms", "500 ms"), (14, "1 s", "1 s"))
+    ]
+
+
+def _interrupted(canvas: Canvas, data: Data, *, down: str) -> pl.DataFrame:
+    """Traces below each other, and the mean goodputs beside them."""
+    traces = data.measured(q.ALLOTTED_THROUGHPUT, p.HANDOFFS).at(down=down).without("down")
+    goodput = data.measured(q.STEADY_GOODPUT, p.HANDOFFS).at(down=down).without("down")
+    names = traces.labels("transport")
+    looks = style.looks(names)
+    left, right = canvas.subfigures(1, 2, width_ratios=(2.6, 1))  # type: ignore[misc]
+    rows = left.subplots(len(names), 1, sharex=True, sharey=True)
+    seed = traces.frame["seed"].min()
+    for axes, name in zip(rows, names, strict=True):
+        one = traces.at(transport=name).frame.filter(pl.col("seed") == seed)
+        axes.plot(one["time"], one["value"], color=looks[name].colour, linewidth=1.3)
+        axes.fill_between(one["time"], one["value"], color=looks[name].colour, alpha=0.15, linewidth=0)
+        axes.set_title(name, fontsize=9.5)
+    rows[-1].set_xlabel("time (s)")
+    left.supylabel(q.ALLOTTED_THROUGHPUT.label, fontsize=10)
+    axes = right.subplots()
+    summary = goodput.summary(["transport"])
+    draw_panel(axes, Panel(summary, "transport", None, q.STEADY_GOODPUT.label, "", kind="bar"))
+    for bar, name in zip(axes.patches, names, strict=False):
+        bar.set_facecolor(looks[name].colour)
+    axes.tick_params(axis="x", rotation=60)
+    trace = traces.frame.filter(pl.col("seed") == seed).select(
+        pl.lit("trace").alias("what"),
+        "transport",
+        "time",
+        pl.col("value").alias("mean"),
+        pl.lit(None, pl.Float64).alias("low"),
+        pl.lit(None, pl.Float64).alias("high"),
+    )
+    means = summary.select(
+        pl.lit("goodput").alias("what"),
+        "transport",
+        pl.lit(None, pl.Float64).alias("time"),
+        "mean",
+        "low",
+        "high",
+    )
+    return pl.concat([trace, means])
+
+
+def _applications() -> list[Figure]:
+    return [
+        _figure(
+            15,
+            "70 % application success under packet errors, 100 flows",
+            p.CONSTANT_ERRORS,
+            [q.SUCCESS[0.7]],
+            "per",
+            ERRORS,
+            caption="100 Mb/s bottleneck, 10 Mb/s wireless links, 1 Mb/s applications.",
+        ),
+    ]
+
+
+def _round_trips() -> list[Figure]:
+    return [
+        _figure(
+            number,
+            f"Fairness among round trips from 30 ms up, {queue}",
+            p.SPREAD,
+            [q.FAIRNESS],
+            "largest",
+            "largest round trip (ms)",
+            fix={"queue": queue},
+            y_from_zero=False,
+            caption="20 flows at 10 Mb/s, round trips evenly spread; buffers hold the product of the "
+            "rate and 30 ms.",
+        )
+        for number, queue in ((16, "drop-tail"), (17, "RED"))
+    ]
+
+
+def _avoidance() -> list[Figure]:
+    x = "flows, and Mb/s of all links"
+    return [
+        _figure(
+            18,
+            "Short-term fairness, 1 Mb/s per flow",
+            p.AVOIDANCE,
+            [q.SHORT_TERM_FAIRNESS],
+            "flows",
+            x,
+            y_from_zero=False,
+            caption="Mean of Jain's index over bins of 500 ms from 15 s on.",
+        ),
+        _figure(
+            19,
+            "Coefficient of variation, 1 Mb/s per flow",
+            p.AVOIDANCE,
+            [q.COV, q.GOODPUT],
+            "flows",
+            x,
+            caption="Left: mean over flows, bins of 500 ms from 15 s on. Right: the goodputs that claim "
+            "S16 compares.",
+        ),
+    ]
+
+
+def _blackout() -> Figure:
+    return Figure(
+        id="003-20",
+        title="Throughput of one flow around a blackout of 1 s",
+        grids=(p.RECOVERY,),
+        draw=_recovering,
+        source="paper 003, Figure 20",
+        caption="Left: one replication at the simulated round trip that is nearest to the calibrated one; "
+        "bins of 500 ms. Right: recovery time over "
+        "the round trip, to 90 % of the goodput before the blackout; dotted what the paper publishes, and "
+        "the calibrated round trip.",
+        size=(9.6, 4.2),
+    )
+
+
+def _recovering(canvas: Canvas, data: Data) -> pl.DataFrame:
+    times = data.measured(q.recovery(FULL), p.RECOVERY)
+    at = calibrated(data)
+    trips = times.labels("round trip")
+    nearest = min(trips, key=lambda trip: abs(trip - at))
+    traces = _seed(
+        data.measured(q.ALLOTTED_THROUGHPUT, p.RECOVERY).at(**{"round trip": nearest}).without("round trip")
+    )
+    looks = style.looks(times.labels("transport"))
+    left, right = canvas.subplots(1, 2, width_ratios=(1.5, 1))
+    for name, look in looks.items():
+        one = traces.filter((pl.col("transport") == name) & (pl.col("time") >= 10))
+        left.plot(
+            one["time"], one["value"], color=look.colour, linestyle=look.line, label=name, linewidth=1.5
+        )
+    left.set_xlabel("time (s)")
+    left.set_ylabel(q.ALLOTTED_THROUGHPUT.label)
+    left.set_title(f"round trip {nearest:g} ms")
+    left.set_ylim(bottom=0)
+    summary = times.summary(["round trip", "transport"])
+    draw_panel(
+        right, Panel(summary, "round trip", "transport", "recovery time (s)", "round trip (ms)", "to 90 %")
+    )
+    for published in (10, 19, 57):
+        right.axhline(published, color=style.INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        right.annotate(
+            f"{published} s",
+            (1, published),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            fontsize=8.5,
+        )
+    right.axvline(at, color=style.INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    _one_legend(canvas, left)
+    none = pl.lit(None, pl.Float64)
+    return pl.concat(
+        [
+            traces.select(
+                pl.lit("trace").alias("what"),
+                pl.lit(float(nearest)).alias("round trip"),
+                "transport",
+                "time",
+                pl.col("value").alias("mean"),
+                none.alias("low"),
+                none.alias("high"),
+            ),
+            summary.select(
+                pl.lit("recovery").alias("what"),
+                pl.col("round trip").cast(pl.Float64),
+                "transport",
+                none.alias("time"),
+                "mean",
+                "low",
+                "high",
+            ),
+        ]
+    )
+
+
+def _seed(measured: Measured) -> pl.DataFrame:
+    """The first replication."""
+    return measured.frame.filter(pl.col("seed") == measured.frame["seed"].min())
+
+
+def figures() -> list[Figure]:
+    """All figures of the paper, in order."""
+    return [
+        *_wired(),
+        *_changing(),
+        *_with_errors(),
+        *_handoffs(),
+        *_applications(),
+        *_round_trips(),
+        *_avoidance(),
+        _blackout(),
+    ]

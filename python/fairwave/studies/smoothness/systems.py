@@ -1,0 +1,75 @@
+"""The systems of paper 003: four TCP(α, β), and what its §IV sets against them.
+
+Labels are the paper's names. All TCPs recover as Reno does, which the paper calls the standard TCP.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairwave.study.grid import Label, Overrides
+
+    Labels = dict[str, Label]
+    Megabits = float | Callable[[Labels], float]
+
+SMOOTHEST, SMOOTH, STANDARD, RESPONSIVE = (
+    "TCP(0.31, 0.875)",
+    "TCP(0.583, 0.75)",
+    "TCP(1, 0.5)",
+    "TCP(1.25, 0.25)",
+)
+PAIRS: Mapping[str, tuple[float, float]] = {
+    SMOOTHEST: (0.31, 0.875),
+    SMOOTH: (0.583, 0.75),
+    STANDARD: (1.0, 0.5),
+    RESPONSIVE: (1.25, 0.25),
+}
+"""α and β of each, from the smoothest to the most responsive."""
+
+RENO, RENO_RED, GAMMA, GAMMA_DELTA, TFRC = "Reno", "Reno+RED", "Reno+γ", "Reno+γ+δ", "TFRC"
+
+WIRE_BITS = 8 * 1040
+"""A full segment on the wire."""
+
+
+def transport(name: str, **parameters: Any) -> dict[str, Any]:
+    """A system's transport as a scenario writes it; `parameters` with underscores for dashes."""
+    more = {key.replace("_", "-"): value for key, value in parameters.items()}
+    if name in PAIRS:
+        alpha, beta = PAIRS[name]
+        return {"name": "tcp/aimd", "alpha": alpha, "beta": beta, "recovery": "reno", **more}
+    if name == TFRC:
+        return {"name": "tfrc"}
+    flavour = {RENO: "tcp/reno", RENO_RED: "tcp/reno", GAMMA: "tcp/gamma", GAMMA_DELTA: "tcp/gamma-delta"}[
+        name
+    ]
+    return {"name": flavour, "recovery": "reno", **more}
+
+
+def system(name: str, megabits: Megabits | None = None, **parameters: Any) -> Callable[[Labels], Overrides]:
+    """What one system's label changes.
+
+    Args:
+        name: The system.
+        megabits: Rate of the bottleneck, Mb/s: each sending is delayed by up to the time that a packet takes
+        there, without which
+            drop-tail shuts some of several like flows out for good (phase effects). None where there is a single flow.
+        parameters: Of its transport.
+    """
+
+    def changes(labels: Labels) -> Overrides:
+        found = transport(name, **parameters)
+        if megabits is not None and name != TFRC:
+            rate = megabits(labels) if callable(megabits) else megabits
+            found["send-jitter"] = f"{WIRE_BITS / 1000 / rate:.6g} ms"
+        return {"flow.*.transport": found}
+
+    return changes
+
+
+def family(megabits: Megabits | None = None, **parameters: Any) -> dict[str, Callable[[Labels], Overrides]]:
+    """The four TCP(α, β), as labels of an axis. Arguments as for :func:`system`."""
+    return {name: system(name, megabits, **parameters) for name in PAIRS}
