@@ -8,7 +8,7 @@ import pytest
 
 from fairwave.studies.voice import quantities as q
 from fairwave.studies.voice.claims import PLAIN, TIMELY, claims
-from fairwave.studies.voice.points import SWEEPS, TRANSPORTS
+from fairwave.studies.voice.points import ESSENTIAL, TRANSPORTS
 from fairwave.study.claims import Verdict
 from fairwave.study.measured import Measured
 
@@ -19,7 +19,7 @@ AXES = ("ftp", "payload", "per", "flows", "transport")
 POINTS = sorted(
     {
         (*point, transport)
-        for one in SWEEPS.values()
+        for one in ESSENTIAL.values()
         for point in itertools.product(*(one[axis] for axis in AXES[:4]))
         for transport in TRANSPORTS["transport"]
     }

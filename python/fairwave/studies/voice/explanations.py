@@ -67,8 +67,8 @@ def _v2(data: Data) -> str:
     return (
         f"Alone at R1→R2 Westwood is lowest (120 calls: {goodput(120)} Mb/s). Beside 10 file transfers TCP-Real is "
         f"(60 calls: {goodput(60, 10)}; 80 calls: {goodput(80, 10)} Mb/s): its window falls by an eighth whenever a "
-        "wave comes in more slowly than the one before, and at R2→R3 the transfers' bursts see to that. When drops up to "
-        "1/2 count as small (sensitivity table *one-by-one*) it yields less."
+        "wave comes in more slowly than the one before, and at R2→R3 the transfers' bursts see to that. When drops "
+        "up to 1/2 count as small (sensitivity table *one-by-one*) it yields less."
     )
 
 
