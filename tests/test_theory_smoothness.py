@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairwave import theory
@@ -43,6 +43,7 @@ def test_a_flow_has_its_share_of_what_the_path_holds():
     assert theory.fair_window(1250, 0.08, 10) == 10
 
 
+@settings(deadline=None)
 @given(k=st.floats(0, 10), kept=st.floats(0.01, 0.99))
 def test_the_bottleneck_is_full_exactly_from_the_efficient_decrease_on(k, kept):
     use = theory.sawtooth_use(k, kept=kept)
@@ -53,14 +54,15 @@ def test_the_bottleneck_is_full_exactly_from_the_efficient_decrease_on(k, kept):
         assert use < 1
 
 
+@settings(deadline=None, max_examples=25)
 @given(kept=st.floats(0.05, 0.95), k=st.floats(0, 2))
 def test_the_use_of_a_sawtooth_is_that_of_its_round_trips_one_by_one(kept, k):
-    window, product, sent, took = kept * (1 + k), 1.0, 0.0, 0.0
-    step = 1e-4
+    window, sent, took = kept * (1 + k), 0.0, 0.0
+    step = 1e-3
     for i in range(math.ceil((1 + k - window) / step)):
-        w = window + i * step
+        w = window + (i + 0.5) * step
         sent += w
-        took += max(1.0, w / product)
+        took += max(1.0, w)
     assert theory.sawtooth_use(k, kept=kept) == pytest.approx(sent / took, abs=2e-3)
 
 
