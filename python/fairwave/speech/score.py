@@ -60,6 +60,8 @@ def visqol(
 ) -> VisqolScore:
     """Score what is heard against what was said.
 
+    A clip in which nothing at all is heard scores 1, the least of the scale.
+
     Args:
         reference: what was said, aligned with ``heard`` (as a :class:`~fairwave.speech.call.RenderedCall` keeps them).
         heard: what is heard, 8 kHz.
@@ -82,9 +84,12 @@ def visqol(
     if most is not None and len(starts) > most:
         starts = [starts[int(index)] for index in np.linspace(0, len(starts) - 1, most)]
     scores = tuple(
+        # ViSQOL scales by the level of what is heard and has no answer to silence: the least of its scale.
         float(
             api.measure_from_arrays(_wide(reference[begin:end]), _wide(heard[begin:end]), _VISQOL_RATE).moslqo
         )
+        if heard[begin:end].any()
+        else 1.0
         for begin, end in starts
     )
     return VisqolScore(float(np.mean(scores)), scores)
