@@ -286,7 +286,7 @@ fn a_recovery_that_cannot_be_measured_is_refused() {
     let said = recovery("from = \"21 s\", to = \"20 s\"");
     assert_says(&said, "27:34", &["later than `from` (21 s)", "from = \"20 s\", to = \"21 s\""]);
     assert_says(&recovery("from = \"20 s\", to = \"60 s\""), "27:34", &["before the end of the run at 60 s"]);
-    assert_says(&recovery("from = \"5 s\", to = \"6 s\""), "27:14", &["later than `warmup` (5 s)"]);
+    assert_says(&recovery("from = \"5 s\", to = \"6 s\""), "27:21", &["later than `warmup` (5 s)"]);
     let text = SOUND.replace("timely =", "recovery = { from = \"20 s\", to = \"21 s\" }\ntimely =");
     let said = complaint(&text.replace("bin = \"1 s\"\nqueues = [\"r1>d\"]\n", ""));
     assert_says(&said, "27:1", &["`bin`, which is not given"]);
