@@ -186,3 +186,52 @@ def test_version(fairwave):
     from fairwave import __version__
 
     assert fairwave("--version")[1].strip() == f"fairwave {__version__}"
+
+
+def test_compare_carries_a_recording_of_ones_own(fairwave, scenario, tmp_path, monkeypatch):
+    import io
+    import wave
+
+    import numpy as np
+
+    # Half a second of noise, half a second of silence, over and over: talkspurts without a voice.
+    draw = np.random.default_rng(1)
+    spurt = np.concatenate([draw.normal(0, 3000, 4000), np.zeros(4000)])
+    recording = tmp_path / "own.wav"
+    with wave.open(str(recording), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(np.tile(spurt, 6).astype("<i2").tobytes())
+    monkeypatch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+    out = tmp_path / "out"
+    words = (
+        "compare",
+        scenario,
+        "--over",
+        "udp,tfrc",
+        "-n",
+        2,
+        "--out",
+        out,
+        "--speech",
+        recording,
+        "--json",
+    )
+    status, printed, err = fairwave(*words)
+    assert status == 0, err
+    assert json.loads(printed)["audio"] == ["The original", "UDP", "TFRC"]
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.count("<audio") == 3
+    assert "One call, packet by packet" in page
+    with wave.open(io.BytesIO((out / "audio-2-udp.wav").read_bytes())) as heard:
+        samples = np.frombuffer(heard.readframes(heard.getnframes()), "<i2")
+    assert np.abs(samples).max() > 1000
+
+
+def test_a_playout_buffer_that_is_none_is_refused(fairwave, scenario, tmp_path):
+    status, _, err = fairwave(
+        "compare", scenario, "--over", "udp", "--playout", "soon", "--out", tmp_path / "out"
+    )
+    assert status == 2
+    assert "must be adaptive, or a fixed delay such as '100 ms'" in err

@@ -71,6 +71,7 @@ def compare_transports(
         notes=[remark] if remark else [],
         scenario=base.to_toml() if said is None else scenario(path, settings).to_toml(),
         found=found,
+        heard=seed if clips else None,
     )  # fmt: skip
     if json:
         console.document(_document(base, found, results.provenance.to_dict(), page, clips))

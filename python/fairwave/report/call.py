@@ -7,11 +7,13 @@ remark says how to supply one.
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fairwave.report import figures as drawing
 from fairwave.report import style
 from fairwave.study.study import Clip
 
@@ -114,12 +116,59 @@ class Speech:
                 notes.append(f"E-model R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
             if visqol_is_there() and counts["played"]:
                 try:
-                    notes.append(f"ViSQOL {visqol(call.reference, call.samples, most=SCORED).mos:.2f}")
+                    score = visqol(call.reference, call.samples, most=SCORED).mos
                 except SpeechError as error:
                     notes.append(f"no ViSQOL: {error}")
+                else:
+                    notes.append(
+                        "no ViSQOL: a clip is silent" if math.isnan(score) else f"ViSQOL {score:.2f}"
+                    )
             found.append(Clip(style.title(label), wav(heard), "; ".join(notes)))
         remark = f"{LISTEN_S:g} seconds of one call under seed {seed}, with the same competitors over the same network."
         return found, f"{remark} {self.script.recording.attribution}".strip()
+
+
+def draw_units(
+    results: Results, axis: str, labels: Sequence[Any], seed: int, folder: Path
+) -> drawing.Drawing:
+    """Every unit of the excerpt that one hears: how long it travelled, or that it never arrived.
+
+    One panel per alternative, time across, one-way delay up (logarithmic), units that did not arrive as ticks below.
+    """
+    runs = results.to_polars("runs")
+    units = results.to_polars("units")
+    looks = style.looks(labels)
+    parts = []
+    for label in labels:
+        run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
+        mine = units.filter(pl.col("run") == run).sort("unit")
+        first, stop = _excerpt(mine["created_s"].to_list())
+        delay = pl.col("arrived_s") - pl.col("created_s")
+        parts.append(
+            mine[first:stop].select(pl.lit(label).alias(axis), "unit", "created_s", delay.alias("delay_s"))
+        )
+    data = pl.concat(parts)
+    with drawing.canvas("units", (9.2, 0.9 + 1.35 * len(labels))) as canvas:
+        grid = canvas.subplots(len(labels), 1, sharex=True, sharey=True, squeeze=False)
+        for axes, label, part in zip(grid.flat, labels, parts, strict=True):
+            arrived = part.filter(pl.col("delay_s").is_not_nan())
+            missing = part.filter(pl.col("delay_s").is_nan())
+            axes.plot(arrived["created_s"], arrived["delay_s"], ".", markersize=3, color=looks[label].colour)
+            # Ticks along the lower edge, in the panel's own coordinates upward. Nothing is drawn for none: the layout
+            # would make room for it.
+            for made in missing["created_s"]:
+                axes.axvline(made, 0, 0.07, color=style.INK, linewidth=0.8)
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.set_title(style.title(label))
+            axes.set_ylabel("s")
+        grid.flat[-1].set_xlabel("made at (s)")
+        return drawing.save(
+            canvas, folder, "units", data, results.provenance,
+            title="One call, packet by packet",
+            caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that never arrived.",
+            alt=f"One-way delay of each unit over time, one panel per {axis}",
+        )  # fmt: skip
 
 
 def _excerpt(created: list[float]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from fairwave.report import figures as drawing
 from fairwave.report import style
-from fairwave.report.call import CALL
+from fairwave.report.call import CALL, draw_units
 from fairwave.report.page import Card, Page, TableView
 from fairwave.staging import staging
 from fairwave.study import measures
@@ -211,8 +211,22 @@ def write(
     notes: Sequence[str] = (),
     scenario: str = "",
     found: Sequence[Line] | None = None,
+    heard: int | None = None,
 ) -> Path:
     """Leaves page, tables and figures in the folder `out`, all or nothing.
+
+    Args:
+        results: Runs with one axis.
+        axis: Its name.
+        group: The flow group that is compared.
+        out: The folder.
+        title: The page's heading.
+        lead: The paragraph beneath it.
+        clips: Audio.
+        notes: Remarks.
+        scenario: The scenario's text.
+        found: The comparison, where it has been made already.
+        heard: Seed of the run whose call is heard, which is then drawn unit by unit.
 
     Returns:
         The page.
@@ -222,6 +236,9 @@ def write(
     with staging(out) as partial:
         results.write_into(partial)
         drawings = draw(results, chosen, axis, partial / "figures")
+        if heard is not None:
+            labels = results.to_polars("runs")[axis].unique(maintain_order=True).to_list()
+            drawings.append(draw_units(results, axis, labels, heard, partial / "figures"))
         for number, clip in enumerate(clips, 1):
             (partial / f"audio-{number}-{_plain(clip.title)}.wav").write_bytes(clip.wav)
         page = Page(

@@ -245,7 +245,9 @@ def _transport(
             quantity(transport.get(key, size)) for key, size in (("segment", "1000 B"), ("header", "32 B"))
         )
         if not transport.get("oscillation-damping", False):
-            raise NotInNs2Error(f"{where}: ns-2's TFRC damps oscillations; write `oscillation-damping = true`")
+            raise NotInNs2Error(
+                f"{where}: ns-2's TFRC damps oscillations; write `oscillation-damping = true`"
+            )
         if header != 32.0:
             raise NotInNs2Error(f"{where}: ns-2's TFRC has a header of 32 B")
         return "Agent/TFRC", "Agent/TFRCSink", {"packetSize_": f"{segment:.0f}"}, {}, 1.0
