@@ -49,8 +49,8 @@ def _how(ledger: Ledger) -> str:
     option = " --sensitivity" if ledger.sensitivities else ""
     return (
         f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
-        f"{seeds_in_words(seeds)}); `fairwave study {ledger.study} --replications {len(seeds)}{option}` makes it again, "
-        "as `digest.md`. "
+        f"{seeds_in_words(seeds)}); `fairwave study {ledger.study} --replications {len(seeds)}{option}` makes it "
+        "again, as `digest.md`. "
         "Intervals are 95 % confidence intervals; differences are taken seed by seed."
     )
 
