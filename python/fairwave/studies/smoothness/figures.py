@@ -51,8 +51,8 @@ def _wired() -> list[Figure]:
             "flows",
             FLOWS,
             y_from_zero=False,
-            caption="The caption of the paper says 100 Mb/s, its text 10. All have what the headers "
-            "leave of 10 Mb/s, to within 2 %.",
+            caption="The caption of the paper says 100 Mb/s, its text 10. Note the scale: all but one point lie within "
+            "2 % of each other.",
         ),
         _figure(
             3,

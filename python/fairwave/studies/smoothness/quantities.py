@@ -31,14 +31,14 @@ SETTLED_S = 60.0
 """From here on a single flow's sawtooth is looked at, seconds: the first decrease, which goes to a half in
 ns-2, is over."""
 
-GOODPUT = measures.goodput("main")
+GOODPUT = measures.goodput()
 STEADY_GOODPUT = measures.of_group(
     "goodput_steady_bps", "goodput", None, "Mb/s", 1e-6, id="goodput_steady", better="higher"
 )
-OVERHEAD = measures.overhead("main")
-FAIRNESS = measures.fairness("main")
-SHORT_TERM_FAIRNESS = measures.short_term_fairness("main")
-COV = measures.cov("main")
+OVERHEAD = measures.overhead()
+FAIRNESS = measures.fairness()
+SHORT_TERM_FAIRNESS = measures.short_term_fairness()
+COV = measures.cov()
 USE = measures.link("utilisation", BOTTLENECK, "use of the bottleneck", "%", 100)
 DROPS = measures.link("drop_rate", BOTTLENECK, "dropped at the bottleneck", "%", 100)
 WAIT = measures.link("mean_wait_s", BOTTLENECK, "wait at the bottleneck", "ms", 1e3)
