@@ -7,11 +7,11 @@ from fairwave.studies.smoothness import points as p
 STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
     "S1": (
         "At 10 Mb/s the goodputs of the four TCP(α, β) are indistinguishable, at every number of flows.",
-        "§III, Observation 2, Figure 2", (p.WIRED_10,), ("round-trip", "recovery", "length"),
+        "§III, Observation 2, Figure 2", (p.WIRED_10,), ("buffers", "recovery", "round-trip", "length"),
     ),
     "S2": (
         "At 100 Mb/s smoother is higher (mean over 20 flows and more), and goodput jumps from 10 to 20 flows.",
-        "§III, Observation 2, Figure 3", (p.WIRED_100,), ("round-trip", "recovery", "length", "starts"),
+        "§III, Observation 2, Figure 3", (p.WIRED_100,), ("buffers", "window", "recovery", "round-trip"),
     ),
     "S3": (
         "At 10 Mb/s TCP(0.31, 0.875) has the least overhead, increasingly with flows.",
@@ -27,11 +27,11 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "S6": (
         "Until flows join at 15 s smoother is fairer; after they have doubled twice (20 s) TCP(1.25, 0.25) is fairest.",
-        "§III, Observation 3, Figure 7", (p.GROWING,), ("bin", "starts", "rate-of-7"),
+        "§III, Observation 3, Figure 7", (p.GROWING,), ("window", "bin", "starts", "rate-of-7"),
     ),
     "S7": (
         "When flows leave (after 15 s) TCP(1, 0.5) has the highest goodput and TCP(0.31, 0.875) the lowest.",
-        "§III, Observation 3, Figure 8", (p.SHRINKING,), ("bin", "round-trip"),
+        "§III, Observation 3, Figure 8", (p.SHRINKING,), ("window", "bin", "round-trip"),
     ),
     "S8": (
         "With packet errors rising to 5 % responsive overtakes smooth in goodput.",
