@@ -91,6 +91,12 @@ impl Scenario {
         let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
         Ok(describe(&plan).to_string())
     }
+
+    /// The same with indices for names and whole nanoseconds, for programs that run the plan elsewhere.
+    fn exact_plan(&self, seed: u64) -> PyResult<String> {
+        let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
+        Ok(plan.to_json().map_err(|error| unwritable(&error))?.to_string())
+    }
 }
 
 fn describe(plan: &Plan) -> Value {

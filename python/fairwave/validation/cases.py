@@ -184,6 +184,8 @@ QUEUES: dict[str, Table] = {
     "red-bytes": {"discipline": "red", "preset": "ns2", "capacity": {"bytes": 62500}},
     "red-packets": {
         "discipline": "red",
+        "preset": "ns2",
+        "mode": "packets",
         "capacity": {"packets": 125},
         "min-threshold": 25,
         "max-threshold": 75,

@@ -66,5 +66,5 @@ def run(case: Case, seeds: Sequence[int]) -> Outcome:
 
 def plan(scenario: fairwave.Scenario, seed: int) -> dict[str, Any]:
     """The plan of a scenario for a seed, as data."""
-    data: dict[str, Any] = json.loads(scenario.native.plan(seed))
+    data: dict[str, Any] = json.loads(scenario.native.exact_plan(seed))
     return data

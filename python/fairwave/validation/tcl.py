@@ -28,7 +28,8 @@ def tcl(case: NsCase) -> str:
 
 def _lines(case: NsCase) -> Iterator[str]:
     yield f"# {case.name}, seed {case.seed}"
-    yield f"ns-random {case.seed}"
+    # Seeds that follow each other leave ns-2's generator in states alike; they are spread over its range first.
+    yield f"ns-random {case.seed * 1_640_531_527 % 2_147_483_646 + 1}"
     yield "set ns [new Simulator]"
     yield "$ns rtproto Manual"
     yield "set null [new Agent/Null]"

@@ -106,7 +106,7 @@ impl Discipline {
     fn new(config: &QueueConfig, rate: Rate) -> Self {
         match config {
             QueueConfig::DropTail { .. } | QueueConfig::DropVictim(_) => Discipline::None,
-            QueueConfig::Red(config) => Discipline::Red(Red::new(config.resolve(rate))),
+            QueueConfig::Red(config) => Discipline::Red(Red::from_config(config, rate)),
             QueueConfig::Ared(config) => Discipline::Ared(Ared::new(config, rate)),
             QueueConfig::Avq(config) => Discipline::Avq(Avq::new(config, rate)),
             QueueConfig::Rem(config) => Discipline::Rem(Rem::new(config, rate)),

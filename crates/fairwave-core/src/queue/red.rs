@@ -42,7 +42,8 @@ pub enum RedPreset {
     Floyd,
     /// ns-2.35's automatic defaults: byte mode with 500-byte packets, weight 1 − exp(−1/C) with C the link's rate in mean
     /// packets per second (ns-2.35 at round trips of 100 ms and less), min-threshold max(5, C · 5 ms / 2), max-threshold three
-    /// times that, max-p 0.1, gentle, drops spaced with `wait`. ns-2.35 counts the buffer, too, in 500-byte
+    /// times that, max-p 0.1, gentle, drops spaced with `wait`. Nothing is dropped early while at most one packet waits
+    /// (a packet, in byte mode not even that), whatever the average: this is ns-2.35's, not Floyd's. ns-2.35 counts the buffer, too, in 500-byte
     /// units: for its `limit_ 125` write `capacity = { bytes = 62500 }`.
     #[serde(rename = "ns2")]
     Ns2,
@@ -192,12 +193,42 @@ pub(super) struct Red {
     since: Option<f64>,
     /// ln(1 − weight), for ageing.
     log_keep: f64,
+    /// Drop nothing early while the queue itself is all but empty, as ns-2.35 does.
+    spares_short_queues: bool,
 }
 
 impl Red {
     pub fn new(parameters: Parameters) -> Self {
         let log_keep = libm::log1p(-parameters.weight);
-        Red { parameters, average: 0.0, since: None, log_keep }
+        Red { parameters, average: 0.0, since: None, log_keep, spares_short_queues: false }
+    }
+
+    /// RED as `config` says, on a link of this rate.
+    pub fn from_config(config: &RedConfig, rate: Rate) -> Self {
+        Red { spares_short_queues: config.preset == RedPreset::Ns2, ..Red::new(config.resolve(rate)) }
+    }
+
+    /// ns-2.35 considers a packet only if more than one packet waits (in byte mode: more than a byte), and lets the first
+    /// one pass after the average or the queue has been too low.
+    #[inline]
+    fn spares(&mut self, arrival: &Arrival<'_>) -> bool {
+        let total = arrival.buffer.total();
+        let (short, unit) = match self.parameters.mode {
+            Mode::Packets => (total.packets <= 1, 1.0),
+            Mode::Bytes => {
+                let size = f64::from(arrival.packet.wire) / self.parameters.mean_packet.get() as f64;
+                (total.bytes <= 1, size)
+            }
+        };
+        if short || self.average < self.parameters.min_threshold {
+            self.since = None;
+            return true;
+        }
+        if self.since.is_none() {
+            self.since = Some(unit);
+            return true;
+        }
+        false
     }
 
     /// Brings the average up to date with the queue that an arrival finds (1993, Fig. 2).
@@ -255,6 +286,9 @@ impl Red {
     #[inline]
     pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.update(arrival);
+        if self.spares_short_queues && self.spares(arrival) {
+            return Verdict::Admit;
+        }
         if self.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
     }
 }

@@ -135,3 +135,27 @@ fn what_a_preset_does_not_fit_is_given_by_the_user() {
     let p = RedConfig { min_threshold: Some(25.0), ..config() }.resolve(Rate::from_bits_per_second(1_000_000));
     assert_eq!((p.min_threshold, p.max_threshold), (25.0, 75.0));
 }
+
+#[test]
+fn ns2_drops_nothing_early_while_hardly_anything_waits() {
+    let dropped = |preset, waiting: u32| {
+        let config = RedConfig {
+            mode: Some(Mode::Packets),
+            wait: Some(false),
+            ..RedConfig::preset(preset, Capacity::Packets(100))
+        };
+        let mut red = Red::from_config(&config, Rate::from_bits_per_second(10_000_000));
+        let mut buffer = Buffer::with_capacity(0);
+        for flow in 0..waiting {
+            buffer.push(Instant::ZERO, packet(flow, 500, Class::Tcp));
+        }
+        let (packet, mut stream) = (packet(0, 500, Class::Tcp), stream());
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        (0..1000).any(|_| {
+            red.average = 10.0;
+            red.arrive(&arrival, &mut stream) == Verdict::Drop
+        })
+    };
+    assert!(!dropped(RedPreset::Ns2, 1) && dropped(RedPreset::Ns2, 2));
+    assert!(dropped(RedPreset::Floyd, 1), "the 1993 paper looks at the average alone");
+}
