@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench validate docs fuzz lock clean distclean
+.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz lock clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ bench: setup  ## packet-hops per CPU second, beside ns-2 where it is installed
 
 validate: setup  ## the same scenarios in ns-2 and in fairwave
 	$(BIN)/python -m validation
+
+validate-quick: setup  ## a part of them, in less than a minute; writes nothing
+	$(BIN)/python -m validation --quick
 
 docs: setup  ## what is drawn and measured for docs/
 	$(BIN)/python -m fairwave.report.controllers docs

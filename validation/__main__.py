@@ -15,6 +15,7 @@ from pathlib import Path
 from fairwave.validation import explanations, ns2, report, suite
 from fairwave.validation.cases import cases
 from fairwave.validation.translate import NotInNs2Error
+from fairwave.validation.verdict import Estimate
 
 EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 
@@ -59,10 +60,8 @@ def main() -> int:
         )
         for comparison in outcome.comparisons if options.case else outcome.disagreeing:
             mark = "" if comparison.agrees else "  differs"
-            print(
-                f"    {comparison.measure:28} fairwave {comparison.ours.mean:.5g} ± {comparison.ours.half:.2g} "
-                f"  ns-2 {comparison.theirs.mean:.5g} ± {comparison.theirs.half:.2g}{mark}"
-            )
+            ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
+            print(f"    {comparison.measure:26} fairwave {ours}  ns-2 {theirs}{mark}")
     missing = report.unexplained(outcomes, known)
     if not options.quick and not options.case:
         (options.out / "figures").mkdir(parents=True, exist_ok=True)
@@ -74,6 +73,10 @@ def main() -> int:
         print(f"written: {options.out / 'validation.md'}")
     print(f"{len(missing)} differences without an explanation")
     return int(bool(missing))
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{estimate.mean:.5g} ± {estimate.half:.2g}"
 
 
 sys.exit(main())

@@ -285,3 +285,16 @@ def sawtooth_use(k: float, *, kept: float = 0.5) -> float:
         return 1.0
     above = (1.0 + k) ** 2 - 1.0
     return (1.0 - lowest**2 + above) / (2.0 * (1.0 - lowest) + above)
+
+
+def mg1_waiting(load: float, variation: float) -> float:
+    """Mean number of packets that wait in M/G/1, the one in service not counted: ρ²(1 + c²)/(2(1 − ρ)).
+
+    ``variation``: c, the coefficient of variation of the sizes; 0 gives M/D/1, 1 gives M/M/1. Kleinrock §5.6.
+
+    Assumptions: Poisson arrivals, independent sizes, no limit to the queue.
+    """
+    _load(load)
+    if variation < 0.0:
+        raise ValueError(f"variation is {variation}: write a coefficient of variation of 0 or more")
+    return load * load * (1.0 + variation * variation) / (2.0 * (1.0 - load))
