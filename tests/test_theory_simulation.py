@@ -55,7 +55,8 @@ def test_packets_of_exponential_sizes_wait_as_in_mm1() -> None:
     # Twenty streams whose sizes are the means of the twentieths of an exponential distribution.
     edges = [-math.log(1 - place / 20) for place in range(20)]
     tails = [(1 - place / 20) * (edge + 1) for place, edge in enumerate(edges)] + [0.0]
-    sizes = [round(1000 * 20 * (tails[place] - tails[place + 1])) for place in range(20)]
+    # A mean of 350 B keeps the largest in one datagram.
+    sizes = [round(350 * 20 * (tails[place] - tails[place + 1])) for place in range(20)]
     mean = sum(sizes) / 20
     variation = math.sqrt(sum((size - mean) ** 2 for size in sizes) / 20) / mean
     load = 0.7
