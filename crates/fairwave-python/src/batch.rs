@@ -114,6 +114,7 @@ fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize) -> Result<T
         ("playback", columns(&result.playback)),
         ("recovery", columns(&result.recovery)),
         ("links", columns(&result.links)),
+        ("classes", columns(&result.classes)),
         ("series", columns(&result.series)),
         ("units", columns(&result.units)),
     ];

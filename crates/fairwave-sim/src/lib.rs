@@ -5,6 +5,7 @@
 //! packet passes through is told in ARCHITECTURE.md.
 
 mod application;
+mod classes;
 mod event;
 mod judged;
 mod link;
@@ -16,6 +17,7 @@ mod run;
 mod unit_log;
 
 pub use application::{PlaybackRow, RecoveryRow};
+pub use classes::ClassRow;
 pub use replicate::run_many;
 pub use result::{FlowRow, GroupRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
 pub use run::{RunError, run};

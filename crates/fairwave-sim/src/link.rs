@@ -15,6 +15,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::LinkPlan;
 
+use crate::classes::ClassMeasures;
 use crate::event::Kind;
 use crate::measure::{Bins, LinkMeasure, Window};
 
@@ -55,6 +56,8 @@ pub struct Managed {
     pub scheduled: Instant,
     /// Until when the queue's length has been accounted for.
     accounted: Instant,
+    /// What became of each traffic class.
+    pub classes: ClassMeasures,
     /// What the discipline has just dropped.
     pub drops: Vec<(Packet, DropReason)>,
 }
@@ -91,6 +94,7 @@ impl Link {
                 queue: Queue::new(&plan.queue, plan.rate, seed.stream(&format!("link.{}.queue", plan.name))),
                 scheduled: Instant::NEVER,
                 accounted: Instant::ZERO,
+                classes: ClassMeasures::default(),
                 drops: Vec::new(),
             }))
         };

@@ -1,10 +1,11 @@
 //! What a plan becomes before it runs: links, routes in one flat array, and which hops need no event of their own.
 
+use fairwave_core::packet::Class;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::event::{Kind, MAX_INDEX};
-use crate::link::Link;
+use crate::link::{Link, Service};
 use crate::measure::Window;
 use crate::run::RunError;
 
@@ -127,9 +128,14 @@ impl Network {
         plan.flows.iter().map(|flow| allowed[flow.to]).collect()
     }
 
-    /// Packets in pipes, whose arrival has not become the present.
-    pub fn in_pipes(&self) -> u64 {
-        self.links.iter().map(|link| link.pipe.len() as u64).sum()
+    /// Packets of a class in pipes, whose arrival has not become the present, and in managed queues.
+    pub fn holds(&self, class: Class) -> u64 {
+        let on_its_way = |link: &Link| link.pipe.iter().filter(|transit| transit.packet.class == class).count() as u64;
+        let waiting = |link: &Link| match &link.service {
+            Service::Managed(managed) => u64::from(managed.queue.class_packets(class)),
+            Service::Fifo(_) => 0,
+        };
+        self.links.iter().map(|link| on_its_way(link) + waiting(link)).sum()
     }
 
     /// When the first packet of a pipe arrives.

@@ -11,6 +11,8 @@ use fairwave_scenario::plan::FlowPlan;
 use serde::Serialize;
 
 use crate::application::{self, PlaybackRow, RecoveryRow};
+use crate::classes::{self, ClassRow};
+use crate::link::Service;
 use crate::measure::Bins;
 use crate::run::{Receiving, Simulation};
 use crate::unit_log::UnitLog;
@@ -30,6 +32,8 @@ pub struct RunResult {
     pub recovery: Vec<RecoveryRow>,
     /// One row per link direction.
     pub links: Vec<LinkRow>,
+    /// One row per managed queue and traffic class.
+    pub classes: Vec<ClassRow>,
     /// Series, if asked for.
     pub series: Vec<SeriesRow>,
     /// Units of recorded flows.
@@ -242,6 +246,9 @@ fn ratio(part: u64, whole: u64) -> f64 {
 pub(crate) fn collect(simulation: &Simulation) -> RunResult {
     let mut result = RunResult {
         links: links(simulation),
+        classes: (simulation.plan.links.iter().zip(&simulation.network.links))
+            .flat_map(|(plan, link)| classes::rows(&plan.name, link))
+            .collect(),
         packet_hops: simulation.network.links.iter().map(|link| link.measure.departures).sum(),
         events: simulation.events_handled,
         ..RunResult::default()
@@ -452,7 +459,11 @@ fn links(simulation: &Simulation) -> Vec<LinkRow> {
                 utilisation: ratio(m.wire_departed_steady, plan.rate.bytes_in(steady).get()),
                 drop_rate: ratio(dropped, m.arrivals),
                 drop_rate_steady: ratio(m.dropped_steady, m.arrivals_steady),
-                mean_wait_s: ratio(m.waited, m.arrivals.saturating_sub(dropped + waiting)) / 1e9,
+                // What a managed queue dropped may have waited, too.
+                mean_wait_s: match &link.service {
+                    Service::Managed(managed) => managed.classes.mean_wait(),
+                    Service::Fifo(_) => ratio(m.waited, m.arrivals.saturating_sub(dropped + waiting)),
+                } / 1e9,
             }
         })
         .collect()

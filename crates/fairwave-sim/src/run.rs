@@ -1,7 +1,7 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::packet::{Class, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, Unit};
 use fairwave_core::transport::{
@@ -10,6 +10,7 @@ use fairwave_core::transport::{
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use crate::classes;
 use crate::event::{Event, EventQueue, Kind};
 use crate::judged::LossJudge;
 use crate::link::{Service, Transit};
@@ -149,9 +150,9 @@ pub(crate) struct Simulation<'p> {
     /// Of receivers, which may be called while a sender's packets are on their way.
     answer: Output,
     /// Packets under way whose next happening lies beyond the end.
-    beyond_end: u64,
+    beyond_end: [u64; 3],
     /// Feedback packets that reached their senders.
-    feedback_arrived: u64,
+    feedback_arrived: [u64; 3],
     pub events_handled: u64,
 }
 
@@ -228,8 +229,8 @@ impl<'p> Simulation<'p> {
             samples: Vec::new(),
             out: Output::default(),
             answer: Output::default(),
-            beyond_end: 0,
-            feedback_arrived: 0,
+            beyond_end: [0; 3],
+            feedback_arrived: [0; 3],
             events_handled: 0,
         };
         for flow in 0..simulation.sending.len() {
@@ -279,7 +280,7 @@ impl<'p> Simulation<'p> {
         match self.network.route(flow, packet.feedback, hop + 1) {
             Some(next) => self.forward(next, packet, hop + 1, now),
             None if packet.feedback => {
-                self.feedback_arrived += 1;
+                self.feedback_arrived[packet.class as usize] += 1;
                 self.sending[flow].sender.on_packet(now, &packet, &mut self.out);
                 self.send(flow, now);
                 self.arm_sender(flow, now);
@@ -295,7 +296,7 @@ impl<'p> Simulation<'p> {
     fn forward(&mut self, mut link: usize, packet: Packet, mut hop: u16, mut at: Instant) {
         loop {
             if at > self.window.end {
-                self.beyond_end += 1;
+                self.beyond_end[packet.class as usize] += 1;
                 return;
             }
             let here = &mut self.network.links[link];
@@ -340,9 +341,12 @@ impl<'p> Simulation<'p> {
         {
             if counts {
                 here.measure.lost += 1;
+                if let Service::Managed(managed) = &mut here.service {
+                    managed.classes.lost(packet);
+                }
                 self.receiving[packet.flow.0 as usize].lose(packet, false);
             } else {
-                self.beyond_end += 1;
+                self.beyond_end[packet.class as usize] += 1;
             }
             return None;
         }
@@ -352,7 +356,7 @@ impl<'p> Simulation<'p> {
             Some(next) if self.network.links[next].fed_in_order => return Some((next, arrival)),
             None if !packet.feedback && self.receiving[flow].ahead_of_time => {
                 if arrival > self.window.end {
-                    self.beyond_end += 1;
+                    self.beyond_end[packet.class as usize] += 1;
                 } else {
                     self.receive(flow, packet, arrival);
                 }
@@ -377,6 +381,7 @@ impl<'p> Simulation<'p> {
             self.serve_managed(link, now);
         }
         if let Service::Managed(managed) = &mut self.network.links[link].service {
+            managed.classes.arrived(&packet);
             managed.queue.arrive(now, packet, &mut managed.drops);
             self.serve_managed(link, now);
         }
@@ -408,9 +413,11 @@ impl<'p> Simulation<'p> {
         here.measure.max_queue = here.measure.max_queue.max(managed.queue.packets());
         for (packet, reason) in managed.drops.drain(..) {
             here.measure.dropped(now, reason, self.window);
+            managed.classes.dropped(&packet, reason);
             self.receiving[packet.flow.0 as usize].lose(&packet, true);
         }
         if let Some(packet) = &begun {
+            managed.classes.served(packet, managed.queue.waited_since(), now);
             here.free = now + here.transmission_time(packet);
         }
         let here = &mut self.network.links[link];
@@ -578,28 +585,30 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// Packets sent = arrived + dropped + lost + in flight, data and feedback together.
+    /// Of each class: packets sent = arrived + dropped + lost + in flight, data and feedback together.
     fn check_conservation(&self) -> Result<(), RunError> {
-        let in_queues: u64 = (self.network.links.iter())
-            .map(|link| match &link.service {
-                Service::Managed(managed) => u64::from(managed.queue.packets()),
-                Service::Fifo(_) => 0,
-            })
-            .sum();
-        let in_flight = self.beyond_end + self.network.in_pipes() + in_queues;
-        let sent: u64 = (self.sending.iter().map(|sending| sending.packets_sent))
-            .chain(self.receiving.iter().map(|receiving| receiving.measure.feedback_sent))
-            .sum();
-        let ended = (self.receiving.iter().map(|receiving| &receiving.measure))
-            .map(|measure| measure.packets_arrived + measure.dropped + measure.lost + measure.feedback_missing)
-            .sum::<u64>()
-            + self.feedback_arrived;
-        if sent != ended + in_flight {
-            return Err(RunError::Invariant {
-                law: "sent = arrived + dropped + lost + in flight",
-                place: "the sum over all flows".to_owned(),
-                found: format!("{sent} sent, {ended} ended, {in_flight} in flight"),
-            });
+        for (plan, link) in self.plan.links.iter().zip(&self.network.links) {
+            classes::check(&plan.name, link)?;
+        }
+        for class in Class::ALL {
+            let of_class = || {
+                (self.plan.flows.iter().zip(&self.sending).zip(&self.receiving))
+                    .filter(move |((plan, _), _)| plan.class == class)
+                    .map(|((_, sending), receiving)| (sending, &receiving.measure))
+            };
+            let sent: u64 = of_class().map(|(sending, measure)| sending.packets_sent + measure.feedback_sent).sum();
+            let ended = of_class()
+                .map(|(_, measure)| measure.packets_arrived + measure.dropped + measure.lost + measure.feedback_missing)
+                .sum::<u64>()
+                + self.feedback_arrived[class as usize];
+            let in_flight = self.beyond_end[class as usize] + self.network.holds(class);
+            if sent != ended + in_flight {
+                return Err(RunError::Invariant {
+                    law: "sent = arrived + dropped + lost + in flight, per class",
+                    place: format!("the sum over all flows of class {}", classes::class_name(class)),
+                    found: format!("{sent} sent, {ended} ended, {in_flight} in flight"),
+                });
+            }
         }
         Ok(())
     }

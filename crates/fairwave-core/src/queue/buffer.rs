@@ -62,6 +62,8 @@ pub(super) struct Buffer {
     classes: [Ends; 3],
     total: Tally,
     per_class: [Tally; 3],
+    /// When the packet came that `pop_front` took last.
+    popped: Instant,
 }
 
 /// The links of one list are reached through a selector, so that both lists share their code.
@@ -105,6 +107,7 @@ impl Buffer {
             classes: [Ends::EMPTY; 3],
             total: Tally::default(),
             per_class: [Tally::default(); 3],
+            popped: Instant::ZERO,
         }
     }
 
@@ -173,7 +176,13 @@ impl Buffer {
     pub fn pop_front(&mut self) -> Option<(Packet, Instant)> {
         let front = self.front()?;
         let arrived = self.nodes[front.0 as usize].arrived;
+        self.popped = arrived;
         Some((self.remove(front), arrived))
+    }
+
+    /// When the packet came that was taken last by [`Buffer::pop_front`].
+    pub fn last_popped(&self) -> Instant {
+        self.popped
     }
 
     /// The packet that has waited longest.

@@ -234,6 +234,11 @@ impl Queue {
         packet
     }
 
+    /// Since when the packet had waited that [`Queue::depart`] returned last.
+    pub fn waited_since(&self) -> Instant {
+        self.buffer.last_popped()
+    }
+
     /// When [`Queue::on_timer`] must be called: never, as all periodic work is done lazily. Here for disciplines that
     /// will need it.
     pub fn deadline(&self) -> Instant {

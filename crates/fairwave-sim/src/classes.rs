@@ -1,0 +1,174 @@
+//! What managed queues make of each traffic class: what came, what was served, and what was lost by which cause.
+//!
+//! Queues that tell classes apart (paper 004) are judged by what each class gets, so every managed queue counts per class.
+//! Plain FIFOs that are crossed arithmetically know no classes and are not counted here.
+
+use fairwave_core::packet::{Class, Packet};
+use fairwave_core::queue::DropReason;
+use fairwave_core::units::Instant;
+use serde::Serialize;
+
+use crate::link::{Link, Service};
+use crate::run::RunError;
+
+/// What a managed queue counts of one class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ClassMeasure {
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Their bytes on the wire.
+    pub wire_arrived: u64,
+    /// Packets whose transmission has begun.
+    pub served: u64,
+    /// Their bytes on the wire.
+    pub wire_served: u64,
+    /// Nanoseconds that they had waited, together.
+    pub waited: u64,
+    /// Dropped for want of room.
+    pub dropped_overflow: u64,
+    /// Dropped by the discipline.
+    pub dropped_early: u64,
+    /// Bytes on the wire that were dropped, for either reason.
+    pub wire_dropped: u64,
+    /// Transmitted and lost on the wire.
+    pub lost: u64,
+}
+
+/// All classes at one managed queue, by their index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ClassMeasures([ClassMeasure; 3]);
+
+impl ClassMeasures {
+    /// The counters of a class.
+    pub fn of(&self, class: Class) -> &ClassMeasure {
+        &self.0[class as usize]
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub fn arrived(&mut self, packet: &Packet) {
+        let class = &mut self.0[packet.class as usize];
+        class.arrivals += 1;
+        class.wire_arrived += u64::from(packet.wire);
+    }
+
+    /// The transmission of a packet begins that has waited since `since`.
+    #[inline]
+    pub fn served(&mut self, packet: &Packet, since: Instant, now: Instant) {
+        let class = &mut self.0[packet.class as usize];
+        class.served += 1;
+        class.wire_served += u64::from(packet.wire);
+        class.waited += now.since(since).nanos();
+    }
+
+    /// A packet was dropped.
+    #[inline]
+    pub fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+        let class = &mut self.0[packet.class as usize];
+        match reason {
+            DropReason::Overflow => class.dropped_overflow += 1,
+            _ => class.dropped_early += 1,
+        }
+        class.wire_dropped += u64::from(packet.wire);
+    }
+
+    /// The wire lost a packet.
+    pub fn lost(&mut self, packet: &Packet) {
+        self.0[packet.class as usize].lost += 1;
+    }
+
+    /// Mean wait, in nanoseconds, of the packets of all classes whose transmission has begun; 0 without any.
+    pub fn mean_wait(&self) -> f64 {
+        let (waited, served) =
+            self.0.iter().fold((0, 0), |(waited, served), class| (waited + class.waited, served + class.served));
+        if served == 0 { 0.0 } else { waited as f64 / served as f64 }
+    }
+}
+
+/// One class at one managed queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassRow {
+    /// `from>to`.
+    pub link: String,
+    /// `voice`, `other-udp` or `tcp`.
+    pub class: &'static str,
+    /// Packets that arrived at the queue.
+    pub arrivals: u64,
+    /// Their bytes on the wire.
+    pub wire_arrived: u64,
+    /// Packets whose transmission has begun.
+    pub served: u64,
+    /// Their bytes on the wire.
+    pub wire_served: u64,
+    /// Dropped for want of room.
+    pub dropped_overflow: u64,
+    /// Dropped by the discipline.
+    pub dropped_early: u64,
+    /// Bytes on the wire that were dropped, for either reason.
+    pub wire_dropped: u64,
+    /// Transmitted and lost on the wire.
+    pub lost: u64,
+    /// Packets that wait at the end.
+    pub waiting: u64,
+    /// Mean wait of the packets whose transmission has begun; NaN without any.
+    pub mean_wait_s: f64,
+}
+
+/// The rows of a link; none for a plain FIFO.
+pub(crate) fn rows(name: &str, link: &Link) -> Vec<ClassRow> {
+    let Service::Managed(managed) = &link.service else { return Vec::new() };
+    let row = |class: Class| {
+        let counted = managed.classes.of(class);
+        ClassRow {
+            link: name.to_owned(),
+            class: class_name(class),
+            arrivals: counted.arrivals,
+            wire_arrived: counted.wire_arrived,
+            served: counted.served,
+            wire_served: counted.wire_served,
+            dropped_overflow: counted.dropped_overflow,
+            dropped_early: counted.dropped_early,
+            wire_dropped: counted.wire_dropped,
+            lost: counted.lost,
+            waiting: u64::from(managed.queue.class_packets(class)),
+            mean_wait_s: if counted.served == 0 {
+                f64::NAN
+            } else {
+                counted.waited as f64 / counted.served as f64 / 1e9
+            },
+        }
+    };
+    Class::ALL.into_iter().map(row).collect()
+}
+
+/// A class as scenarios and tables write it.
+pub(crate) const fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::Voice => "voice",
+        Class::OtherUdp => "other-udp",
+        Class::Tcp => "tcp",
+    }
+}
+
+/// Of each class: arrived = served + dropped + waiting, in packets and in bytes.
+///
+/// # Errors
+/// A class of which a managed queue made or swallowed packets.
+pub(crate) fn check(name: &str, link: &Link) -> Result<(), RunError> {
+    let Service::Managed(managed) = &link.service else { return Ok(()) };
+    for class in Class::ALL {
+        let counted = managed.classes.of(class);
+        let waiting = (u64::from(managed.queue.class_packets(class)), managed.queue.class_bytes(class));
+        let dropped = counted.dropped_overflow + counted.dropped_early;
+        if counted.arrivals != counted.served + dropped + waiting.0
+            || counted.wire_arrived != counted.wire_served + counted.wire_dropped + waiting.1
+        {
+            return Err(RunError::Invariant {
+                law: "arrived = served + dropped + waiting, per class",
+                place: format!("{} at {name}", class_name(class)),
+                found: format!("{counted:?}, {} packets and {} bytes waiting", waiting.0, waiting.1),
+            });
+        }
+    }
+    Ok(())
+}
