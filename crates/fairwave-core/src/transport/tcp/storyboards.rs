@@ -354,6 +354,21 @@ fn random_delays_of_sending_stay_below_their_bound() {
     assert!(data.clone().any(|(time, _)| time.nanos() % 100_000_000 > 100_000));
 }
 
+/// More than three duplicates while a timeout is repaired close ns-2's window; with nothing in flight nothing would open it.
+#[test]
+fn a_vegas_window_that_has_closed_opens_again_when_nothing_is_in_flight() {
+    let config = TcpConfig { preset: Preset::Ns2, receiver_window: Some(10), ..TcpConfig::default() };
+    let mut wire = wire(Flavour::Vegas, &config, false);
+    wire.units = (0..150)
+        .map(|id| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
+        .collect();
+    wire.run_until(at(900));
+    let sender = &mut wire.sender;
+    (sender.window.congestion, sender.inflation) = (0.0, 0);
+    wire.run_until(at(60_000));
+    assert_eq!(wire.deliveries.len(), 150);
+}
+
 fn any_flavour() -> impl Strategy<Value = Flavour> {
     proptest::sample::select(Flavour::ALL.to_vec())
 }

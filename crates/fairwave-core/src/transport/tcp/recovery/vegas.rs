@@ -8,7 +8,8 @@
 //! each retransmission of a segment and doubles with repeated ones. No limited transmit. Three
 //! habits of ns-2.35 come with its preset: each early retransmit backs the coarse timer off; the inflation of an early retransmit (one to
 //! three segments) stays in the window unless more than three duplicates came; and if more than three come while what was in flight at a
-//! timeout is repaired, the window closes altogether, since the value it should return to is unset.
+//! timeout is repaired, the window closes altogether, since the value it should return to is unset. Here it opens to one segment again
+//! when nothing is in flight any more: no acknowledgement could open it, and the connection would never send again.
 
 use super::super::control::LEAST_THRESHOLD;
 use super::super::sender::TcpSender;
@@ -164,6 +165,9 @@ impl TcpSender {
         self.advance(now, next);
         self.open_window();
         let una = self.una;
+        if una == self.max && self.window.congestion < 1.0 {
+            self.window.congestion = 1.0;
+        }
         if let Some(fine) = &mut self.fine {
             if fine.timeout.is_finite() || rtt > Span::ZERO {
                 fine.on_sample(rtt);
