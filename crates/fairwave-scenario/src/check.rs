@@ -28,22 +28,18 @@ impl Scenario {
     /// Every problem that is found.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let mut problems = Vec::new();
-        // Under a load, what flows there are is known first.
-        self.counted(&mut problems).check_counted(&mut problems);
-        if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
-    }
-
-    fn check_counted(&self, problems: &mut Vec<Problem>) {
-        self.check_frame(problems);
-        self.check_links(problems);
+        let problems_so_far = &mut problems;
+        self.check_frame(problems_so_far);
+        self.check_links(problems_so_far);
         if let Some(topology) = &self.topology {
-            check_topology(topology, problems);
+            check_topology(topology, problems_so_far);
         }
-        self.check_flows(problems);
-        check_record(&self.record, self, problems);
-        if cost::check_counts(self, problems) {
-            cost::check_record(self.duration, self.flows.iter().map(|f| self.count_of(f)).sum(), self, problems);
+        self.check_flows(problems_so_far);
+        check_record(&self.record, self, problems_so_far);
+        if cost::check_counts(self, problems_so_far) {
+            cost::check_record(self.duration, self.flows.iter().map(|f| self.count_of(f)).sum(), self, problems_so_far);
         }
+        if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
     }
 
     /// How many flows the group has.
@@ -63,11 +59,17 @@ impl Scenario {
                 .push(Problem::new(root.key("name"), "the name is empty").help("write for example `name = \"voice\"`"));
         }
         if self.duration == Span::ZERO {
-            problems.push(
-                Problem::new(root.key("duration"), "`duration` is 0")
-                    .allowed("a time above 0")
-                    .help("write for example `duration = \"60 s\"`"),
-            );
+            // Nothing but the set-up happens: what it costs can be told from what a run costs.
+            if self.warmup > Span::ZERO {
+                problems.push(
+                    Problem::new(
+                        root.key("warmup"),
+                        format!("`warmup` is {}, of a run that lasts no time", self.warmup),
+                    )
+                    .allowed("0 where `duration` is 0")
+                    .help("leave `warmup` out, or lengthen `duration`"),
+                );
+            }
         } else if self.warmup >= self.duration {
             problems.push(
                 Problem::new(root.key("warmup"), format!("`warmup` ({}) leaves nothing to measure", self.warmup))

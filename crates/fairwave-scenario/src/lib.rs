@@ -36,7 +36,6 @@ mod expand;
 mod export;
 mod flows;
 pub mod law;
-mod load;
 pub mod model;
 mod network;
 mod origin;
@@ -56,6 +55,5 @@ pub mod values;
 mod write;
 
 pub use error::{Problem, ScenarioError};
-pub use load::{Load, Shares};
 pub use model::Scenario;
 pub use path::{Path, Step};

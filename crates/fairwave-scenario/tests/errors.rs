@@ -141,6 +141,12 @@ fn a_warmup_as_long_as_the_run_is_refused() {
 }
 
 #[test]
+fn a_run_of_no_time_has_no_warmup() {
+    let said = complaint_about("duration = \"60 s\"", "duration = \"0 s\"");
+    assert_says(&said, "3:10", &["`warmup` is 5 s, of a run that lasts no time", "leave `warmup` out"]);
+}
+
+#[test]
 fn a_node_that_no_link_touches_is_shown_with_the_nearest_one() {
     let said = complaint_about("from = \"s{i}\"\nto = \"d\"", "from = \"s{i}\"\nto = \"dd\"");
     assert_says(&said, "24:6", &["no link touches a node `dd`", "did you mean `d`?"]);

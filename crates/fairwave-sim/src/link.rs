@@ -62,24 +62,27 @@ pub struct Managed {
     pub drops: Vec<(Packet, DropReason)>,
 }
 
-/// One direction of a link.
+/// One direction of a link. What every crossing needs fills its first three cache lines.
+#[repr(C, align(64))]
 pub struct Link {
-    rate: Rate,
-    delay: Span,
-    /// When the transmitter will be free.
-    pub free: Instant,
-    last_wire: u16,
-    last_time: Span,
-    /// True when all that arrives comes, in order, from one other link: then it can be crossed as soon as that one is.
-    pub fed_in_order: bool,
-    /// The queue.
-    pub service: Service,
-    /// How the wire loses packets; none when it does not.
-    pub loss: Option<Box<Loss>>,
     /// Packets that have left this link's transmitter and wait for their arrival to become the present.
     pub pipe: VecDeque<Transit>,
+    /// When the transmitter will be free.
+    pub free: Instant,
+    delay: Span,
+    last_time: Span,
+    last_wire: u16,
+    /// True when all that arrives comes, in order, from one other link: then it can be crossed as soon as that one is.
+    pub fed_in_order: bool,
+    /// The wire may lose packets.
+    lossy: bool,
+    /// The queue.
+    pub service: Service,
     /// Counters.
     pub measure: LinkMeasure,
+    /// How the wire loses packets; none when it does not.
+    loss: Option<Box<Loss>>,
+    rate: Rate,
 }
 
 impl Link {
@@ -109,6 +112,7 @@ impl Link {
             last_wire: 0,
             last_time: Span::ZERO,
             fed_in_order: false,
+            lossy: loss.is_some(),
             service,
             loss,
             pipe: VecDeque::new(),
@@ -123,6 +127,23 @@ impl Link {
             (self.last_wire, self.last_time) = (packet.wire, self.rate.time_for(packet.size()));
         }
         self.last_time
+    }
+
+    /// Whether the wire loses a packet that leaves the transmitter at `departure`.
+    #[inline]
+    pub fn loses(&mut self, departure: Instant, packet: &Packet) -> bool {
+        self.lossy && self.loss.as_mut().is_some_and(|loss| loss.lost(departure, packet))
+    }
+
+    /// The first packet of the pipe, whose arrival has become the present. The empty pipe begins anew at its first place,
+    /// which is likelier than any other to be in a cache.
+    #[inline]
+    pub fn take_arrived(&mut self) -> Option<Transit> {
+        let transit = self.pipe.pop_front();
+        if self.pipe.is_empty() {
+            self.pipe.clear();
+        }
+        transit
     }
 
     /// When a packet that leaves the transmitter at `departure` reaches the far end.
@@ -176,6 +197,9 @@ impl Fifo {
             }
             self.waiting.pop_front();
             self.bytes -= u64::from(wire);
+        }
+        if self.waiting.is_empty() {
+            self.waiting.clear();
         }
         self.waiting.len()
     }

@@ -102,16 +102,17 @@ impl Sending {
 }
 
 /// A flow's receiving side.
+#[repr(C)]
 pub(crate) struct Receiving {
     receiver: AnyReceiver,
     scheduled: Instant,
-    /// Called as soon as the arrival time is known.
-    ahead_of_time: bool,
-    pub measure: FlowMeasure,
     /// For applications that make units.
     pub units: Option<Box<UnitLog>>,
     /// For receivers that judge losses.
     pub judge: Option<Box<LossJudge>>,
+    /// Called as soon as the arrival time is known.
+    ahead_of_time: bool,
+    pub measure: FlowMeasure,
 }
 
 impl Receiving {
@@ -272,7 +273,7 @@ impl<'p> Simulation<'p> {
     #[inline]
     fn arrival(&mut self, link: usize, now: Instant) {
         self.events.pop();
-        let Some(Transit { hop, packet, .. }) = self.network.links[link].pipe.pop_front() else { return };
+        let Some(Transit { hop, packet, .. }) = self.network.links[link].take_arrived() else { return };
         if let Some((next, kind)) = self.network.first_arrival(link) {
             self.events.push(Event::new(next, kind, link));
         }
@@ -336,9 +337,7 @@ impl<'p> Simulation<'p> {
         let here = &mut self.network.links[link];
         let departure = here.free;
         let counts = here.measure.departed(departure, packet.wire, self.window);
-        if let Some(loss) = &mut here.loss
-            && loss.lost(departure, packet)
-        {
+        if here.loses(departure, packet) {
             if counts {
                 here.measure.lost += 1;
                 if let Service::Managed(managed) = &mut here.service {

@@ -23,7 +23,6 @@ mod rem;
 mod testing;
 mod ticker;
 mod victim;
-mod voice_guard;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +38,6 @@ pub use punsi::{Fellow, PunsiConfig};
 pub use red::{Mode, RedConfig, RedPreset};
 pub use rem::RemConfig;
 pub use victim::Victim;
-pub use voice_guard::VoiceGuardConfig;
 
 use ared::Ared;
 use avq::Avq;

@@ -220,31 +220,14 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Every parameter of a connection, spelled out.
+/// Every parameter of a connection, spelled out; those of every packet first.
+#[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpParameters {
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Payload bytes of a segment.
-    pub segment: u16,
-    /// Header bytes of a segment.
-    pub header: u16,
-    /// Wire bytes of an acknowledgement.
-    pub acknowledgement: u16,
-    /// The receiver's window, segments.
-    pub receiver_window: u32,
-    /// Congestion window after the handshake, segments.
-    pub initial_window: f64,
-    /// Congestion window after idling, segments.
-    pub restart_window: f64,
-    /// Initial slow start threshold, segments.
-    pub initial_threshold: f64,
     /// SYN first.
     pub handshake: bool,
-    /// Longest delay of an acknowledgement, if they are delayed.
-    pub delayed_ack: Option<Span>,
-    /// Duplicates that mean loss.
-    pub duplicate_threshold: u32,
     /// RFC 3042.
     pub limited_transmit: bool,
     /// No second fast retransmit within a window.
@@ -253,18 +236,36 @@ pub struct TcpParameters {
     pub deflate: bool,
     /// A decrease starts from what is in flight, not from the window.
     pub decrease_from_flight: bool,
-    /// Slow start after idling.
-    pub slow_start_restart: bool,
     /// Follow ns-2.35 where no single parameter says so.
     pub like_ns2: bool,
-    /// How SACK counts the pipe.
-    pub pipe: PipeRule,
-    /// Retransmission timeout.
-    pub rto: RtoLimits,
-    /// Random delay of sending.
-    pub jitter: Span,
     /// Segments carry waves and acknowledgements their rate.
     pub waves: bool,
+    /// Payload bytes of a segment.
+    pub segment: u16,
+    /// Header bytes of a segment.
+    pub header: u16,
+    /// The receiver's window, segments.
+    pub receiver_window: u32,
+    /// Duplicates that mean loss.
+    pub duplicate_threshold: u32,
+    /// Random delay of sending.
+    pub jitter: Span,
+    /// Congestion window after the handshake, segments.
+    pub initial_window: f64,
+    /// Slow start after idling.
+    pub slow_start_restart: bool,
+    /// How SACK counts the pipe.
+    pub pipe: PipeRule,
+    /// Wire bytes of an acknowledgement.
+    pub acknowledgement: u16,
+    /// Congestion window after idling, segments.
+    pub restart_window: f64,
+    /// Initial slow start threshold, segments.
+    pub initial_threshold: f64,
+    /// Longest delay of an acknowledgement, if they are delayed.
+    pub delayed_ack: Option<Span>,
+    /// Retransmission timeout.
+    pub rto: RtoLimits,
 }
 
 impl TcpParameters {

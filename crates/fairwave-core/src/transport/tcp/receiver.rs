@@ -14,26 +14,30 @@ use crate::packet::{Body, Packet, SackBlock};
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Bytes, Instant, Span};
 
-/// The receiving half of a TCP connection.
+/// The receiving half of a TCP connection. As in the sender, what every segment needs comes first.
+#[repr(C)]
 pub struct TcpReceiver {
-    context: FlowContext,
-    acknowledgement: u16,
-    window: u32,
-    sack: bool,
-    waves: bool,
-    delay: Option<Span>,
     /// The next segment expected.
     next: u32,
     /// One past the highest segment held; `next` if nothing is held out of order.
     top: u32,
-    held: Held,
-    /// Blocks as last reported, newest first.
-    blocks: [SackBlock; 3],
-    wave: Wave,
+    context: FlowContext,
+    acknowledgement: u16,
+    sack: bool,
+    waves: bool,
+    window: u32,
+    acknowledge_at: Instant,
+    delay: Option<Span>,
     /// An acknowledgement is being delayed; what it would echo.
     waiting: Option<Instant>,
-    acknowledge_at: Instant,
+    /// Blocks as last reported, newest first.
+    blocks: [SackBlock; 3],
+    held: Held,
+    wave: Wave,
 }
+
+/// For how many segments out of order there is room before the ring has to grow.
+const FIRST_HELD: u32 = 8;
 
 /// What arrived out of order. Takes no memory until something does.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +61,7 @@ impl Held {
         }
         let place = self.place(segment);
         self.present[place] = true;
-        self.pieces.get_or_insert_with(|| Pieces::new(room.saturating_add(1))).put(next, segment, piece);
+        self.pieces.get_or_insert_with(|| Pieces::new(FIRST_HELD)).put(next, segment, piece);
     }
 
     fn take(&mut self, segment: u32) -> Option<Piece> {
