@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use fairwave_core::config::ConfigError;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
-use fairwave_core::queue::QueueConfig;
+use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig};
 use fairwave_core::transport::TransportConfig;
@@ -21,7 +21,7 @@ use fairwave_core::units::{Bytes, Instant, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::model::Details;
 
@@ -82,7 +82,7 @@ impl Law for QueueConfig {
         table.entry(Self::TAG).or_insert_with(|| Value::from("drop-tail"));
         // Whether the numbers that depend on the path make sense is checked when they are known; here any will do.
         if table.get(CAPACITY).is_none_or(|capacity| capacity.get("bdp").is_some()) {
-            table.insert(CAPACITY.to_owned(), serde_json::json!({ "packets": u32::MAX }));
+            table.insert(CAPACITY.to_owned(), json!({ "packets": u32::MAX }));
         }
     }
 
@@ -217,7 +217,7 @@ impl Written<QueueConfig> {
     /// The configuration with a buffer of `packets`, where that was left to the path.
     pub(crate) fn with_packets(&self, packets: u32) -> Result<QueueConfig, serde_json::Error> {
         self.resolve(|table| {
-            table.insert(CAPACITY.to_owned(), serde_json::json!({ "packets": packets }));
+            table.insert(CAPACITY.to_owned(), json!({ "packets": packets }));
         })
     }
 }
@@ -272,20 +272,28 @@ impl<T: Law> JsonSchema for Written<T> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut law = generator.subschema_for::<T>();
-        if T::TAG == QueueConfig::TAG {
-            law = json_schema!({
-                "description": "A queue; `discipline` may be left out (drop-tail) and `capacity` given in bandwidth-delay products.",
-                "anyOf": [law, {
-                    "type": "object",
-                    "properties": {
-                        "discipline": { "type": "string" },
-                        "capacity": generator.subschema_for::<BandwidthDelay>(),
-                    },
-                }],
-            });
+        let mut law = T::json_schema(generator).to_value();
+        let capacity = (T::TAG == QueueConfig::TAG).then(
+            || json!({ "anyOf": [generator.subschema_for::<Capacity>(), generator.subschema_for::<BandwidthDelay>()] }),
+        );
+        let mut names = Vec::new();
+        for variant in law.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten() {
+            let name = variant.pointer(&format!("/properties/{}/const", T::TAG)).cloned().unwrap_or_default();
+            if let (Some(capacity), Some(own)) = (&capacity, variant.pointer_mut("/properties/capacity")) {
+                *own = capacity.clone();
+            }
+            let Some(required) = variant.get_mut("required").and_then(Value::as_array_mut) else { continue };
+            required.retain(|key| capacity.is_none() || key != CAPACITY);
+            if required.len() <= 1 {
+                names.push(name.clone());
+            }
+            if name == "drop-tail" {
+                required.clear();
+            }
         }
-        json_schema!({ "anyOf": [{ "type": "string", "description": format!("The name of a {}.", T::WHAT) }, law] })
+        json_schema!({
+            "anyOf": [{ "enum": names, "description": format!("A {} with its defaults.", T::WHAT) }, law],
+        })
     }
 }
 

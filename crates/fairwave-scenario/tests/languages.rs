@@ -163,7 +163,10 @@ fn the_schema_describes_every_key_of_the_language() {
     assert_eq!(keys, frame);
     assert_eq!(schema["required"], json!(["name", "duration"]));
     assert!(properties(&schema["$defs"]["Flow"]).contains(&"timely".to_owned()));
-    assert!(schema.to_string().contains("drop-tail"), "the laws' own configurations are part of it");
+    let names = |law: &str| schema["$defs"][law]["anyOf"][0]["enum"].to_string();
+    assert!(names("WrittenTransportConfig").contains("tcp/vegas"), "laws stand by their names");
+    assert!(names("WrittenQueueConfig").contains("codel"));
+    assert!(!names("WrittenLossConfig").contains("bernoulli"), "a law that needs a number does not stand by its name");
 }
 
 fn examples() -> Vec<(String, String)> {
@@ -189,6 +192,21 @@ fn every_example_can_be_read_planned_and_written() {
         });
         let (expanded, read) = expanded.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(expanded, read, "{file}");
+    }
+}
+
+#[test]
+fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() {
+    let page = include_str!("../../../docs/scenario-language.md");
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a scenario");
+    let scenario = Scenario::from_toml(text, "scenario-language.md").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(scenario.plan(Seed(1)).expect("a plan").flows.len(), 10);
+    let schema = Scenario::json_schema();
+    for table in ["", "/$defs/Link", "/$defs/LinkSpec", "/$defs/Flow", "/$defs/Record", "/$defs/Topology", "/$defs/BandwidthDelay"] {
+        for key in schema.pointer(&format!("{table}/properties")).and_then(Value::as_object).expect("keys").keys() {
+            let named = [format!("`{key}`"), format!("`{key} ="), format!("`[[{key}]]`"), format!("`[{key}]`")];
+            assert!(named.iter().any(|name| page.contains(name)), "the page does not name `{key}`");
+        }
     }
 }
 
