@@ -202,7 +202,15 @@ fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() 
     let scenario = Scenario::from_toml(text, "scenario-language.md").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(scenario.plan(Seed(1)).expect("a plan").flows.len(), 10);
     let schema = Scenario::json_schema();
-    for table in ["", "/$defs/Link", "/$defs/LinkSpec", "/$defs/Flow", "/$defs/Record", "/$defs/Topology", "/$defs/BandwidthDelay"] {
+    for table in [
+        "",
+        "/$defs/Link",
+        "/$defs/LinkSpec",
+        "/$defs/Flow",
+        "/$defs/Record",
+        "/$defs/Topology",
+        "/$defs/BandwidthDelay",
+    ] {
         for key in schema.pointer(&format!("{table}/properties")).and_then(Value::as_object).expect("keys").keys() {
             let named = [format!("`{key}`"), format!("`{key} ="), format!("`[[{key}]]`"), format!("`[{key}]`")];
             assert!(named.iter().any(|name| page.contains(name)), "the page does not name `{key}`");
