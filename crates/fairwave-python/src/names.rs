@@ -10,10 +10,10 @@ type Names = BTreeMap<&'static str, Vec<(String, String)>>;
 
 /// Kinds, each with the schema's definition that lists its names and the key that carries them.
 const KINDS: [(&str, &str, &str); 4] = [
-    ("transports", "TransportConfig", "name"),
-    ("traffic", "TrafficConfig", "kind"),
-    ("queues", "QueueConfig", "discipline"),
-    ("losses", "LossConfig", "model"),
+    ("transports", "WrittenTransportConfig", "name"),
+    ("traffic", "WrittenTrafficConfig", "kind"),
+    ("queues", "WrittenQueueConfig", "discipline"),
+    ("losses", "WrittenLossConfig", "model"),
 ];
 
 /// Everything that a scenario can name, by kind.
