@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz lock clean distclean
+.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz golden lock clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ docs: setup  ## what is drawn and measured for docs/
 
 fuzz:  ## long fuzzing of parsers, decoders, queues and the TCP receiver
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --release --workspace fuzz -- --nocapture
+
+golden:  ## renew the golden digests, after a change that is meant to change results
+	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test golden every_golden
 
 UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet

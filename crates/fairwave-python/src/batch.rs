@@ -22,9 +22,10 @@ const PATIENCE: Duration = Duration::from_millis(50);
 type Tables = Vec<(&'static str, Columns)>;
 type Ended = (usize, Result<Tables, String>);
 
-/// What a run cost: one row.
+/// What a run came to as a whole, and what it cost: one row.
 #[derive(Serialize)]
 struct Work {
+    digest: String,
     packet_hops: u64,
     events: u64,
 }
@@ -106,8 +107,9 @@ fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize) -> Result<T
     let (scenario, seed) = jobs.get(job).ok_or("no such job")?;
     let plan = scenario.plan(Seed(*seed)).map_err(|error| error.to_string())?;
     let result = fairwave_sim::run(&plan).map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
+    let digest = result.digest().map_err(|error| error.to_string())?;
     let tables = [
-        ("work", columns(&[Work { packet_hops: result.packet_hops, events: result.events }])),
+        ("work", columns(&[Work { digest, packet_hops: result.packet_hops, events: result.events }])),
         ("flows", columns(&result.flows)),
         ("groups", columns(&result.groups)),
         ("timeliness", columns(&result.timeliness)),

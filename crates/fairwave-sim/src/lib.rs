@@ -6,6 +6,7 @@
 
 mod application;
 mod classes;
+mod digest;
 mod event;
 mod judged;
 mod link;

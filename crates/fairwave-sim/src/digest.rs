@@ -1,0 +1,82 @@
+//! A fingerprint of everything that a run measured, by which two runs are found equal without keeping either.
+//!
+//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order: every number by its shortest decimal
+//! form that reads back to the same bits, whatever is not a number as `null`, since how a processor writes the bits of a
+//! NaN is nobody's result. It tells results apart; it keeps no secrets. What a run cost ([`RunResult::events`]) is no
+//! result and stays out.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::result::RunResult;
+
+/// FNV-1a, 64 bits.
+struct Fnv(u64);
+
+impl Write for Fnv {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl RunResult {
+    /// Sixteen hexadecimal digits over every table, the same for the same scenario and seed on any machine, any number of
+    /// threads and any build.
+    ///
+    /// # Errors
+    /// A row that JSON cannot hold; no table has such rows.
+    pub fn digest(&self) -> Result<String, serde_json::Error> {
+        fn table<R: Serialize>(hash: &mut Fnv, name: &str, rows: &[R]) -> Result<(), serde_json::Error> {
+            serde_json::to_writer(&mut *hash, name)?;
+            serde_json::to_writer(hash, rows)
+        }
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        table(&mut hash, "flows", &self.flows)?;
+        table(&mut hash, "groups", &self.groups)?;
+        table(&mut hash, "timeliness", &self.timeliness)?;
+        table(&mut hash, "playback", &self.playback)?;
+        table(&mut hash, "recovery", &self.recovery)?;
+        table(&mut hash, "links", &self.links)?;
+        table(&mut hash, "series", &self.series)?;
+        table(&mut hash, "units", &self.units)?;
+        Ok(format!("{:016x}", hash.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::UnitRow;
+
+    fn unit(arrived_s: f64) -> RunResult {
+        let row = UnitRow {
+            flow: "call[0]".to_owned(),
+            unit: 0,
+            created_s: 0.0,
+            arrived_s,
+            payload: 160,
+            fate: "",
+            played_s: 0.0,
+        };
+        RunResult { units: vec![row], ..RunResult::default() }
+    }
+
+    #[test]
+    fn the_last_bit_of_a_number_counts() {
+        let digest = |value: f64| unit(value).digest().expect("a digest");
+        assert_ne!(digest(0.1), digest(0.1_f64.next_up()));
+        assert_eq!(digest(f64::NAN), digest(-f64::NAN));
+    }
+
+    #[test]
+    fn what_a_run_cost_is_no_result() {
+        let dear = RunResult { events: 7, ..unit(0.1) };
+        assert_eq!(dear.digest().expect("a digest"), unit(0.1).digest().expect("a digest"));
+    }
+}
