@@ -93,8 +93,10 @@ pub struct FlowRow {
     pub delay_p99_s: f64,
     /// Largest.
     pub delay_max_s: f64,
-    /// RFC 3550 interarrival jitter after the last unit.
+    /// RFC 3550 interarrival jitter: mean of the running estimate over the units received.
     pub jitter_s: f64,
+    /// The largest that the estimate became.
+    pub jitter_max_s: f64,
     /// E-model rating of a voice flow with its playout buffer.
     pub r_factor: f64,
     /// Mean opinion score from the rating.
@@ -364,6 +366,7 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         delay_p99_s: f64::NAN,
         delay_max_s: f64::NAN,
         jitter_s: f64::NAN,
+        jitter_max_s: f64::NAN,
         r_factor: f64::NAN,
         mos: f64::NAN,
         late_units: 0,
@@ -386,7 +389,8 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog) {
     row.units_skipped = log.skipped;
     row.units_received = log.received;
     row.units_lost = row.units_sent - row.units_received;
-    row.jitter_s = log.jitter.estimate().seconds();
+    row.jitter_s = log.jitter.mean().seconds();
+    row.jitter_max_s = log.jitter.largest().seconds();
     let received = log.units.iter().filter(|unit| unit.arrived != Instant::NEVER);
     if let Some(delays) = DelaySummary::of_units(received.map(|unit| (unit.created, unit.arrived))) {
         row.delay_mean_s = delays.mean.seconds();

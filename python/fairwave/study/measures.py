@@ -216,7 +216,7 @@ def delay_p95(group: str | None = None) -> Measure:
 
 
 def jitter(group: str | None = None) -> Measure:
-    """Interarrival jitter of RFC 3550 at the end, mean over flows, in ms."""
+    """Interarrival jitter of RFC 3550, mean over the units received and over flows, in ms."""
     return Measure(
         "jitter", _name("jitter (RFC 3550)", group), "ms", _per_flow(group, _mean("jitter_s", 1e3)), "lower"
     )

@@ -3,7 +3,8 @@
 //! For units i, j received one after the other, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) and J ← J + (|D| − J)/16.
 //!
 //! **Assumptions.** S is when the application made the unit, as RTP's timestamp says, not when a packet left the host. RFC
-//! 3550 counts in timestamp units; here in nanoseconds.
+//! 3550 counts in timestamp units; here in nanoseconds. The estimate forgets within a few dozen units, so its value at the
+//! end of a call tells only how the call ended; what stands for a whole call is its mean over the units received.
 
 use crate::units::{Instant, Span};
 
@@ -13,6 +14,8 @@ pub struct InterarrivalJitter {
     /// Nanoseconds.
     estimate: f64,
     largest: f64,
+    sum: f64,
+    terms: u64,
     previous_transit: Option<i128>,
 }
 
@@ -29,6 +32,8 @@ impl InterarrivalJitter {
             let difference = (transit - previous).unsigned_abs() as f64;
             self.estimate += (difference - self.estimate) / 16.0;
             self.largest = self.largest.max(self.estimate);
+            self.sum += self.estimate;
+            self.terms += 1;
         }
         self.previous_transit = Some(transit);
     }
@@ -36,6 +41,11 @@ impl InterarrivalJitter {
     /// The present estimate J; zero until two units have arrived.
     pub fn estimate(&self) -> Span {
         Span::from_nanos(self.estimate as u64)
+    }
+
+    /// Mean of the estimates after each unit but the first; zero until two units have arrived.
+    pub fn mean(&self) -> Span {
+        Span::from_nanos(if self.terms == 0 { 0 } else { (self.sum / self.terms as f64) as u64 })
     }
 
     /// The largest estimate so far.
@@ -70,6 +80,17 @@ mod tests {
         jitter.on_received(at(40), at(106));
         assert_eq!(jitter.estimate(), Span::from_nanos(937_500));
         assert_eq!(jitter.largest(), Span::from_millis(1));
+        assert_eq!(jitter.mean(), Span::from_nanos(968_750));
+    }
+
+    #[test]
+    fn a_quiet_end_does_not_make_a_call_smooth() {
+        let mut jitter = InterarrivalJitter::new();
+        for i in 0..1000 {
+            jitter.on_received(at(20 * i), at(20 * i + 50 + if i < 500 { 10 * (i % 2) } else { 0 }));
+        }
+        assert_eq!(jitter.estimate(), Span::ZERO);
+        assert!((jitter.mean().millis() - 5.0).abs() < 0.2, "{}", jitter.mean());
     }
 
     #[test]
