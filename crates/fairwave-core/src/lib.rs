@@ -10,6 +10,8 @@ pub mod packet;
 pub mod quality;
 pub mod queue;
 pub mod random;
+#[cfg(test)]
+mod testing;
 pub mod traffic;
 pub mod transport;
 pub mod units;

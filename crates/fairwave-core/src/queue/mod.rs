@@ -15,6 +15,8 @@ mod choke;
 mod codel;
 mod config;
 mod drop_tail;
+#[cfg(test)]
+mod fuzz;
 mod pie;
 mod punsi;
 mod red;

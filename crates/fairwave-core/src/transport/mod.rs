@@ -6,6 +6,8 @@
 
 mod choice;
 pub mod dvrc;
+#[cfg(test)]
+mod fuzz;
 mod gaps;
 mod meter;
 mod parts;

@@ -6,6 +6,8 @@
 
 pub mod control;
 pub mod receiver;
+#[cfg(test)]
+mod receiver_fuzz;
 pub mod recovery;
 pub mod rtt;
 pub mod sender;

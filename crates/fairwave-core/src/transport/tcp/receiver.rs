@@ -203,6 +203,10 @@ impl TcpReceiver {
         {
             *place = *kept;
         }
+        // RFC 2018 §4: as long as anything is held, acknowledgements say so, also when it has fallen out of the list.
+        if self.blocks[0].end == self.blocks[0].first && self.top > self.next {
+            self.report(self.top - 1);
+        }
     }
 }
 
