@@ -38,9 +38,15 @@ def test_the_release_build_leaves_the_golden_bytes_on_any_number_of_threads(thre
 
 
 def test_another_process_leaves_the_golden_bytes() -> None:
-    program = "import json, sys; sys.path.insert(0, sys.argv[1]); import test_golden; print(json.dumps(test_golden.digests(1)))"
+    program = (
+        "import json, sys; sys.path.insert(0, sys.argv[1]); "
+        "import test_golden; print(json.dumps(test_golden.digests(1)))"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(Path(__file__).parent)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert json.loads(done.stdout) == GOLDEN
 

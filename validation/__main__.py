@@ -31,6 +31,10 @@ def main() -> int:
     )
     parser.add_argument("--seeds", type=int, help="runs of each case, instead of the case's own number")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
+    parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
+    parser.add_argument(
+        "--kept", type=Path, default=Path("out/ns2"), help="where ns-2's output is kept (default out/ns2)"
+    )
     options = parser.parse_args()
     if ns2.find() is None:
         print(ns2.ABSENT)
@@ -47,7 +51,7 @@ def main() -> int:
         count = options.seeds or (min(case.seeds, 3) if options.quick else case.seeds)
         begin = time.monotonic()
         try:
-            outcome = suite.run(case, range(1, count + 1))
+            outcome = suite.run(case, range(1, count + 1), options.kept, options.threads)
         except NotInNs2Error as error:
             print(f"{case.key}: left out: {error}", file=sys.stderr)
             continue

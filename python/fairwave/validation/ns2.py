@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fairwave.staging import write_text
 from fairwave.validation.case import NsCase
 from fairwave.validation.tcl import tcl
 
@@ -102,14 +104,33 @@ def timed(command: list[str]) -> tuple[str, Cost]:
 
 def execute(case: NsCase) -> tuple[NsRun, Cost]:
     """Runs ``case`` in ns-2. Raises NsError where ns-2 is missing or fails."""
-    program = find()
-    if program is None:
+    text, cost = _run(tcl(case))
+    return parse(case, text), cost
+
+
+def _run(program: str) -> tuple[str, Cost]:
+    path = find()
+    if path is None:
         raise NsError(ABSENT)
     with tempfile.TemporaryDirectory(prefix="fairwave-ns2-") as folder:
         script = Path(folder) / "case.tcl"
-        script.write_text(tcl(case))
-        text, cost = timed([program, str(script)])
-    return parse(case, text), cost
+        script.write_text(program)
+        return timed([path, str(script)])
+
+
+def recall(case: NsCase, kept: Path) -> NsRun:
+    """As `execute`, but what ns-2 once printed for the same program is kept in the folder ``kept`` and not made anew.
+
+    ns-2 is deterministic: its output is a function of the program, in which the seed stands.
+    """
+    program = tcl(case)
+    file = kept / f"{hashlib.sha256(program.encode()).hexdigest()[:32]}.txt"
+    if file.exists():
+        return parse(case, file.read_text())
+    text, _ = _run(program)
+    kept.mkdir(parents=True, exist_ok=True)
+    write_text(file, text)
+    return parse(case, text)
 
 
 def parse(case: NsCase, text: str) -> NsRun:

@@ -17,6 +17,7 @@ from fairwave.validation.verdict import Comparison, compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from fairwave.validation.cases import Case
 
@@ -39,8 +40,11 @@ class Outcome:
         return [comparison for comparison in self.comparisons if not comparison.agrees]
 
 
-def run(case: Case, seeds: Sequence[int]) -> Outcome:
-    """Runs ``case`` with these seeds in both simulators, on all cores.
+def run(case: Case, seeds: Sequence[int], kept: Path, threads: int | None = None) -> Outcome:
+    """Runs ``case`` with these seeds in both simulators.
+
+    ``kept`` is the folder in which ns-2's output is kept, so that work that was interrupted goes on where it
+    stopped and ns-2 is not asked twice. ``threads`` is how many runs are made at once; all cores when None.
 
     Raises:
         NsError: ns-2 is missing or failed.
@@ -48,12 +52,10 @@ def run(case: Case, seeds: Sequence[int]) -> Outcome:
         fairwave.ScenarioError: The scenario is wrong.
     """
     scenario = fairwave.load(json.dumps(case.scenario))
-    results = scenario.replicate(seeds=list(seeds))
+    results = scenario.replicate(seeds=list(seeds), threads=threads)
     plans = [plan(scenario, seed) for seed in seeds]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        theirs = [
-            done for done, _ in pool.map(ns2.execute, (translate(each, case.bottleneck) for each in plans))
-        ]
+    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+        theirs = list(pool.map(lambda each: ns2.recall(translate(each, case.bottleneck), kept), plans))
     warmup = plans[0]["warmup_ns"] / 1e9
     compared = compare(of_fairwave(results, case.bottleneck, warmup), [of_ns2(each) for each in theirs])
     outcome = Outcome(case, [each for each in compared if each.measure not in case.skip], len(seeds))
