@@ -62,7 +62,7 @@ impl Plain {
             Victim::Tail => self.0.len().checked_sub(1),
             Victim::Front => (!self.0.is_empty()).then_some(0),
             Victim::DropSel => self.drop_sel(),
-            Victim::Random | Victim::VoiceGuard => None,
+            Victim::Random | Victim::VoiceGuard(_) => None,
         }
     }
 }
