@@ -142,7 +142,7 @@ impl Expansion<'_> {
 }
 
 /// TCP in all its flavours, else voice by what the application sends, else other UDP.
-fn derived_class(flow: &Flow) -> Class {
+pub(crate) fn derived_class(flow: &Flow) -> Class {
     if flow.transport.name().starts_with("tcp") {
         Class::Tcp
     } else if matches!(flow.traffic.name(), "voice" | "recording") {

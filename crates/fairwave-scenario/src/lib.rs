@@ -36,6 +36,7 @@ mod expand;
 mod export;
 mod flows;
 pub mod law;
+mod load;
 pub mod model;
 mod network;
 mod origin;
@@ -55,5 +56,6 @@ pub mod values;
 mod write;
 
 pub use error::{Problem, ScenarioError};
+pub use load::{Load, Shares};
 pub use model::Scenario;
 pub use path::{Path, Step};

@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::Written;
+use crate::load::Load;
 use crate::origin::Origin;
 use crate::topology::Topology;
 use crate::values::{Start, Thresholds, Varied};
@@ -49,6 +50,9 @@ pub struct Scenario {
     /// Links, one by one or as templates.
     #[serde(default, rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
+    /// What all flows offer together and each class's share of it; their counts are then weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// Groups of flows.
     #[serde(default, rename = "flow", skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
@@ -146,7 +150,7 @@ pub struct LinkSpec {
 pub struct Flow {
     /// Name of the group; flow i of it is called `name[i]`.
     pub name: String,
-    /// How many flows; 0 leaves the group out. 1 if left out (in the multi-hop preset: one per hop on `each-hop`).
+    /// How many flows, or under a `load` the group's weight; 0 leaves the group out. 1 if left out (in the multi-hop preset: one per hop on `each-hop`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// Node of the sender; `{i}` is the flow's number.
@@ -234,6 +238,7 @@ impl Scenario {
             seed: 1,
             topology: None,
             links: Vec::new(),
+            load: None,
             flows: Vec::new(),
             record: Record::default(),
             origin: Arc::default(),

@@ -7,8 +7,8 @@ use crate::suggest::{list, nearest};
 use crate::topology::Topology;
 
 impl Scenario {
-    /// The same scenario with its topology preset written out as links, and paths as `from` and `to`. A scenario without
-    /// a preset comes back as it is.
+    /// The same scenario with its topology preset written out as links, paths as `from` and `to`, and its load as
+    /// numbers of flows. A scenario without either comes back as it is.
     ///
     /// # Errors
     /// A path that the preset has not, or anything else that [`Scenario::check`] finds.
@@ -20,14 +20,14 @@ impl Scenario {
     }
 
     pub(crate) fn expanded(&self, problems: &mut Vec<Problem>) -> Scenario {
-        let Some(topology) = &self.topology else { return self.clone() };
-        let mut expanded = self.clone();
+        let mut expanded = self.counted(problems);
+        let Some(topology) = &self.topology else { return expanded };
         expanded.topology = None;
         expanded.links = Vec::new();
         for (from, to, count, spec) in topology.backbone() {
             expanded.links.extend(explicit(&from, &to, count, &spec));
         }
-        for (index, flow) in self.flows.iter().enumerate() {
+        for (index, flow) in expanded.flows.clone().iter().enumerate() {
             let links = &mut expanded.links;
             if let Some(flow) = expand_flow(topology, flow, &Path::default().key("flow").index(index), links, problems)
             {

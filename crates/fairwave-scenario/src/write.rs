@@ -114,8 +114,8 @@ fn sorted(value: Value) -> Value {
 }
 
 /// Keys of the frame in the order in which people read them.
-const KEYS: [&str; 10] =
-    ["name", "description", "duration", "warmup", "preset", "seed", "topology", "link", "flow", "record"];
+const KEYS: [&str; 11] =
+    ["name", "description", "duration", "warmup", "preset", "seed", "topology", "link", "load", "flow", "record"];
 
 /// Keys within tables in the order in which people read them; others follow in alphabetical order.
 const INNER_KEYS: [&str; 14] = [

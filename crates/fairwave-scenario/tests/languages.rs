@@ -159,7 +159,8 @@ fn the_schema_describes_every_key_of_the_language() {
     };
     let mut keys = properties(&schema);
     keys.sort();
-    let frame = ["description", "duration", "flow", "link", "name", "preset", "record", "seed", "topology", "warmup"];
+    let frame =
+        ["description", "duration", "flow", "link", "load", "name", "preset", "record", "seed", "topology", "warmup"];
     assert_eq!(keys, frame);
     assert_eq!(schema["required"], json!(["name", "duration"]));
     assert!(properties(&schema["$defs"]["Flow"]).contains(&"timely".to_owned()));

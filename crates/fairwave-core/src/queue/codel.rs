@@ -20,7 +20,7 @@ use crate::packet::Packet;
 use crate::units::{Bytes, Instant, Span};
 
 /// Parameters of CoDel.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodelConfig {
     /// What the buffer holds at most.

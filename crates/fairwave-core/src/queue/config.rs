@@ -220,6 +220,7 @@ impl QueueConfig {
     /// Names the first key whose value is out of range, what is allowed, and an example.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity().check()?;
+        self.victim().check()?;
         match self {
             QueueConfig::DropTail { .. } | QueueConfig::DropVictim(_) => Ok(()),
             QueueConfig::Red(config) => config.check(),

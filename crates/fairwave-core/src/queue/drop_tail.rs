@@ -10,7 +10,7 @@ use super::config::Capacity;
 use super::victim::Victim;
 
 /// Parameters of a queue that drops when full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DropTailConfig {
     /// What it holds at most.

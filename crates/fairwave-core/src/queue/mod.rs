@@ -25,6 +25,7 @@ mod rem;
 mod testing;
 mod ticker;
 mod victim;
+mod voice_guard;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,7 @@ pub use punsi::{Fellow, PunsiConfig};
 pub use red::{Mode, RedConfig, RedPreset};
 pub use rem::RemConfig;
 pub use victim::Victim;
+pub use voice_guard::VoiceGuardConfig;
 
 use ared::Ared;
 use avq::Avq;

@@ -3,24 +3,28 @@
 //! Paper 004 §3 names four rules: drop-tail, drop-front, drop-random and Drop-Sel. The arrival counts as waiting
 //! when the victim is chosen (004: its class counter is updated on arrival), so every rule may choose it.
 //!
-//! [`Victim::VoiceGuard`] is an answer to 004 §4.4.1, which leaves as future work an automatic switch from Drop-Sel to
-//! something else when voice dominates and its quality matters more than fairness.
+//! [`Victim::VoiceGuard`] is fairwave's own, see [`VoiceGuardConfig`].
 //!
 //! **Assumptions**, where 004 is silent: of classes that hold equally many bytes Drop-Sel takes from TCP before other
 //! UDP before voice, since a loss tells TCP something and costs voice most. The packet in transmission is neither
 //! counted nor chosen.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::buffer::{Buffer, Place};
+use super::voice_guard::{VoiceGuard, VoiceGuardConfig};
+use crate::config::ConfigError;
 use crate::packet::{Class, Packet};
 use crate::random::Stream;
-use crate::units::{Instant, Rate, Span};
+use crate::units::{Instant, Rate};
 
-/// Which packet goes when one must.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+/// Which packet goes when one must. Written by its name, `"drop-sel"`, or as a table with `rule` and parameters:
+/// `{ rule = "voice-guard", quota = 0.4 }`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Victim {
     /// The arrival.
     #[default]
@@ -32,23 +36,102 @@ pub enum Victim {
     /// Paper 004 §3: the packet nearest the front of the class that holds most bytes of the queue. On equal bytes TCP goes
     /// before other UDP before voice.
     DropSel,
-    /// Drop-Sel with an automatic switch for voice (fairwave's answer to paper 004 §4.4.1).
-    ///
-    /// **Rule.** The rate r at which voice arrives is averaged exponentially with time constant 1 s. As long as r is at most
-    /// 1/3 of the link's rate, the fair quota of one of three classes, this is Drop-Sel. When r exceeds the quota, Drop-Sel
-    /// would hold voice down to it; the guard closes instead, and the victim is the packet nearest the front of the heavier
-    /// of the *other* two classes, voice only when nothing else waits. It opens again when r falls below 0.9 of the
-    /// quota. While r exceeds the link's rate, voice alone is more than the link can carry and protecting it would only
-    /// starve the others without making it whole, so Drop-Sel rules then, too, until r is below 0.9 of the link's rate.
-    ///
-    /// So voice may take what it needs up to the whole link, the others share the rest, and fairness returns by itself
-    /// when voice no longer dominates. Both switches have hysteresis, lest a rate near a limit makes every packet a switch.
-    VoiceGuard,
+    /// Drop-Sel with an automatic switch for voice (fairwave's answer to paper 004 §4.4.1): see [`VoiceGuardConfig`].
+    VoiceGuard(VoiceGuardConfig),
 }
 
 impl Victim {
-    /// Every rule.
-    pub const ALL: [Victim; 5] = [Victim::Tail, Victim::Front, Victim::Random, Victim::DropSel, Victim::VoiceGuard];
+    /// Every rule, with the parameters that it has when none are given.
+    pub const ALL: [Victim; 5] =
+        [Victim::Tail, Victim::Front, Victim::Random, Victim::DropSel, Victim::VoiceGuard(VoiceGuardConfig::DEFAULT)];
+
+    const NAMES: [&'static str; 5] = ["tail", "front", "random", "drop-sel", "voice-guard"];
+
+    /// Checks the ranges of the rule's parameters.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Victim::VoiceGuard(config) => config.check().map_err(|error| error.within("victim")),
+            _ => Ok(()),
+        }
+    }
+
+    fn named<E: serde::de::Error>(name: &str) -> Result<Victim, E> {
+        let found = Self::NAMES.iter().zip(Self::ALL).find(|(known, _)| **known == name);
+        found.map(|(_, victim)| victim).ok_or_else(|| E::unknown_variant(name, &Self::NAMES))
+    }
+}
+
+/// [`Victim`] as a table.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "VictimTable")]
+enum Table {
+    /// The arrival.
+    Tail {},
+    /// The packet that has waited longest.
+    Front {},
+    /// Any packet.
+    Random {},
+    /// The packet nearest the front of the class that holds most bytes (paper 004 §3).
+    DropSel {},
+    /// Drop-Sel with an automatic switch for voice.
+    VoiceGuard(VoiceGuardConfig),
+}
+
+impl Serialize for Victim {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = match self {
+            Victim::Tail => "tail",
+            Victim::Front => "front",
+            Victim::Random => "random",
+            Victim::DropSel => "drop-sel",
+            Victim::VoiceGuard(config) if *config == VoiceGuardConfig::DEFAULT => "voice-guard",
+            Victim::VoiceGuard(config) => return Table::VoiceGuard(*config).serialize(serializer),
+        };
+        serializer.serialize_str(name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Victim {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Forms;
+        impl<'de> serde::de::Visitor<'de> for Forms {
+            type Value = Victim;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a victim rule, or a table with `rule`")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Victim, E> {
+                Victim::named(name)
+            }
+            fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Victim, M::Error> {
+                Ok(match Table::deserialize(MapAccessDeserializer::new(map))? {
+                    Table::Tail {} => Victim::Tail,
+                    Table::Front {} => Victim::Front,
+                    Table::Random {} => Victim::Random,
+                    Table::DropSel {} => Victim::DropSel,
+                    Table::VoiceGuard(config) => Victim::VoiceGuard(config),
+                })
+            }
+        }
+        deserializer.deserialize_any(Forms)
+    }
+}
+
+impl JsonSchema for Victim {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Victim".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<Table>();
+        json_schema!({
+            "description": "Which packet goes when one must: the name of a rule, or a table with `rule` and its parameters.",
+            "anyOf": [{ "type": "string", "enum": Self::NAMES }, table],
+        })
+    }
 }
 
 /// The victim rule at work.
@@ -68,7 +151,7 @@ impl Selector {
             Victim::Front => Selector::Front,
             Victim::Random => Selector::Random,
             Victim::DropSel => Selector::DropSel,
-            Victim::VoiceGuard => Selector::VoiceGuard(VoiceGuard::new(rate)),
+            Victim::VoiceGuard(config) => Selector::VoiceGuard(VoiceGuard::new(&config, rate)),
         }
     }
 
@@ -88,7 +171,7 @@ impl Selector {
             Selector::Front => buffer.front(),
             Selector::Random => buffer.any(stream.below(u64::from(buffer.total().packets))),
             Selector::DropSel => front_of_heaviest(buffer, &[Class::Tcp, Class::OtherUdp, Class::Voice]),
-            Selector::VoiceGuard(guard) if guard.closed => {
+            Selector::VoiceGuard(guard) if guard.is_closed() => {
                 front_of_heaviest(buffer, &[Class::Tcp, Class::OtherUdp]).or_else(|| buffer.front())
             }
             Selector::VoiceGuard(_) => front_of_heaviest(buffer, &[Class::Tcp, Class::OtherUdp, Class::Voice]),
@@ -107,53 +190,6 @@ fn front_of_heaviest(buffer: &Buffer, classes: &[Class]) -> Option<Place> {
         }
     }
     buffer.front_of(heaviest?)
-}
-
-/// The state of [`Victim::VoiceGuard`].
-#[derive(Clone, Debug)]
-pub(super) struct VoiceGuard {
-    /// Bytes per second of the link.
-    link: f64,
-    /// Bytes per second of voice, averaged, as of `updated`.
-    voice: f64,
-    updated: Instant,
-    /// Voice exceeds its quota.
-    dominates: bool,
-    /// Voice exceeds the link.
-    hopeless: bool,
-    /// Voice is protected: it dominates and the link can carry it.
-    closed: bool,
-}
-
-impl VoiceGuard {
-    /// Time constant of the average: long against a talker's packet spacing, short against a call.
-    const MEMORY: Span = Span::from_secs(1);
-    /// The fair part of the link for one of three classes (004 §4.4.1: 33.33 %).
-    const QUOTA: f64 = 1.0 / 3.0;
-    /// A switch turns back at this part of the rate at which it turned.
-    const RELEASE: f64 = 0.9;
-
-    fn new(rate: Rate) -> Self {
-        let link = rate.bits_per_second() as f64 / 8.0;
-        VoiceGuard { link, voice: 0.0, updated: Instant::ZERO, dominates: false, hopeless: false, closed: false }
-    }
-
-    fn arrival(&mut self, now: Instant, packet: &Packet) {
-        // Exponentially weighted: r(t) = Σ size·exp(−(t − tᵢ)/T)/T, brought up to date lazily.
-        let memory = Self::MEMORY.seconds();
-        self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
-        self.updated = now;
-        if packet.class == Class::Voice {
-            self.voice += f64::from(packet.wire) / memory;
-        }
-        self.dominates = Self::switch(self.dominates, self.voice, Self::QUOTA * self.link);
-        self.hopeless = Self::switch(self.hopeless, self.voice, self.link);
-        self.closed = self.dominates && !self.hopeless;
-    }
-
-    fn switch(on: bool, value: f64, limit: f64) -> bool {
-        value > if on { Self::RELEASE * limit } else { limit }
-    }
 }
 
 #[cfg(test)]
@@ -217,39 +253,11 @@ mod tests {
         assert!(times.iter().all(|&n| n.abs_diff(10_000) < 400), "{times:?}");
     }
 
-    /// A guard on a 1 Mb/s link that has heard voice at `share` of the link's rate for `seconds` more.
-    fn hear(guard: &mut VoiceGuard, from: Instant, share: f64, seconds: f64) -> Instant {
-        let size = 250;
-        let spacing = f64::from(size) * 8.0 / (share * 1e6);
-        feed(from, seconds, spacing, |now| guard.arrival(now, &packet(1, size, Class::Voice)))
-    }
-
-    #[test]
-    fn the_guard_closes_above_a_third_of_the_link_and_opens_when_voice_recedes() {
-        let mut guard = VoiceGuard::new(Rate::from_bits_per_second(1_000_000));
-        let now = hear(&mut guard, Instant::ZERO, 0.30, 10.0);
-        assert!(!guard.closed, "below the quota it is Drop-Sel");
-        let now = hear(&mut guard, now, 0.50, 10.0);
-        assert!(guard.closed, "above the quota voice is protected");
-        let now = hear(&mut guard, now, 0.32, 10.0);
-        assert!(guard.closed, "just below the quota it does not flap");
-        hear(&mut guard, now, 0.25, 10.0);
-        assert!(!guard.closed, "well below the quota fairness returns");
-    }
-
-    #[test]
-    fn the_guard_does_not_protect_voice_that_the_link_cannot_carry() {
-        let mut guard = VoiceGuard::new(Rate::from_bits_per_second(1_000_000));
-        let now = hear(&mut guard, Instant::ZERO, 1.2, 10.0);
-        assert!(guard.dominates && !guard.closed);
-        hear(&mut guard, now, 0.7, 10.0);
-        assert!(guard.closed);
-    }
-
     #[test]
     fn the_closed_guard_drops_from_the_others_and_from_voice_only_when_alone() {
-        let mut guard = VoiceGuard::new(Rate::from_bits_per_second(1_000_000));
-        hear(&mut guard, Instant::ZERO, 0.6, 10.0);
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(1_000_000));
+        // 250 bytes every 3.3 ms: 0.6 of the link.
+        feed(Instant::ZERO, 10.0, 1.0 / 300.0, |now| guard.arrival(now, &packet(1, 250, Class::Voice)));
         let guard = Selector::VoiceGuard(guard);
         let taken = |queue: &Buffer| guard.choose(queue, &mut stream()).map(|place| queue.packet(place).flow.0);
         assert_eq!(

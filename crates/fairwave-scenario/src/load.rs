@@ -1,0 +1,240 @@
+//! A workload as papers state it: how much all sources offer together, and what share of it each traffic class has.
+//!
+//! ```toml
+//! [load]
+//! total = "5.25 Mb/s"                              # while every source is on, bytes on the wire
+//! shares = { voice = 13, other-udp = 52, tcp = 35 } # percent
+//! transfer = "250 kb/s"                            # what a file transfer counts for
+//! ```
+//!
+//! With a load, the `count` of a flow group is its weight: the groups of a class keep the proportions of their counts and
+//! are multiplied until together they offer the class's share. A class is made of whole flows, so that it comes as close
+//! to its share as half of its sources' rate.
+//!
+//! **Assumptions.** A source offers its rate while on (paper 004's tables of workloads do not say whether pauses count).
+//! Bulk data over a transport that controls its rate has no rate of its own, so what a transfer counts for is part of the
+//! load. Weights are multiplied exactly and rounded by largest remainder; a class with a share has at least one flow.
+
+use fairwave_core::packet::Class;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::units::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Problem;
+use crate::flows::derived_class;
+use crate::law::largest_packet;
+use crate::model::{Flow, Scenario};
+use crate::path::Path;
+
+/// How far from 100 % shares may add up: what rounding to whole percent leaves.
+const SLACK: f64 = 1e-6;
+
+/// What all flows offer together, and how it is divided.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Load {
+    /// What all sources offer together while every one of them is on, in bits on the wire.
+    pub total: Rate,
+    /// Each class's share.
+    pub shares: Shares,
+    /// What a flow of bulk data counts for; needed when one has a share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Rate>,
+}
+
+/// Shares of the load in percent, which add up to 100. What is left out is 0.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Shares {
+    /// Voice.
+    pub voice: f64,
+    /// UDP that is not voice.
+    pub other_udp: f64,
+    /// TCP.
+    pub tcp: f64,
+}
+
+impl Shares {
+    /// Each class by its name in the language.
+    fn each(&self) -> [(&'static str, Class, f64); 3] {
+        [
+            ("voice", Class::Voice, self.voice),
+            ("other-udp", Class::OtherUdp, self.other_udp),
+            ("tcp", Class::Tcp, self.tcp),
+        ]
+    }
+}
+
+impl Scenario {
+    /// The same scenario with as many flows in each group as its load asks for, and no load.
+    pub(crate) fn counted(&self, problems: &mut Vec<Problem>) -> Scenario {
+        let mut counted = self.clone();
+        let Some(load) = counted.load.take() else { return counted };
+        let at = Path::default().key("load");
+        let before = problems.len();
+        check(&load, &at, problems);
+        if problems.len() > before {
+            return counted;
+        }
+        for (name, class, percent) in load.shares.each() {
+            let members: Vec<usize> =
+                (0..self.flows.len()).filter(|&index| class_of(&self.flows[index]) == class).collect();
+            let counts = match self.counts(&load, &members, name, percent) {
+                Ok(counts) => counts,
+                Err(problem) => {
+                    problems.push(*problem);
+                    continue;
+                }
+            };
+            for (index, count) in members.into_iter().zip(counts) {
+                counted.flows[index].count = Some(count);
+            }
+        }
+        counted
+    }
+
+    /// How many flows each member of a class has.
+    fn counts(&self, load: &Load, members: &[usize], class: &str, percent: f64) -> Result<Vec<u64>, Box<Problem>> {
+        if percent == 0.0 {
+            return Ok(vec![0; members.len()]);
+        }
+        let at = Path::default().key("load").key("shares").key(class);
+        let mut weights = Vec::with_capacity(members.len());
+        let mut offered = 0.0;
+        for &index in members {
+            let flow = &self.flows[index];
+            let weight = self.count_of(flow) as f64;
+            weights.push(weight);
+            if weight > 0.0 {
+                offered += weight * self.rate_of(flow, index, load)?;
+            }
+        }
+        if offered <= 0.0 {
+            let problem = Problem::new(at, format!("`{class}` has {percent} % of the load, but no flows"));
+            return Err(Box::new(problem.help(format!(
+                "add a [[flow]] of class `{class}`, or write `{class} = 0` and give its share to others"
+            ))));
+        }
+        let factor = percent / 100.0 * load.total.bits_per_second() as f64 / offered;
+        Ok(round(&weights, factor))
+    }
+
+    /// What a flow offers while on, in bits per second on the wire.
+    fn rate_of(&self, flow: &Flow, index: usize, load: &Load) -> Result<f64, Box<Problem>> {
+        let at = Path::default().key("flow").index(index).key("traffic");
+        // Laws that cannot be resolved are complained of elsewhere.
+        let (Ok(transport), Ok(traffic)) = (flow.transport.with_details(self.preset), flow.traffic.resolve(|_| ()))
+        else {
+            return Ok(0.0);
+        };
+        if traffic.is_bulk() {
+            return load.transfer.map(|rate| rate.bits_per_second() as f64).ok_or_else(|| {
+                let what = format!("`load` does not say what a transfer of `{}` counts for", flow.name);
+                Box::new(
+                    Problem::new(Path::default().key("load").key("transfer"), what)
+                        .allowed("a rate above 0")
+                        .help("add for example `transfer = \"250 kb/s\"`"),
+                )
+            });
+        }
+        let wire = largest_packet(&traffic, &transport) as f64 * 8.0;
+        match traffic {
+            TrafficConfig::Voice(_) | TrafficConfig::Recording(_) => {
+                Ok(traffic.call().map_or(0.0, |(_, time)| wire / time.seconds().max(1e-9)))
+            }
+            TrafficConfig::Cbr(_) | TrafficConfig::Burst(_) => Ok(units_per_second(&traffic) * wire),
+            _ => Err(Box::new(
+                Problem::new(at, format!("what `{}` of `{}` offers has no fixed rate", flow.traffic.name(), flow.name))
+                    .allowed("voice, recording, cbr, burst, bulk or bulk-on-off in a scenario with a `load`")
+                    .help("remove `load`, and say how many flows there are"),
+            )),
+        }
+    }
+}
+
+/// Units per second of a source of constant rate, while on.
+fn units_per_second(traffic: &TrafficConfig) -> f64 {
+    let (rate, payload) = match traffic {
+        TrafficConfig::Cbr(config) => (config.rate, config.payload),
+        TrafficConfig::Burst(config) => (config.rate, config.payload),
+        _ => return 0.0,
+    };
+    rate.bits_per_second() as f64 / (8.0 * payload.get().max(1) as f64)
+}
+
+fn class_of(flow: &Flow) -> Class {
+    flow.class.unwrap_or_else(|| derived_class(flow))
+}
+
+fn check(load: &Load, at: &Path, problems: &mut Vec<Problem>) {
+    for (key, rate) in [("total", Some(load.total)), ("transfer", load.transfer)] {
+        if rate.is_some_and(|rate| rate.bits_per_second() == 0) {
+            problems.push(
+                Problem::new(at.key(key), format!("`{key}` is 0"))
+                    .allowed("a rate above 0")
+                    .help(format!("write for example `{key} = \"5 Mb/s\"`")),
+            );
+        }
+    }
+    let at = at.key("shares");
+    let mut sum = 0.0;
+    for (name, _, percent) in load.shares.each() {
+        if !(0.0..=100.0).contains(&percent) {
+            problems.push(
+                Problem::new(at.key(name), format!("`{name}` is {percent}"))
+                    .allowed("a share from 0 to 100 (percent)")
+                    .help(format!("write for example `{name} = 25`")),
+            );
+            return;
+        }
+        sum += percent;
+    }
+    if (sum - 100.0).abs() > SLACK {
+        let [voice, other, tcp] = load.shares.each().map(|(_, _, percent)| percent);
+        problems.push(
+            Problem::new(at, format!("`shares` add up to {sum} % ({voice} + {other} + {tcp})"))
+                .allowed("shares of voice, other-udp and tcp that add up to 100 %")
+                .help("write for example `shares = { voice = 25, other-udp = 50, tcp = 25 }`"),
+        );
+    }
+}
+
+/// Weights times a factor, rounded so that their sum is the rounded sum; at least one if any weight is above 0.
+fn round(weights: &[f64], factor: f64) -> Vec<u64> {
+    let exact: Vec<f64> = weights.iter().map(|weight| weight * factor).collect();
+    let mut counts: Vec<u64> = exact.iter().map(|count| *count as u64).collect();
+    let wanted = (exact.iter().sum::<f64>().round() as u64).max(1);
+    let missing = wanted.saturating_sub(counts.iter().sum());
+    let mut order: Vec<usize> = (0..weights.len()).filter(|&index| weights[index] > 0.0).collect();
+    order.sort_by(|&a, &b| {
+        let rest = |index: usize| exact[index] - counts[index] as f64;
+        rest(b).total_cmp(&rest(a)).then(a.cmp(&b))
+    });
+    for &index in order.iter().take(missing as usize) {
+        counts[index] += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rounding_keeps_the_sum_and_stays_within_one_of_each_weight(
+            weights in prop::collection::vec(0.0f64..20.0, 1..8), factor in 0.01f64..10.0,
+        ) {
+            prop_assume!(weights.iter().any(|weight| *weight > 0.0));
+            let counts = round(&weights, factor);
+            let exact: f64 = weights.iter().sum::<f64>() * factor;
+            prop_assert_eq!(counts.iter().sum::<u64>(), (exact.round() as u64).max(1));
+            for (count, weight) in counts.iter().zip(&weights) {
+                prop_assert!((*count as f64 - weight * factor).abs() <= 1.0);
+            }
+        }
+    }
+}
