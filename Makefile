@@ -50,6 +50,7 @@ validate-quick: setup  ## a part of them, in less than a minute; writes nothing
 
 docs: setup  ## what is drawn and measured for docs/
 	$(BIN)/python -m fairwave.report.controllers docs
+	$(BIN)/python -m fairwave.video.fit
 
 fuzz:  ## long fuzzing of parsers, decoders, queues and the TCP receiver
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --release --workspace fuzz -- --nocapture
@@ -63,7 +64,7 @@ UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python
 lock:  ## choose the newest allowed versions of all Python packages anew
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/pip install --quiet uv
-	$(UV_COMPILE) --upgrade --extra speech --group dev --output-file requirements.lock
+	$(UV_COMPILE) --upgrade --extra speech --extra video --group dev --output-file requirements.lock
 	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
 	rm -rf $(VENV)-lock
 

@@ -1,0 +1,179 @@
+"""Encoding: pictures in, coded frames with their types and sizes out.
+
+MPEG-4 part 2, the codec of paper 002, by FFmpeg's encoder: groups of 12, IBBPBBPBBPBB, at a constant quantiser, so
+that sizes follow the pictures and no rate control hides them. A scene cut does not begin a new group.
+
+Frames come in the order in which they are shown, as the simulator numbers them; the encoder's own order (references
+first) is kept beside them for the decoder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairwave.video.errors import VideoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import av
+
+FRAME_RATE = 25
+"""Frames per second, as in paper 002's MPEG-4 traces; a clip of another rate is shown at this one."""
+
+GROUP = 12
+"""Frames from one I frame to the next."""
+
+B_FRAMES = 2
+"""B frames between anchors."""
+
+QUANTISERS = (1.0, 31.0)
+"""The finest and the coarsest quantiser of MPEG-4."""
+
+_LAMBDA = 118
+"""FFmpeg's unit of quality (FF_QP2LAMBDA)."""
+
+_VOP_START = b"\x00\x00\x01\xb6"
+"""Start code of a coded picture; the next two bits are its type (ISO/IEC 14496-2 §6.2.5)."""
+
+
+@dataclass(frozen=True)
+class CodedFrame:
+    """One coded picture.
+
+    Attributes:
+        number: Its place in the order in which pictures are shown, from 0.
+        kind: `I`, `P` or `B`.
+        data: The bytes.
+    """
+
+    number: int
+    kind: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.data)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A coded clip.
+
+    Attributes:
+        frames: In the order in which they are shown.
+        order: Places in `frames` in the order in which they are decoded.
+        header: What a decoder must be told first.
+        width: In pixels.
+        height: In pixels.
+        quantiser: What it was coded with.
+    """
+
+    frames: tuple[CodedFrame, ...]
+    order: tuple[int, ...]
+    header: bytes
+    width: int
+    height: int
+    quantiser: float
+
+    @property
+    def kinds(self) -> str:
+        """The frames' types, one letter each."""
+        return "".join(frame.kind for frame in self.frames)
+
+    @property
+    def rate(self) -> float:
+        """Mean rate in bits per second."""
+        return 8 * FRAME_RATE * sum(frame.size for frame in self.frames) / len(self.frames)
+
+    def sizes(self, kind: str) -> list[int]:
+        """Bytes of the frames of one type, in order."""
+        return [frame.size for frame in self.frames if frame.kind == kind]
+
+
+def encode(pictures: Iterable[av.VideoFrame], quantiser: float) -> Coded:
+    """Codes pictures of one size.
+
+    Args:
+        pictures: 4:2:0, in the order in which they are shown.
+        quantiser: From 1 (finest) to 31.
+
+    Raises:
+        VideoError: There is no picture, or the quantiser is out of range.
+    """
+    low, high = QUANTISERS
+    if not low <= quantiser <= high:
+        raise VideoError(f"quantiser {quantiser:g}: must be from {low:g} to {high:g}; for example 4")
+    coder: av.VideoCodecContext | None = None
+    packets: list[av.Packet[av.VideoStream]] = []
+    for number, picture in enumerate(pictures):
+        if coder is None:
+            coder = _coder(picture.width, picture.height, quantiser)
+        # A copy, as the picture may be wanted again; without what the source's encoder made of it.
+        fresh = picture.reformat(format="yuv420p")
+        fresh.pts, fresh.time_base, fresh.pict_type = number, Fraction(1, FRAME_RATE), 0
+        packets += coder.encode(fresh)
+    if coder is None:
+        raise VideoError("no pictures to encode; give a clip that has some")
+    packets += coder.encode(None)
+    decoding = [CodedFrame(int(packet.pts or 0), _kind(bytes(packet)), bytes(packet)) for packet in packets]
+    shown = sorted(decoding, key=lambda frame: frame.number)
+    return Coded(
+        tuple(shown),
+        tuple(frame.number for frame in decoding),
+        bytes(coder.extradata or b""),
+        coder.width,
+        coder.height,
+        quantiser,
+    )
+
+
+def _coder(width: int, height: int, quantiser: float) -> av.VideoCodecContext:
+    import av
+
+    coder = av.CodecContext.create("mpeg4", "w")
+    assert isinstance(coder, av.VideoCodecContext)
+    coder.width, coder.height, coder.pix_fmt = width, height, "yuv420p"
+    coder.framerate, coder.time_base = Fraction(FRAME_RATE), Fraction(1, FRAME_RATE)
+    coder.thread_count = 1  # the same bytes on any machine
+    coder.options = {
+        "qmin": "1",
+        "lmin": str(round(quantiser * _LAMBDA)),
+        "lmax": str(round(quantiser * _LAMBDA)),
+        "g": str(GROUP),
+        "bf": str(B_FRAMES),
+        "sc_threshold": "1000000000",
+    }
+    return coder
+
+
+def _kind(data: bytes) -> str:
+    start = data.find(_VOP_START) + len(_VOP_START)
+    return "IPBS"[data[start] >> 6]
+
+
+def at_rate(pictures: list[av.VideoFrame], rate: float, tolerance: float = 0.01) -> Coded:
+    """The clip coded at the constant quantiser that brings its mean rate nearest to `rate` bits per second.
+
+    The rate falls with the quantiser, in steps, as the coder rounds it for each type of frame; the nearest step is
+    found by bisection on the logarithm.
+
+    Raises:
+        VideoError: The finest or the coarsest quantiser does not reach the rate.
+    """
+    low, high = QUANTISERS
+    finest, coarsest = encode(pictures, low), encode(pictures, high)
+    if not coarsest.rate <= rate <= finest.rate:
+        raise VideoError(
+            f"rate {rate / 1e3:g} kb/s: at {finest.width} × {finest.height} this clip can be coded at "
+            f"{coarsest.rate / 1e3:.0f} to {finest.rate / 1e3:.0f} kb/s; choose a rate between"
+        )
+    best = min(finest, coarsest, key=lambda coded: abs(coded.rate - rate))
+    while abs(best.rate / rate - 1) > tolerance and high / low > 1 + 1 / _LAMBDA:
+        middle = encode(pictures, (low * high) ** 0.5)
+        best = min(best, middle, key=lambda coded: abs(coded.rate - rate))
+        low, high = (middle.quantiser, high) if middle.rate > rate else (low, middle.quantiser)
+    return best

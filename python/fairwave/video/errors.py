@@ -1,0 +1,5 @@
+"""What goes wrong with video: one exception whose text says where, what, and what to do instead."""
+
+
+class VideoError(ValueError):
+    """A clip, a layer or an option that cannot be used; the message names the remedy."""
