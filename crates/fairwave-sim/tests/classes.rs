@@ -40,7 +40,7 @@ fn row<'a>(result: &'a RunResult, class: &str) -> &'a ClassRow {
 #[test]
 fn every_class_is_served_dropped_by_a_cause_or_waits_under_every_discipline_and_victim() {
     for discipline in ["drop-tail", "red", "ared", "avq", "rem", "choke", "punsi", "codel", "pie"] {
-        for victim in ["tail", "front", "random", "drop-sel", "voice-guard"] {
+        for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
             let chooses_itself = matches!(discipline, "choke" | "punsi");
             if chooses_itself && victim != "tail" {
                 continue;

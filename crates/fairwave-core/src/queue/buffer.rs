@@ -1,11 +1,13 @@
 //! Packets waiting, in order of arrival, from which any one can be taken in constant time.
 //!
-//! A slab of nodes threaded by two doubly linked lists, one through all packets and one through those of each class,
-//! and a vector of occupied places for uniformly random choice. Paper 004 §3 needs the front-most packet of a class and
-//! the bytes that each class holds; RED's and CHOKe's variants need the tail, the front and a random packet.
+//! A slab of nodes threaded by doubly linked lists, one through all packets, one through those of each class and one through
+//! those of each video layer above the base, and a vector of occupied places for uniformly random choice. Paper 004 §3
+//! needs the front-most packet of a class and the bytes that each class holds; paper 002 §3.3 the highest layer; RED's and
+//! CHOKe's variants need the tail, the front and a random packet.
 //! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets.
 
 use crate::packet::{Class, Packet};
+use crate::traffic::LayerRates;
 use crate::units::Instant;
 
 /// No node: the end of a list.
@@ -39,6 +41,7 @@ struct Node {
     arrived: Instant,
     order: Links,
     class: Links,
+    layer: Links,
     /// Where `occupied` names this node.
     index: u32,
 }
@@ -60,6 +63,8 @@ pub(super) struct Buffer {
     free: u32,
     order: Ends,
     classes: [Ends; 3],
+    /// Of layers 1 to 7; packets of layer 0 are in none.
+    layers: [Ends; LayerRates::MOST - 1],
     total: Tally,
     per_class: [Tally; 3],
     /// When the packet came that `pop_front` took last.
@@ -105,6 +110,7 @@ impl Buffer {
             free: NIL,
             order: Ends::EMPTY,
             classes: [Ends::EMPTY; 3],
+            layers: [Ends::EMPTY; LayerRates::MOST - 1],
             total: Tally::default(),
             per_class: [Tally::default(); 3],
             popped: Instant::ZERO,
@@ -130,7 +136,7 @@ impl Buffer {
     pub fn push(&mut self, now: Instant, packet: Packet) {
         let index = self.occupied.len() as u32;
         let unlinked = Links { previous: NIL, next: NIL };
-        let node = Node { packet, arrived: now, order: unlinked, class: unlinked, index };
+        let node = Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index };
         let place = if self.free == NIL {
             self.nodes.push(node);
             (self.nodes.len() - 1) as u32
@@ -143,6 +149,9 @@ impl Buffer {
         self.occupied.push(place);
         append!(self.nodes, self.order, order, place);
         append!(self.nodes, self.classes[packet.class as usize], class, place);
+        if let Some(above) = above_base(&packet) {
+            append!(self.nodes, self.layers[above], layer, place);
+        }
         let size = u64::from(packet.wire);
         self.total.packets += 1;
         self.total.bytes += size;
@@ -161,6 +170,9 @@ impl Buffer {
         }
         unlink!(self.nodes, self.order, order, place);
         unlink!(self.nodes, self.classes[packet.class as usize], class, place);
+        if let Some(above) = above_base(&packet) {
+            unlink!(self.nodes, self.layers[above], layer, place);
+        }
         self.nodes[place as usize].order.next = self.free;
         self.free = place;
         let size = u64::from(packet.wire);
@@ -200,6 +212,11 @@ impl Buffer {
         at(self.classes[class as usize].front)
     }
 
+    /// The packet of the highest video layer that came last; of layer 0 is everything that is not an enhancement.
+    pub fn back_of_highest_layer(&self) -> Option<Place> {
+        self.layers.iter().rev().find_map(|ends| at(ends.back)).or_else(|| self.back())
+    }
+
     /// The `index`-th of the packets in no particular order, `index` < packets: with a uniform index, a uniform choice.
     pub fn any(&self, index: u64) -> Option<Place> {
         self.occupied.get(index as usize).map(|&place| Place(place))
@@ -214,6 +231,11 @@ impl Buffer {
     pub fn packet(&self, place: Place) -> &Packet {
         &self.nodes[place.0 as usize].packet
     }
+}
+
+/// Which list of an enhancement layer a packet belongs to; none for the base layer and for what has no layers.
+fn above_base(packet: &Packet) -> Option<usize> {
+    usize::from(packet.layer).min(LayerRates::MOST - 1).checked_sub(1)
 }
 
 fn at(place: u32) -> Option<Place> {
@@ -240,19 +262,21 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Operation {
-        Push(u16, usize),
+        Push(u16, usize, u8),
         PopFront,
         RemoveFrontOf(usize),
         RemoveBack,
+        RemoveBackOfHighestLayer,
         RemoveAny(u64),
     }
 
     fn operation() -> impl Strategy<Value = Operation> {
         prop_oneof![
-            4 => (1..1600u16, 0..3usize).prop_map(|(size, class)| Operation::Push(size, class)),
+            4 => (1..1600u16, 0..3usize, 0..9u8).prop_map(|(size, class, layer)| Operation::Push(size, class, layer)),
             1 => Just(Operation::PopFront),
             1 => (0..3usize).prop_map(Operation::RemoveFrontOf),
             1 => Just(Operation::RemoveBack),
+            1 => Just(Operation::RemoveBackOfHighestLayer),
             1 => any::<u64>().prop_map(Operation::RemoveAny),
         ]
     }
@@ -265,9 +289,9 @@ mod tests {
             let (mut fast, mut slow, mut serial) = (Buffer::with_capacity(4), Naive::default(), 0);
             for operation in operations {
                 let (got, expected) = match operation {
-                    Operation::Push(size, class) => {
+                    Operation::Push(size, class, layer) => {
                         serial += 1;
-                        let packet = packet(serial, size, Class::ALL[class]);
+                        let packet = Packet { layer, ..packet(serial, size, Class::ALL[class]) };
                         fast.push(Instant::ZERO, packet);
                         slow.0.push(packet);
                         (None, None)
@@ -282,6 +306,12 @@ mod tests {
                         (fast.front_of(class).map(|place| fast.remove(place)), found.map(|i| slow.0.remove(i)))
                     }
                     Operation::RemoveBack => (fast.back().map(|place| fast.remove(place)), slow.0.pop()),
+                    Operation::RemoveBackOfHighestLayer => {
+                        let highest = slow.0.iter().map(|p| p.layer.min(7)).max();
+                        let found = highest.and_then(|layer| slow.0.iter().rposition(|p| p.layer.min(7) == layer));
+                        let got = fast.back_of_highest_layer().map(|place| fast.remove(place));
+                        (got, found.map(|i| slow.0.remove(i)))
+                    }
                     Operation::RemoveAny(draw) => {
                         let place = fast.any(draw % u64::from(fast.total().packets.max(1)));
                         let got = place.map(|place| fast.remove(place));

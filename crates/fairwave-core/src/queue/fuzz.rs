@@ -13,8 +13,8 @@ use crate::testing::fuzz_cases;
 /// What is done to a queue.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many packets of a size and class arrive together.
-    Arrive { wire: u16, class: usize, flow: u32, copies: u8 },
+    /// So many packets of a size, class and video layer arrive together.
+    Arrive { wire: u16, class: usize, flow: u32, layer: u8, copies: u8 },
     /// The link takes a packet.
     Depart,
     /// Time passes.
@@ -23,8 +23,8 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        5 => (prop_oneof![Just(40u16), Just(1000), Just(1500), 1..=u16::MAX], 0..3usize, 0..4u32, 1..4u8)
-            .prop_map(|(wire, class, flow, copies)| Step::Arrive { wire, class, flow, copies }),
+        5 => (prop_oneof![Just(40u16), Just(1000), Just(1500), 1..=u16::MAX], 0..3usize, 0..4u32, 0..9u8, 1..4u8)
+            .prop_map(|(wire, class, flow, layer, copies)| Step::Arrive { wire, class, flow, layer, copies }),
         4 => Just(Step::Depart),
         2 => prop_oneof![0..200u64, 0..20_000u64, 0..3_000_000_000u64].prop_map(|micros| Step::Wait { micros }),
     ]
@@ -56,12 +56,20 @@ impl Plain {
         self.0.iter().position(|packet| packet.class == heaviest)
     }
 
+    /// Paper 002 §3.3 read plainly: of the highest layer, the one that came last.
+    fn highest_layer(&self) -> Option<usize> {
+        let layer = |packet: &Packet| packet.layer.min(7);
+        let highest = self.0.iter().map(layer).max()?;
+        self.0.iter().rposition(|packet| layer(packet) == highest)
+    }
+
     /// The place of what a rule takes; none for rules that need more than what waits to be foretold.
     fn victim(&self, victim: Victim) -> Option<usize> {
         match victim {
             Victim::Tail => self.0.len().checked_sub(1),
             Victim::Front => (!self.0.is_empty()).then_some(0),
             Victim::DropSel => self.drop_sel(),
+            Victim::HighestLayer => self.highest_layer(),
             Victim::Random | Victim::VoiceGuard(_) => None,
         }
     }
@@ -84,10 +92,10 @@ proptest! {
         for step in steps {
             match step {
                 Step::Wait { micros } => now += Span::from_micros(micros),
-                Step::Arrive { wire, class, flow, copies } => {
+                Step::Arrive { wire, class, flow, layer, copies } => {
                     for _ in 0..copies {
                         made += 1;
-                        let mut arrival = packet(flow, wire, Class::ALL[class]);
+                        let mut arrival = Packet { layer, ..packet(flow, wire, Class::ALL[class]) };
                         if let Body::Datagram { created, .. } = &mut arrival.body {
                             *created = Instant::from_nanos(made);
                         }

@@ -40,7 +40,7 @@ pub fn rate() -> Rate {
 pub fn configs() -> Vec<serde_json::Value> {
     let mut configs = Vec::new();
     for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
-        for victim in ["tail", "front", "random", "drop-sel", "voice-guard"] {
+        for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
             for discipline in ["drop-tail", "red", "ared", "avq", "rem", "codel", "pie"] {
                 let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity, "victim": victim});
                 make_nervous(&mut config);

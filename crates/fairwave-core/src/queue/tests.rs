@@ -97,7 +97,7 @@ fn a_queue_counted_in_bytes_drops_as_many_as_the_arrival_needs() {
 
 #[test]
 fn a_packet_larger_than_the_buffer_costs_nobody_else_a_place() {
-    for victim in ["tail", "front", "random", "drop-sel", "voice-guard"] {
+    for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
         let mut queue =
             queue(serde_json::json!({"discipline": "drop-tail", "capacity": {"bytes": 1000}, "victim": victim}));
         let mut drops = Vec::new();
@@ -192,7 +192,7 @@ fn every_discipline_leaves_light_load_alone_and_sheds_overload_before_the_buffer
 #[test]
 fn any_discipline_that_asks_for_a_victim_gets_it_by_any_rule() {
     for discipline in ["red", "ared", "avq", "rem", "pie"] {
-        for victim in ["front", "random", "drop-sel", "voice-guard"] {
+        for victim in ["front", "random", "drop-sel", "voice-guard", "highest-layer"] {
             let config = serde_json::json!({"discipline": discipline, "capacity": {"packets": 100}, "victim": victim});
             let (early, overflow, arrived) = overload(config, 1.25, 200.0);
             assert!(

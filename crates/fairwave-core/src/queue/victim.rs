@@ -5,9 +5,13 @@
 //!
 //! [`Victim::VoiceGuard`] is fairwave's own, see [`VoiceGuardConfig`].
 //!
+//! [`Victim::HighestLayer`] is the prioritised transmission that paper 002 §3.3 offers: routers discard the less important
+//! layers of a video first.
+//!
 //! **Assumptions**, where 004 is silent: of classes that hold equally many bytes Drop-Sel takes from TCP before other
 //! UDP before voice, since a loss tells TCP something and costs voice most. The packet in transmission is neither
-//! counted nor chosen.
+//! counted nor chosen. 002 does not say which packet of a layer goes: the newest, so that a queue without enhancement layers
+//! is drop-tail; nor how other traffic is ranked: as a base layer.
 
 use std::fmt;
 
@@ -38,14 +42,23 @@ pub enum Victim {
     DropSel,
     /// Drop-Sel with an automatic switch for voice (fairwave's answer to paper 004 §4.4.1): see [`VoiceGuardConfig`].
     VoiceGuard(VoiceGuardConfig),
+    /// Paper 002 §3.3: of the highest video layer that waits, the packet that came last. The base layer and all other
+    /// traffic go only when no enhancement layer waits; then it is the arrival.
+    HighestLayer,
 }
 
 impl Victim {
     /// Every rule, with the parameters that it has when none are given.
-    pub const ALL: [Victim; 5] =
-        [Victim::Tail, Victim::Front, Victim::Random, Victim::DropSel, Victim::VoiceGuard(VoiceGuardConfig::DEFAULT)];
+    pub const ALL: [Victim; 6] = [
+        Victim::Tail,
+        Victim::Front,
+        Victim::Random,
+        Victim::DropSel,
+        Victim::VoiceGuard(VoiceGuardConfig::DEFAULT),
+        Victim::HighestLayer,
+    ];
 
-    const NAMES: [&'static str; 5] = ["tail", "front", "random", "drop-sel", "voice-guard"];
+    const NAMES: [&'static str; 6] = ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"];
 
     /// Checks the ranges of the rule's parameters.
     ///
@@ -79,6 +92,8 @@ enum Table {
     DropSel {},
     /// Drop-Sel with an automatic switch for voice.
     VoiceGuard(VoiceGuardConfig),
+    /// The newest packet of the highest video layer (paper 002 §3.3).
+    HighestLayer {},
 }
 
 impl Serialize for Victim {
@@ -88,6 +103,7 @@ impl Serialize for Victim {
             Victim::Front => "front",
             Victim::Random => "random",
             Victim::DropSel => "drop-sel",
+            Victim::HighestLayer => "highest-layer",
             Victim::VoiceGuard(config) if *config == VoiceGuardConfig::DEFAULT => "voice-guard",
             Victim::VoiceGuard(config) => return Table::VoiceGuard(*config).serialize(serializer),
         };
@@ -113,6 +129,7 @@ impl<'de> Deserialize<'de> for Victim {
                     Table::Random {} => Victim::Random,
                     Table::DropSel {} => Victim::DropSel,
                     Table::VoiceGuard(config) => Victim::VoiceGuard(config),
+                    Table::HighestLayer {} => Victim::HighestLayer,
                 })
             }
         }
@@ -142,6 +159,7 @@ pub(super) enum Selector {
     Random,
     DropSel,
     VoiceGuard(VoiceGuard),
+    HighestLayer,
 }
 
 impl Selector {
@@ -152,6 +170,7 @@ impl Selector {
             Victim::Random => Selector::Random,
             Victim::DropSel => Selector::DropSel,
             Victim::VoiceGuard(config) => Selector::VoiceGuard(VoiceGuard::new(&config, rate)),
+            Victim::HighestLayer => Selector::HighestLayer,
         }
     }
 
@@ -171,6 +190,7 @@ impl Selector {
             Selector::Front => buffer.front(),
             Selector::Random => buffer.any(stream.below(u64::from(buffer.total().packets))),
             Selector::DropSel => front_of_heaviest(buffer, &[Class::Tcp, Class::OtherUdp, Class::Voice]),
+            Selector::HighestLayer => buffer.back_of_highest_layer(),
             Selector::VoiceGuard(guard) if guard.is_closed() => {
                 front_of_heaviest(buffer, &[Class::Tcp, Class::OtherUdp]).or_else(|| buffer.front())
             }
@@ -238,6 +258,30 @@ mod tests {
         for victim in Victim::ALL {
             assert_eq!(chosen(victim, &buffer(&[])), None, "{victim:?}");
         }
+    }
+
+    fn layered(layers: &[u8]) -> Buffer {
+        let mut buffer = Buffer::with_capacity(8);
+        for (flow, &layer) in layers.iter().enumerate() {
+            buffer.push(Instant::ZERO, Packet { layer, ..packet(flow as u32, 1000, Class::OtherUdp) });
+        }
+        buffer
+    }
+
+    #[test]
+    fn the_newest_packet_of_the_highest_layer_goes_first_and_the_base_layer_last() {
+        let mut buffer = layered(&[0, 2, 4, 1, 4, 0]);
+        let mut gone = Vec::new();
+        while let Some(place) = Selector::HighestLayer.choose(&buffer, &mut stream()) {
+            gone.push(buffer.remove(place).flow.0);
+        }
+        assert_eq!(gone, [4, 2, 1, 3, 5, 0]);
+    }
+
+    #[test]
+    fn without_enhancement_layers_the_highest_layer_rule_is_drop_tail() {
+        let queue = layered(&[0, 0, 0]);
+        assert_eq!(chosen(Victim::HighestLayer, &queue), chosen(Victim::Tail, &queue));
     }
 
     #[test]
