@@ -16,6 +16,7 @@ mod replicate;
 mod result;
 mod run;
 mod unit_log;
+mod watched;
 
 pub use application::{PlaybackRow, RecoveryRow};
 pub use classes::ClassRow;

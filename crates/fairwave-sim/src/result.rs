@@ -16,6 +16,7 @@ use crate::link::Service;
 use crate::measure::Bins;
 use crate::run::{Receiving, Simulation};
 use crate::unit_log::UnitLog;
+use crate::watched;
 
 /// Everything that a run leaves.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -107,6 +108,12 @@ pub struct FlowRow {
     pub mouth_to_ear_s: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
+    /// Frames of a video that were to be shown by the end.
+    pub frames: u64,
+    /// Share of them of which at least the base layer could be decoded; NaN for what is not video.
+    pub decodable_ratio: f64,
+    /// Layers in which they could be decoded, mean; NaN for what is not video.
+    pub decodable_layers: f64,
     /// Packets dropped by queues that a judging receiver took for congestion.
     pub congestion_as_congestion: u64,
     /// Packets dropped by queues that it took for random loss.
@@ -372,6 +379,9 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
         units_skipped: 0,
+        frames: 0,
+        decodable_ratio: f64::NAN,
+        decodable_layers: f64::NAN,
         congestion_as_congestion: judgements.congestion_as_congestion,
         congestion_as_random: judgements.congestion_as_random,
         random_as_congestion: judgements.random_as_congestion,
@@ -380,6 +390,12 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
     if let Some(log) = &receiving.units {
         describe_units(&mut row, log);
         rate_call(&mut row, log, plan);
+        if let Some(frames) = plan.traffic.frames() {
+            let watched = watched::decodability(log, &frames, simulation.window.end);
+            row.frames = watched.frames;
+            row.decodable_ratio = watched.ratio();
+            row.decodable_layers = watched.mean_layers();
+        }
     }
     row
 }

@@ -44,6 +44,28 @@ fn units_that_adaptation_leaves_out_are_neither_sent_nor_lost() {
 }
 
 #[test]
+fn without_loss_every_frame_is_decodable_in_the_layers_that_were_sent() {
+    let flow = &run_dvrc(0.0, 0).flows[0];
+    assert_eq!(flow.lost + flow.dropped, 0, "the link carries all layers");
+    assert_eq!((flow.frames, flow.decodable_ratio), (29 * 25 + 1, 1.0), "those shown a second after they are made");
+    assert!(flow.decodable_layers > 2.0 && flow.decodable_layers <= 3.0, "{}", flow.decodable_layers);
+}
+
+#[test]
+fn loss_spoils_more_frames_than_it_hits() {
+    let flow = &run_dvrc(0.03, 0).flows[0];
+    let hit = 1.0 - (1.0_f64 - 0.03).powi(2); // at most two packets in a base layer's mean frame of 500 bytes
+    assert!(1.0 - flow.decodable_ratio > hit, "{} undecodable", 1.0 - flow.decodable_ratio);
+    assert!(flow.decodable_ratio > 0.2);
+}
+
+#[test]
+fn what_is_not_video_has_no_frames() {
+    let flow = &run_dvrc(0.0, 1).flows[1];
+    assert!(flow.frames == 0 && flow.decodable_ratio.is_nan() && flow.decodable_layers.is_nan());
+}
+
+#[test]
 fn with_random_loss_alone_no_loss_is_congestions() {
     let flow = &run_dvrc(0.03, 0).flows[0];
     assert_eq!((flow.dropped, flow.congestion_as_congestion + flow.congestion_as_random), (0, 0));

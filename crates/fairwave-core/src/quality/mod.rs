@@ -3,6 +3,7 @@
 //! Measures that a simulator feeds event by event are accumulators (`on_received`); those that look back on a run are
 //! functions. Where papers leave open what a measure means, each reading has a name and all are reported.
 
+pub mod decodable;
 pub mod delay;
 pub mod emodel;
 pub mod fairness;

@@ -25,7 +25,7 @@ pub use codec::Codec;
 pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
-pub use video::{Video, VideoConfig, VideoFit, VideoTrace, VideoTraceConfig};
+pub use video::{Frames, Video, VideoConfig, VideoFit, VideoTrace, VideoTraceConfig};
 pub use voice::{Reading, Recording, RecordingConfig, VoiceConfig};
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
@@ -111,6 +111,15 @@ impl TrafficConfig {
             TrafficConfig::Video(config) => LayerRates::new(&config.layers).unwrap_or_default(),
             TrafficConfig::VideoTrace(config) => config.rates().unwrap_or_default(),
             _ => LayerRates::default(),
+        }
+    }
+
+    /// The frames of applications that are videos.
+    pub fn frames(&self) -> Option<Frames> {
+        match self {
+            TrafficConfig::Video(config) => config.frames(),
+            TrafficConfig::VideoTrace(config) => config.frames(),
+            _ => None,
         }
     }
 

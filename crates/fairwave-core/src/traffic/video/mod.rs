@@ -40,6 +40,29 @@ pub struct VideoConfig {
     /// How frame sizes vary. Default: the fit that comes with fairwave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<VideoFit>,
+    /// How long after it was made a frame is shown; what arrives later is of no use to the decoder. Default 1 s.
+    pub playout_delay: Span,
+}
+
+/// How long after they were made frames are shown, where nothing is said: a second, as a player of live streams may buffer.
+pub(in crate::traffic) const PLAYOUT_DELAY: Span = Span::from_secs(1);
+
+/// A video's frames as a decoder sees them: how many layers, which types, when they are shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frames {
+    /// Layers of each frame: unit number = frame × layers + layer.
+    pub layers: u8,
+    /// From making a frame to showing it.
+    pub playout_delay: Span,
+    /// The frames' types in order, after which they begin again.
+    types: Vec<FrameType>,
+}
+
+impl Frames {
+    /// The type of a frame, by its number from 0.
+    pub fn frame_type(&self, frame: usize) -> FrameType {
+        self.types.get(frame % self.types.len().max(1)).copied().unwrap_or_default()
+    }
 }
 
 impl Default for VideoConfig {
@@ -49,6 +72,7 @@ impl Default for VideoConfig {
             frame_rate: 25.0,
             group: "IBBPBBPBBPBB".to_owned(),
             fit: None,
+            playout_delay: PLAYOUT_DELAY,
         }
     }
 }
@@ -66,6 +90,12 @@ impl VideoConfig {
             Some(fit) => fit.check().map_err(|e| e.within("fit")),
             None => Ok(()),
         }
+    }
+
+    /// The frames as a decoder sees them; none when [`VideoConfig::check`] refuses the configuration.
+    pub(in crate::traffic) fn frames(&self) -> Option<Frames> {
+        let layers = LayerRates::new(&self.layers).ok()?.count();
+        Some(Frames { layers, playout_delay: self.playout_delay, types: self.order().ok()? })
     }
 
     /// The group's frames in order.

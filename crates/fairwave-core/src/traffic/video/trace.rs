@@ -5,10 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cutter, frame_time};
+use super::{Cutter, Frames, PLAYOUT_DELAY, frame_time};
 use crate::config::ConfigError;
 use crate::traffic::{FrameType, LayerRates, Unit};
-use crate::units::{Bytes, Instant, Rate};
+use crate::units::{Bytes, Instant, Rate, Span};
 
 /// One frame of a real video.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,13 @@ pub struct VideoTraceConfig {
     /// Begin again at the end. Default false: the video ends with its last frame.
     #[serde(default)]
     pub repeat: bool,
+    /// How long after it was made a frame is shown; what arrives later is of no use to the decoder. Default 1 s.
+    #[serde(default = "default_playout_delay")]
+    pub playout_delay: Span,
+}
+
+fn default_playout_delay() -> Span {
+    PLAYOUT_DELAY
 }
 
 fn default_frame_rate() -> f64 {
@@ -62,13 +69,19 @@ impl VideoTraceConfig {
         self.rates().map(|_| ())
     }
 
+    /// The frames as a decoder sees them; none when [`VideoTraceConfig::check`] refuses the configuration.
+    pub(in crate::traffic) fn frames(&self) -> Option<Frames> {
+        let types = self.frames.iter().map(|frame| frame.frame_type).collect();
+        Some(Frames { layers: self.rates().ok()?.count(), playout_delay: self.playout_delay, types })
+    }
+
     /// The mean rate of each layer.
     ///
     /// # Errors
     /// When a layer is empty in all frames.
     pub(in crate::traffic) fn rates(&self) -> Result<LayerRates, ConfigError> {
         let layers = self.frames.first().map_or(0, |frame| frame.sizes.len());
-        let duration = crate::units::Span::from_seconds(self.frames.len() as f64 / self.frame_rate);
+        let duration = Span::from_seconds(self.frames.len() as f64 / self.frame_rate);
         let rates: Vec<Rate> = (0..layers)
             .map(|layer| {
                 let bytes = self.frames.iter().map(|f| f.sizes.get(layer).map_or(0, |&size| u64::from(size))).sum();
