@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::fuzz_cases;
 use proptest::prelude::*;
 
 fn data() -> Data {
@@ -126,14 +127,8 @@ fn decodes_faithfully_or_says_why(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// How many cases a fuzz test runs: few among the other tests, as many as `make fuzz` asks for.
-fn cases() -> ProptestConfig {
-    let asked = std::env::var("FAIRWAVE_FUZZ_CASES").ok().and_then(|text| text.parse().ok());
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(asked.unwrap_or(512)) }
-}
-
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(fuzz_cases(512))]
 
     #[test]
     fn fuzz_any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
