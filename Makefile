@@ -48,9 +48,10 @@ validate: setup  ## the same scenarios in ns-2 and in fairwave
 validate-quick: setup  ## a part of them, in less than a minute; writes nothing
 	$(BIN)/python -m validation --quick
 
-docs: setup  ## what is drawn and measured for docs/
+docs: setup  ## what is drawn, measured and gathered for docs/
 	$(BIN)/python -m fairwave.report.controllers docs
 	$(BIN)/python -m fairwave.video.fit
+	$(BIN)/python -m validation.citations
 
 fuzz:  ## long fuzzing of parsers, decoders, queues and the TCP receiver
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --release --workspace fuzz -- --nocapture

@@ -250,7 +250,14 @@ def _transport(
             )
         if header != 32.0:
             raise NotInNs2Error(f"{where}: ns-2's TFRC has a header of 32 B")
-        return "Agent/TFRC", "Agent/TFRCSink", {"packetSize_": f"{segment:.0f}"}, {}, 1.0
+        # Its sink counts headers, like that of TCP.
+        return (
+            "Agent/TFRC",
+            "Agent/TFRCSink",
+            {"packetSize_": f"{segment:.0f}"},
+            {},
+            segment / (segment + header),
+        )
     if name not in _TCPS:
         raise NotInNs2Error(
             f"{where}: ns-2.35 has no transport `{name}`; it has {', '.join(_TCPS)}, tfrc, udp"

@@ -73,9 +73,10 @@ pub enum PlayoutConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
-    /// Algorithm 1: exponential averages with weight 0.998002.
+    /// Ramjee et al. 1994, Algorithm 1: exponential averages with weight 0.998002.
     Average,
-    /// Algorithm 4: exponential averages with weight 7/8 that follow a spike of delay at once and forget it at once.
+    /// Ramjee et al. 1994, Algorithm 4: exponential averages with weight 7/8 that follow a spike of delay at once and forget
+    /// it at once.
     #[default]
     Spike,
 }
@@ -190,7 +191,7 @@ struct Delays {
     deviation: f64,
     /// The last two delays, newest first.
     last: Option<[f64; 2]>,
-    /// While a spike lasts: Algorithm 4's `var`.
+    /// While a spike lasts: Ramjee et al. 1994, Algorithm 4's `var`.
     spike: Option<f64>,
 }
 
@@ -222,7 +223,7 @@ impl Delays {
         self.deviation = weight * self.deviation + (1.0 - weight) * (self.mean - delay).abs();
     }
 
-    /// Algorithm 4, whose thresholds of 800 and 63 samples at 8 kHz are 100 ms and 7.875 ms.
+    /// Ramjee et al. 1994, Algorithm 4, whose thresholds of 800 and 63 samples at 8 kHz are 100 ms and 7.875 ms.
     fn spike(&mut self, delay: f64, last: f64, before: f64) {
         match self.spike {
             None if (delay - last).abs() > 2.0 * self.deviation + 100.0 => self.spike = Some(0.0),
