@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from fairwave.validation import ns2
+from fairwave.validation import ns2, references
 from fairwave.validation.case import NsCase, NsFlow, NsLink, NsQueue
 from fairwave.validation.measures import jain, of_ns2, variation
 from fairwave.validation.tcl import tcl
@@ -124,3 +126,34 @@ def test_agreement_is_by_margin_or_by_both_intervals(ours: Estimate, theirs: Est
 
 def test_drop_rates_of_one_packet_agree() -> None:
     assert compare([{"drop_rate": 0.0}], [{"drop_rate": 1e-4}])[0].reason == "resolution"
+
+
+def test_a_difference_whose_own_interval_contains_zero_is_undecided() -> None:
+    ours, theirs = Estimate.of([10.0, 12.0, 14.0]), Estimate.of([8.0, 8.1, 8.2])
+    assert Comparison("goodput_mbps/tcp", ours, theirs).undecided
+    far = Estimate.of([20.0, 21.0, 22.0])
+    assert not Comparison("goodput_mbps/tcp", ours, far).undecided
+
+
+def test_what_agrees_is_not_undecided() -> None:
+    ours, theirs = Estimate.of([1.0, 1.0, 1.01]), Estimate.of([1.0, 1.01, 1.01])
+    assert not Comparison("goodput_mbps/tcp", ours, theirs).undecided
+
+
+def test_a_reference_is_found_by_name_and_its_spread_becomes_an_interval(tmp_path: Path) -> None:
+    metrics = {"drop_rate": {"mean": 0.02, "std": 0.001}}
+    file = tmp_path / "some.json"
+    file.write_text(json.dumps({"seeds": [1, 2, 3, 4], "results": [{"name": "one", "results": metrics}]}))
+    (found,) = references.compare([{"drop_rate": 0.02}, {"drop_rate": 0.021}], file, "one")
+    assert found.theirs == Estimate(0.02, pytest.approx(3.182 * 0.001 / 2, rel=1e-3), 4)
+    with pytest.raises(LookupError, match="other"):
+        references.compare([{"drop_rate": 0.02}], file, "other")
+
+
+@needs_ns2
+def test_what_ns2_printed_is_kept_and_not_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = of_ns2(ns2.recall(one_hop(), tmp_path))
+    monkeypatch.setenv("PATH", "")
+    assert of_ns2(ns2.recall(one_hop(), tmp_path)) == once

@@ -18,6 +18,7 @@ from fairwave.validation.translate import NotInNs2Error
 from fairwave.validation.verdict import Estimate
 
 EXPLANATIONS = Path(__file__).with_name("explanations.toml")
+REFERENCES = Path(__file__).with_name("ns2")
 
 
 def main() -> int:
@@ -51,7 +52,7 @@ def main() -> int:
         count = options.seeds or (min(case.seeds, 3) if options.quick else case.seeds)
         begin = time.monotonic()
         try:
-            outcome = suite.run(case, range(1, count + 1), options.kept, options.threads)
+            outcome = suite.run(case, range(1, count + 1), options.kept, REFERENCES, options.threads)
         except NotInNs2Error as error:
             print(f"{case.key}: left out: {error}", file=sys.stderr)
             continue
@@ -63,9 +64,13 @@ def main() -> int:
             flush=True,
         )
         for comparison in outcome.comparisons if options.case else outcome.disagreeing:
-            mark = "" if comparison.agrees else "  differs"
+            mark = "" if comparison.agrees else "  undecided" if comparison.undecided else "  differs"
             ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
             print(f"    {comparison.measure:26} fairwave {ours}  ns-2 {theirs}{mark}")
+        for comparison in outcome.references:
+            if not comparison.agrees and not comparison.undecided:
+                ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
+                print(f"    {comparison.measure:26} fairwave {ours}  reference {theirs}")
     missing = report.unexplained(outcomes, known)
     if not options.quick and not options.case:
         (options.out / "figures").mkdir(parents=True, exist_ok=True)

@@ -22,18 +22,20 @@ class Case:
 
     ``seeds`` is the number of independent runs; ``quick`` marks the cases of ``make validate-quick``;
     ``trace`` the flow whose window is drawn, from both simulators, over the first ``trace_until`` seconds.
+    ``reference`` is a file of ``validation/ns2`` and the name of a result in it that was made independently.
     """
 
     key: str
     title: str
     family: str
     scenario: Table
-    seeds: int = 10
+    seeds: int = 5
     quick: bool = False
     trace: bool = False
     trace_until: float = 30.0
     bottleneck: str = "r1>r2"
     skip: tuple[str, ...] = field(default=())
+    reference: tuple[str, str] | None = None
 
 
 #: The TCPs that are compared: name in reports, transport in the scenario.
@@ -128,7 +130,7 @@ def talkers(count: int, distribution: str) -> Table:
 
 def cases() -> list[Case]:
     """Every case, in the order of the report."""
-    return [*_windows(), *_static(), *_errors(), *_queues(), *_tfrc(), *_voice(), *_round_trips()]
+    return [*_windows(), *_static(), *_phases(), *_errors(), *_queues(), *_tfrc(), *_voice(), *_round_trips()]
 
 
 def _windows() -> Iterator[Case]:
@@ -149,17 +151,37 @@ def _windows() -> Iterator[Case]:
         )
 
 
+def jittered(transport: Table, megabits: int) -> Table:
+    """The transport, with each segment held back at random for up to its own time on the bottleneck.
+
+    ns-2's ``overhead_``: without it, flows of equal round trip meet at the bottleneck at the same instants again
+    and again, and what is compared is who wins ties (Floyd & Jacobson 1992).
+    """
+    return transport | {"send-jitter": f"{1040 * 8 / megabits:.0f} us"}
+
+
 def _static() -> Iterator[Case]:
     for key, transport in TCPS.items():
         for count in (10, 50):
-            scenario = dumbbell(f"{count} {key} flows at 10 Mb/s", [bulk(transport, count)])
+            flows = [bulk(jittered(transport, 10), count)]
+            scenario = dumbbell(f"{count} {key} flows at 10 Mb/s", flows)
             title = f"{count} {key} flows, 10 Mb/s"
             yield Case(f"static/10/{key}/{count}", title, "Static FTP", scenario, quick=count == 10)
     for key, transport in TCPS.items():
-        scenario = dumbbell(
-            f"50 {key} flows at 100 Mb/s", [bulk(transport, 50)], megabits=100, duration=30, warmup=10
-        )
-        yield Case(f"static/100/{key}/50", f"50 {key} flows, 100 Mb/s", "Static FTP", scenario, seeds=5)
+        flows = [bulk(jittered(transport, 100), 50)]
+        scenario = dumbbell(f"50 {key} flows at 100 Mb/s", flows, megabits=100, duration=30, warmup=10)
+        yield Case(f"static/100/{key}/50", f"50 {key} flows, 100 Mb/s", "Static FTP", scenario, seeds=3)
+
+
+def _phases() -> Iterator[Case]:
+    for key in ("reno", "sack"):
+        for count in (10, 50):
+            scenario = dumbbell(f"{count} {key} flows at 10 Mb/s, in step", [bulk(TCPS[key], count)])
+            title = f"{count} {key} flows, 10 Mb/s, no random delay of sending"
+            yield Case(f"phase/{key}/{count}", title, "In step", scenario)
+    flows = [talkers(40, "exponential"), bulk(TCPS["reno"], 5)]
+    title = "40 talkers and 5 Reno FTP, 2 Mb/s, no random delay of sending"
+    yield Case("phase/voice", title, "In step", dumbbell("voice and FTP, in step", flows, megabits=2))
 
 
 def _errors() -> Iterator[Case]:
@@ -198,6 +220,15 @@ QUEUES: dict[str, Table] = {
     "avq": {"discipline": "avq", "preset": "ns2", "capacity": {"bytes": 125000}},
 }
 
+#: What the references call these queues.
+REFERENCES = {
+    "drop-tail": "DropTail",
+    "red-bytes": "RED ns-2 defaults (byte mode, auto thresholds)",
+    "red-packets": "RED packet mode 25/75, w=0.002, max_p=0.1, gentle",
+    "rem": "REM ns-2 defaults",
+    "avq": "Vq (AVQ) ns-2 defaults",
+}
+
 
 def _queues() -> Iterator[Case]:
     for key, queue in QUEUES.items():
@@ -208,6 +239,7 @@ def _queues() -> Iterator[Case]:
             "Queues",
             mixed,
             quick=key == "red-packets",
+            reference=("queues.json", REFERENCES[key]),
         )
         alone = dumbbell(f"30 CBR through {key}", [cbr(30)], queue=queue, duration=30, warmup=10)
         yield Case(
@@ -222,24 +254,27 @@ def _tfrc() -> Iterator[Case]:
     record = {"bin": "150 ms", "goodput": ["*"]}
     fast = {"rate": "100 Mb/s"}
     alone = dumbbell("one TFRC flow", [streams(1)], duration=120, warmup=20, record=record, access=fast)
-    yield Case("tfrc/1", "1 TFRC flow, access 100 Mb/s", "TFRC", alone)
+    one = ("tfrc.json", "1 TFRC, access 100 Mb/s")
+    yield Case("tfrc/1", "1 TFRC flow, access 100 Mb/s", "TFRC", alone, reference=one)
     ten = dumbbell("ten TFRC flows", [streams(10)], duration=120, warmup=20, record=record)
-    yield Case("tfrc/10", "10 TFRC flows", "TFRC", ten)
+    yield Case("tfrc/10", "10 TFRC flows", "TFRC", ten, reference=("tfrc.json", "10 TFRC"))
     both = [streams(5), bulk(TCPS["sack"], 5)]
-    for key in ("drop-tail", "red-packets"):
+    for key, name in (("drop-tail", ""), ("red-packets", ", RED packet mode 25/75")):
         scenario = dumbbell(
             f"TFRC and SACK, {key}", both, duration=120, warmup=20, record=record, queue=QUEUES[key]
         )
-        yield Case(f"tfrc/5+5/{key}", f"5 TFRC against 5 SACK flows, {key}", "TFRC", scenario)
+        title = f"5 TFRC against 5 SACK flows, {key}"
+        reference = ("tfrc.json", f"5 TFRC vs 5 Sack1{name}")
+        yield Case(f"tfrc/5+5/{key}", title, "TFRC", scenario, reference=reference)
 
 
 def _voice() -> Iterator[Case]:
     for distribution in ("exponential", "pareto"):
-        flows = [talkers(40, distribution), bulk(TCPS["reno"], 5)]
+        flows = [talkers(40, distribution), bulk(jittered(TCPS["reno"], 2), 5)]
         scenario = dumbbell(f"voice ({distribution}) and FTP", flows, megabits=2)
         title = f"40 talkers ({distribution} on/off) over UDP and 5 Reno FTP, 2 Mb/s"
         yield Case(
-            f"voice/{distribution}", title, "Voice", scenario, quick=distribution == "exponential", seeds=20
+            f"voice/{distribution}", title, "Voice", scenario, quick=distribution == "exponential", seeds=10
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fairwave.validation import explanations
+from fairwave.validation import explanations, opinion
 from fairwave.validation.verdict import MARGIN, RESOLUTION
 
 if TYPE_CHECKING:
@@ -28,8 +28,18 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
                     "fairwave": [_number(comparison.ours.mean), _number(comparison.ours.half)],
                     "ns2": [_number(comparison.theirs.mean), _number(comparison.theirs.half)],
                     "agrees": comparison.reason or False,
+                    "undecided": comparison.undecided,
                 }
                 for comparison in outcome.comparisons
+            },
+            "references": {
+                comparison.measure: {
+                    "fairwave": [_number(comparison.ours.mean), _number(comparison.ours.half)],
+                    "reference": [_number(comparison.theirs.mean), _number(comparison.theirs.half)],
+                    "agrees": comparison.reason or False,
+                    "undecided": comparison.undecided,
+                }
+                for comparison in outcome.references
             },
         }
         for outcome in outcomes
@@ -37,12 +47,14 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def unexplained(outcomes: Iterable[Outcome], known: list[Explanation]) -> list[tuple[str, str]]:
-    """Case and measure of each difference that nobody has explained."""
+    """Case and measure of each decided difference that nobody has explained, those to the references included."""
     return [
         (outcome.case.key, comparison.measure)
         for outcome in outcomes
-        for comparison in outcome.disagreeing
-        if explanations.find(known, outcome.case.key, comparison.measure) is None
+        for comparison in [*outcome.comparisons, *outcome.references]
+        if not comparison.agrees
+        and not comparison.undecided
+        and explanations.find(known, outcome.case.key, comparison.measure) is None
     ]
 
 
@@ -53,7 +65,9 @@ def markdown(outcomes: Sequence[Outcome], known: list[Explanation], command: str
 
 def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) -> Iterator[str]:
     compared = sum(len(outcome.comparisons) for outcome in outcomes)
-    agreeing = compared - sum(len(outcome.disagreeing) for outcome in outcomes)
+    differing = [comparison for outcome in outcomes for comparison in outcome.disagreeing]
+    undecided = sum(comparison.undecided for comparison in differing)
+    decided = len(differing) - undecided
     missing = unexplained(outcomes, known)
     yield "# Beside ns-2"
     yield ""
@@ -73,22 +87,31 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
         f" or if each mean"
         " lies inside the other's 95 % interval (Student's, over seeds), or if they differ by less than"
         " what the measure"
-        f" resolves ({resolutions}). Where it does not agree, the table says ✗ and a note says why."
+        f" resolves ({resolutions})."
     )
     yield ""
     yield (
-        f"**Result.** {agreeing} of {compared} measures in {len(outcomes)} cases agree;"
-        f" {compared - agreeing} do not, of which {len(missing)} are without an explanation."
+        "Where it does not agree but the 95 % interval of the difference itself (Welch's) contains 0, these seeds"
+        " cannot tell the two simulators apart: *undecided*. Every other difference has a note that says why."
+    )
+    yield ""
+    yield (
+        f"**Result.** Of {compared} measures in {len(outcomes)} cases, {compared - len(differing)} agree"
+        f" ({_share(compared - len(differing), compared)}), {undecided} are undecided and {decided} differ, of which"
+        f" {len(missing)} without an explanation."
     )
     for case, measure in missing:
         yield f"- unexplained: `{measure}` in `{case}`"
     yield ""
-    yield "| case | agree | differ |"
-    yield "|---|---|---|"
+    yield "| case | agree | undecided | differ |"
+    yield "|---|---|---|---|"
     for outcome in outcomes:
-        differ = ", ".join(f"`{comparison.measure}`" for comparison in outcome.disagreeing) or "–"
+        undecided_, differ = (
+            ", ".join(f"`{one.measure}`" for one in outcome.disagreeing if one.undecided is which) or "–"
+            for which in (True, False)
+        )
         agree = len(outcome.comparisons) - len(outcome.disagreeing)
-        yield f"| {outcome.case.title} | {agree} of {len(outcome.comparisons)} | {differ} |"
+        yield f"| {outcome.case.title} | {agree} of {len(outcome.comparisons)} | {undecided_} | {differ} |"
     used: dict[str, Explanation] = {}
     for family in dict.fromkeys(outcome.case.family for outcome in outcomes):
         yield ""
@@ -96,6 +119,9 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
         for outcome in outcomes:
             if outcome.case.family == family:
                 yield from _case(outcome, known, used)
+    yield from _references(outcomes, known, used)
+    yield ""
+    yield from opinion.lines()
     if used:
         yield ""
         yield "## Why they differ"
@@ -119,19 +145,49 @@ def _case(outcome: Outcome, known: list[Explanation], used: dict[str, Explanatio
     yield "| measure | fairwave | ns-2 | difference | verdict |"
     yield "|---|---|---|---|---|"
     for comparison in outcome.comparisons:
-        verdict = {"margin": "✓", "intervals": "✓ intervals", "resolution": "✓ resolution"}.get(
-            comparison.reason
-        )
-        if verdict is None:
-            reason = explanations.find(known, outcome.case.key, comparison.measure)
-            verdict = "✗ unexplained"
-            if reason is not None:
-                used.setdefault(reason.id, reason)
-                verdict = f"✗ [{reason.id}](#{reason.id})"
-        yield (
-            f"| {comparison.measure} | {_shown(comparison.ours)} | {_shown(comparison.theirs)} |"
-            f" {_difference(comparison)} | {verdict} |"
-        )
+        yield f"| {_row(comparison)} | {_verdict(outcome, comparison, known, used)} |"
+
+
+def _references(
+    outcomes: Sequence[Outcome], known: list[Explanation], used: dict[str, Explanation]
+) -> Iterator[str]:
+    yield ""
+    yield "## Results made independently"
+    yield ""
+    yield (
+        "ns-2's results in `validation/ns2` were made without fairwave, with starting times of their own; these are"
+        " means and intervals over fairwave's seeds beside those over theirs. The dumbbells of TCP there (Reno,"
+        " NewReno, SACK, Vegas, AIMD; 10, 50 and 100 flows) are held against fairwave by `cargo test -p fairwave-sim`."
+    )
+    yield ""
+    yield "| case | measure | fairwave | reference | difference | verdict |"
+    yield "|---|---|---|---|---|---|"
+    for outcome in outcomes:
+        for comparison in outcome.references:
+            verdict = _verdict(outcome, comparison, known, used)
+            yield f"| {outcome.case.title} | {_row(comparison)} | {verdict} |"
+
+
+def _row(comparison: Comparison) -> str:
+    return f"{comparison.measure} | {_shown(comparison.ours)} | {_shown(comparison.theirs)} | {_difference(comparison)}"
+
+
+def _verdict(
+    outcome: Outcome, comparison: Comparison, known: list[Explanation], used: dict[str, Explanation]
+) -> str:
+    if comparison.reason:
+        return {"margin": "✓", "intervals": "✓ intervals", "resolution": "✓ resolution"}[comparison.reason]
+    if comparison.undecided:
+        return "≈ undecided"
+    reason = explanations.find(known, outcome.case.key, comparison.measure)
+    if reason is None:
+        return "✗ unexplained"
+    used.setdefault(reason.id, reason)
+    return f"✗ [{reason.id}](#{reason.id})"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"
 
 
 def figure_name(outcome: Outcome) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import fairwave
 from fairwave.validation import ns2
+from fairwave.validation import references as independent
 from fairwave.validation.measures import of_ns2
 from fairwave.validation.ours import of_fairwave, window_of
 from fairwave.validation.translate import translate
@@ -26,13 +27,17 @@ Trace = list[tuple[float, float]]
 
 @dataclass
 class Outcome:
-    """A case in both simulators: comparisons, and the two windows where the case asks for them."""
+    """A case in both simulators: comparisons, and the two windows where the case asks for them.
+
+    ``references`` compares fairwave with ns-2's results that were made independently, where there are any.
+    """
 
     case: Case
     comparisons: list[Comparison]
     seeds: int
     ours_window: Trace = field(default_factory=list)
     ns2_window: Trace = field(default_factory=list)
+    references: list[Comparison] = field(default_factory=list)
 
     @property
     def disagreeing(self) -> list[Comparison]:
@@ -40,7 +45,9 @@ class Outcome:
         return [comparison for comparison in self.comparisons if not comparison.agrees]
 
 
-def run(case: Case, seeds: Sequence[int], kept: Path, threads: int | None = None) -> Outcome:
+def run(
+    case: Case, seeds: Sequence[int], kept: Path, references: Path, threads: int | None = None
+) -> Outcome:
     """Runs ``case`` with these seeds in both simulators.
 
     ``kept`` is the folder in which ns-2's output is kept, so that work that was interrupted goes on where it
@@ -57,8 +64,12 @@ def run(case: Case, seeds: Sequence[int], kept: Path, threads: int | None = None
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
         theirs = list(pool.map(lambda each: ns2.recall(translate(each, case.bottleneck), kept), plans))
     warmup = plans[0]["warmup_ns"] / 1e9
-    compared = compare(of_fairwave(results, case.bottleneck, warmup), [of_ns2(each) for each in theirs])
+    ours = of_fairwave(results, case.bottleneck, warmup)
+    compared = compare(ours, [of_ns2(each) for each in theirs])
     outcome = Outcome(case, [each for each in compared if each.measure not in case.skip], len(seeds))
+    if case.reference:
+        file, name = case.reference
+        outcome.references = independent.compare(ours, references / file, name)
     if case.trace:
         first = plans[0]["flows"][plans[0]["record"]["windows"][0]]["name"]
         outcome.ours_window = window_of(results, first)

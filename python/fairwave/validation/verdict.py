@@ -3,6 +3,9 @@
 A measure agrees if the means differ by at most the margin (3 % of ns-2's mean), or if each mean lies inside
 the other's 95 % interval, or if they differ by less than what the measure can resolve (a drop rate of
 0.0002 beside one of 0.0003 is no finding). Intervals are Student's over independent seeds.
+
+Two intervals of the same mean miss each other's means now and then: what does not agree so is *undecided* where
+the difference's own 95 % interval (Welch's) contains 0, for then these seeds cannot tell the simulators apart.
 """
 
 from __future__ import annotations
@@ -42,6 +45,11 @@ class Estimate:
         factor = float(stats.t.ppf(0.975, count - 1))
         return cls(mean, factor * deviation / math.sqrt(count), count)
 
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; infinite for a single seed."""
+        return self.half / float(stats.t.ppf(0.975, self.count - 1)) if self.count > 1 else math.inf
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -55,6 +63,20 @@ class Comparison:
     def difference(self) -> float:
         """Relative difference of the means, ours − theirs over theirs; NaN where theirs is 0."""
         return (self.ours.mean - self.theirs.mean) / self.theirs.mean if self.theirs.mean else math.nan
+
+    @property
+    def undecided(self) -> bool:
+        """True where the two do not agree but the 95 % interval of their difference contains 0 (Welch)."""
+        if self.agrees or min(self.ours.count, self.theirs.count) < 2:
+            return False
+        errors = [one.error**2 for one in (self.ours, self.theirs)]
+        if sum(errors) == 0.0:
+            return False
+        freedom = sum(errors) ** 2 / sum(
+            error**2 / (one.count - 1) for error, one in zip(errors, (self.ours, self.theirs), strict=True)
+        )
+        reach = float(stats.t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
+        return abs(self.ours.mean - self.theirs.mean) <= reach
 
     @property
     def agrees(self) -> bool:
