@@ -25,6 +25,14 @@ def test_overrides_reach_named_groups(calls):
     assert len([flow for flow in changed.plan()["flows"] if flow["name"].startswith("voice[")]) == 7
 
 
+def test_an_expanded_preset_has_links_instead_and_runs_the_same(calls):
+    expanded = calls.expand_preset()
+    assert "topology" not in expanded.to_dict()
+    assert expanded.plan()["links"] == calls.plan()["links"]
+    digest = calls.run().tables["work"]["digest"]
+    assert expanded.run().tables["work"]["digest"] == digest
+
+
 def test_keywords_are_overrides(calls):
     assert calls.with_(flow__voice__count=7) == calls.with_overrides({"flow.voice.count": 7})
 

@@ -39,12 +39,14 @@ _DOCUMENT = re.compile(
     r"|(?:[Pp]apers? |\b)(?P<paper>00[0-4])(?P<end>–00[0-4])?(?![\d])"
     r"|(?:ITU-T )(?P<itu>[GP]\.\d{3}(?:\.\d)?)"
     r"|\b(?P<g107>G\.1(?:07|13|14|09))\b"
+    r"|ISO/IEC (?P<iso>\d+(?:-\d+)?)"
     rf"|(?P<authors>(?!The|Processing){_NAME}(?:, {_NAME})*(?: et al\.| (?:&|and) {_NAME})?,?"
     r" \(?(?:19|20)\d\d)(?=[,;.:) *]|$)"
     rf"|(?P<titled>{_NAME}(?:, {_NAME})*(?: et al\.|,? (?:&|and) {_NAME})?),? [\"*][^\"*]{{5,160}}[\"*],?"
     r"[^.;:\"]{0,60}?\b(?P<year>(?:19|20)\d\d)\b"
     r"|(?P<alias>Kleinrock|PFTK|Mathis et al\.)"
 )
+_NUMBERED = {"rfc": "RFC", "more": "RFC", "itu": "ITU-T", "g107": "ITU-T", "iso": "ISO/IEC"}
 _PLACE = re.compile(
     r"§§? ?(?P<section>[\dIVX]+(?:\.[\dA-Z]+)*)(?P<to>[–-][\d.]*\d)?"
     r"|\bEqs?\. ?\(?(?P<equation>[A-Z]?-?\d+[a-z]?)\)?(?P<rest>(?:(?:, | and |–|, and )\(?[A-Z]?-?\d+[a-z]?\)?)*)"
@@ -111,13 +113,12 @@ def _in_file(name: str, paragraphs: Iterator[tuple[str, str]]) -> Iterator[Citat
 
 
 def _documents(match: re.Match[str]) -> list[str]:
-    if rfc := match["rfc"] or match["more"]:
-        return [f"RFC {rfc}"]
+    for group, publisher in _NUMBERED.items():
+        if match[group]:
+            return [f"{publisher} {match[group]}"]
     if match["paper"]:
         last = int((match["end"] or match["paper"])[-1])
         return [f"paper {number:03d}" for number in range(int(match["paper"]), last + 1)]
-    if itu := match["itu"] or match["g107"]:
-        return [f"ITU-T {itu}"]
     if match["alias"]:
         return [_ALIASES[match["alias"]]]
     if match["titled"]:
@@ -301,7 +302,7 @@ def _short(test: str) -> str:
 
 
 def _rank(source: str) -> tuple[int, str]:
-    kinds = ("RFC", "ITU-T", "paper")
+    kinds = ("RFC", "ITU-T", "ISO/IEC", "paper")
     return next((place for place, kind in enumerate(kinds) if source.startswith(kind)), len(kinds)), source
 
 

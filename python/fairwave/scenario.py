@@ -71,6 +71,14 @@ class Scenario:
         """The same with keywords, where a double underscore stands for the dot: `with_(duration="10 s")`."""
         return self.with_overrides({path.replace("__", "."): value for path, value in overrides.items()})
 
+    def expand_preset(self) -> Scenario:
+        """The same scenario with its topology's preset written out link by link, to be looked at and changed.
+
+        Raises:
+            fairwave.ScenarioError: A path that the preset has not.
+        """
+        return Scenario(self.native.expand_preset())
+
     def plan(self, seed: int = 1) -> dict[str, Any]:
         """What a run with this seed would execute: nodes, links and flows with everything spelled out.
 

@@ -86,6 +86,11 @@ impl Scenario {
         self.inner.with_overrides(&pairs).map(Self::from).map_err(|error| refused(&error))
     }
 
+    /// The same scenario with the preset of its topology written out as links.
+    fn expand_preset(&self) -> PyResult<Self> {
+        self.inner.expand_preset().map(Self::from).map_err(|error| refused(&error))
+    }
+
     /// What a run with this seed would execute, as JSON.
     fn plan(&self, seed: u64) -> PyResult<String> {
         let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
