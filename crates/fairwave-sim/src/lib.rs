@@ -12,6 +12,7 @@ mod judged;
 mod link;
 mod measure;
 mod network;
+mod pipe;
 mod replicate;
 mod result;
 mod run;

@@ -16,29 +16,8 @@ use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::LinkPlan;
 
 use crate::classes::ClassMeasures;
-use crate::event::Kind;
 use crate::measure::{Bins, LinkMeasure, Window};
-
-/// A packet between two links, or before its receiver.
-#[derive(Clone, Copy, Debug)]
-pub struct Transit {
-    /// When it arrives at the far end of the link whose pipe holds it.
-    pub arrival: Instant,
-    /// The link's place on the flow's route.
-    pub hop: u16,
-    /// It stood in the link's queue.
-    pub waited: bool,
-    /// The packet.
-    pub packet: Packet,
-}
-
-impl Transit {
-    /// Among what arrives.
-    #[inline]
-    pub fn kind(&self) -> Kind {
-        if self.waited { Kind::ArrivalBehind } else { Kind::Arrival }
-    }
-}
+use crate::pipe::Pipe;
 
 /// How a link serves its queue.
 pub enum Service {
@@ -62,11 +41,11 @@ pub struct Managed {
     pub drops: Vec<(Packet, DropReason)>,
 }
 
-/// One direction of a link. What every crossing needs fills its first three cache lines.
+/// One direction of a link. A crossing without waiting needs the first cache line and no other.
 #[repr(C, align(64))]
 pub struct Link {
     /// Packets that have left this link's transmitter and wait for their arrival to become the present.
-    pub pipe: VecDeque<Transit>,
+    pub pipe: Pipe,
     /// When the transmitter will be free.
     pub free: Instant,
     delay: Span,
@@ -74,12 +53,14 @@ pub struct Link {
     last_wire: u16,
     /// True when all that arrives comes, in order, from one other link: then it can be crossed as soon as that one is.
     pub fed_in_order: bool,
+    /// First in, first out.
+    plain: bool,
     /// The wire may lose packets.
     lossy: bool,
+    /// Counters; those of a crossing without waiting come first.
+    pub measure: LinkMeasure,
     /// The queue.
     pub service: Service,
-    /// Counters.
-    pub measure: LinkMeasure,
     /// How the wire loses packets; none when it does not.
     loss: Option<Box<Loss>>,
     rate: Rate,
@@ -112,11 +93,12 @@ impl Link {
             last_wire: 0,
             last_time: Span::ZERO,
             fed_in_order: false,
+            plain: matches!(service, Service::Fifo(_)),
             lossy: loss.is_some(),
             service,
             loss,
-            pipe: VecDeque::new(),
-            measure: LinkMeasure { waited_in_bin: Bins::over(window, bin), ..LinkMeasure::default() },
+            pipe: Pipe::default(),
+            measure: LinkMeasure::new(Bins::over(window, bin)),
         })
     }
 
@@ -135,15 +117,10 @@ impl Link {
         self.lossy && self.loss.as_mut().is_some_and(|loss| loss.lost(departure, packet))
     }
 
-    /// The first packet of the pipe, whose arrival has become the present. The empty pipe begins anew at its first place,
-    /// which is likelier than any other to be in a cache.
+    /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
     #[inline]
-    pub fn take_arrived(&mut self) -> Option<Transit> {
-        let transit = self.pipe.pop_front();
-        if self.pipe.is_empty() {
-            self.pipe.clear();
-        }
-        transit
+    pub fn passes_at_once(&self, now: Instant) -> bool {
+        self.plain && self.free <= now
     }
 
     /// When a packet that leaves the transmitter at `departure` reaches the far end.
@@ -170,7 +147,7 @@ impl Link {
 
     /// True for a link that is served event by event.
     pub fn is_managed(&self) -> bool {
-        matches!(self.service, Service::Managed(_))
+        !self.plain
     }
 }
 
@@ -197,9 +174,6 @@ impl Fifo {
             }
             self.waiting.pop_front();
             self.bytes -= u64::from(wire);
-        }
-        if self.waiting.is_empty() {
-            self.waiting.clear();
         }
         self.waiting.len()
     }

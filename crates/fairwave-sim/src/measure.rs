@@ -64,20 +64,23 @@ impl Bins {
     }
 }
 
-/// What one direction of a link counts. The fields that every packet touches come first and fill one cache line.
-#[derive(Clone, Debug, Default)]
-#[repr(C)]
-pub struct LinkMeasure {
+/// Packets that crossed a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Crossings {
     /// Packets that arrived at the queue.
     pub arrivals: u64,
-    /// Those of the steady part.
-    pub arrivals_steady: u64,
     /// Packets that left the transmitter: packet-hops.
     pub departures: u64,
     /// Bytes on the wire that left the transmitter.
-    pub wire_departed: u64,
-    /// Those of the steady part.
-    pub wire_departed_steady: u64,
+    pub wire: u64,
+}
+
+/// What one direction of a link counts. The counters that every packet touches come first.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
+pub struct LinkMeasure {
+    /// In the steady part.
+    pub steady: Crossings,
     /// Packet-nanoseconds of waiting.
     pub waited: u64,
     /// Those of the steady part.
@@ -86,6 +89,8 @@ pub struct LinkMeasure {
     pub max_queue: u32,
     /// Packet-nanoseconds of waiting per bin, when asked for.
     pub waited_in_bin: Option<Box<Bins>>,
+    /// Before the steady part.
+    early: Crossings,
     /// Dropped for want of room.
     pub dropped_overflow: u64,
     /// Dropped by the discipline.
@@ -97,11 +102,31 @@ pub struct LinkMeasure {
 }
 
 impl LinkMeasure {
+    /// Nothing yet; with a sum of waiting per bin if they are given.
+    pub fn new(waited_in_bin: Option<Box<Bins>>) -> Self {
+        LinkMeasure { waited_in_bin, ..LinkMeasure::default() }
+    }
+
+    /// What crosses at `now` is counted here.
+    #[inline]
+    fn crossings(&mut self, now: Instant, window: Window) -> &mut Crossings {
+        if now >= window.warmup { &mut self.steady } else { &mut self.early }
+    }
+
     /// A packet arrived; arrivals after the end are never told.
     #[inline]
     pub fn arrived(&mut self, now: Instant, window: Window) {
-        self.arrivals += 1;
-        self.arrivals_steady += u64::from(now >= window.warmup);
+        self.crossings(now, window).arrivals += 1;
+    }
+
+    /// Packets that crossed in the whole run.
+    pub fn whole(&self) -> Crossings {
+        let (early, steady) = (self.early, self.steady);
+        Crossings {
+            arrivals: early.arrivals + steady.arrivals,
+            departures: early.departures + steady.departures,
+            wire: early.wire + steady.wire,
+        }
     }
 
     /// A packet was dropped.
@@ -133,11 +158,9 @@ impl LinkMeasure {
         if now > window.end {
             return false;
         }
-        self.departures += 1;
-        self.wire_departed += u64::from(wire);
-        if now >= window.warmup {
-            self.wire_departed_steady += u64::from(wire);
-        }
+        let crossings = self.crossings(now, window);
+        crossings.departures += 1;
+        crossings.wire += u64::from(wire);
         true
     }
 
@@ -147,7 +170,7 @@ impl LinkMeasure {
     }
 }
 
-/// What one flow counts at its receiver's end of the network.
+/// What one flow counts at its receiver's end of the network. The counters that every packet touches come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct FlowMeasure {
@@ -155,30 +178,46 @@ pub struct FlowMeasure {
     pub packets_arrived: u64,
     /// Feedback packets that the receiver handed to the network.
     pub feedback_sent: u64,
-    /// Payload bytes delivered to the receiving application, each once.
-    pub payload: u64,
-    /// Those of the steady part.
+    /// Payload bytes delivered to the receiving application in the steady part, each once.
     pub payload_steady: u64,
+    /// There are bins or an application that plays back.
+    observed: bool,
+    /// Payload delivered before the steady part.
+    payload_early: u64,
     /// Bytes of payload per bin, when asked for.
     pub payload_in_bin: Option<Box<Bins>>,
+    /// The application that plays back, if there is one.
+    pub playback: Option<Box<Playback>>,
     /// Data packets dropped by queues.
     pub dropped: u64,
     /// Data packets lost by links.
     pub lost: u64,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u64,
-    /// The application that plays back, if there is one.
-    pub playback: Option<Box<Playback>>,
 }
 
 impl FlowMeasure {
+    /// Nothing yet; with a sum of payload per bin, and of an application that plays back, where they are asked for.
+    pub fn new(payload_in_bin: Option<Box<Bins>>, playback: Option<Box<Playback>>) -> Self {
+        let observed = payload_in_bin.is_some() || playback.is_some();
+        FlowMeasure { observed, payload_in_bin, playback, ..FlowMeasure::default() }
+    }
+
+    /// Payload bytes delivered in the whole run.
+    pub fn payload(&self) -> u64 {
+        self.payload_early + self.payload_steady
+    }
+
     /// Payload reached the application.
     #[inline]
     pub fn delivered(&mut self, now: Instant, payload: u32, window: Window) {
-        self.payload += u64::from(payload);
-        if now >= window.warmup {
-            self.payload_steady += u64::from(payload);
+        *(if now >= window.warmup { &mut self.payload_steady } else { &mut self.payload_early }) += u64::from(payload);
+        if self.observed {
+            self.observe(now, payload);
         }
+    }
+
+    fn observe(&mut self, now: Instant, payload: u32) {
         if let Some(bins) = &mut self.payload_in_bin {
             bins.add(now, u64::from(payload));
         }
@@ -210,7 +249,7 @@ mod tests {
     fn waiting_counts_only_inside_the_run_and_its_steady_part() {
         let window = Window { warmup: seconds(1.0), end: seconds(3.0) };
         let bins = Bins::over(window, Span::from_millis(500));
-        let mut link = LinkMeasure { waited_in_bin: bins, ..LinkMeasure::default() };
+        let mut link = LinkMeasure::new(bins);
         link.held(1, seconds(0.5), seconds(1.5), window);
         link.held(1, seconds(2.75), seconds(9.0), window);
         assert_eq!(link.waited, 1_250_000_000);
@@ -226,6 +265,6 @@ mod tests {
         let mut link = LinkMeasure::default();
         assert!(link.departed(seconds(1.0), 1040, window));
         assert!(!link.departed(seconds(1.1), 1040, window));
-        assert_eq!((link.departures, link.wire_departed), (1, 1040));
+        assert_eq!((link.whole().departures, link.whole().wire), (1, 1040));
     }
 }

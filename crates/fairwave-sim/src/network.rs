@@ -1,29 +1,38 @@
 //! What a plan becomes before it runs: links, routes in one flat array, and which hops need no event of their own.
 
 use fairwave_core::packet::Class;
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::Span;
 use fairwave_scenario::plan::Plan;
 
-use crate::event::{Kind, MAX_INDEX};
+use crate::event::MAX_INDEX;
 use crate::link::{Link, Service};
 use crate::measure::Window;
+use crate::pipe::{Coming, Transit, Transits};
 use crate::run::RunError;
 
-/// Links and the routes over them.
+/// Links, the routes over them, and the packets on their way.
 pub struct Network {
     /// Link directions, by index of the plan.
     pub links: Vec<Link>,
-    /// Every route's links one after the other.
-    hops: Vec<u32>,
-    /// Per flow: where its routes begin in `hops`, and how many links they have.
+    /// What is in the links' pipes.
+    transits: Transits,
     routes: Vec<FlowRoutes>,
+    /// Links of the routes that are too long for their flow's [`FlowRoutes`], one route after the other.
+    long: Vec<u32>,
 }
 
+/// Links of both routes of a flow that are kept with their lengths.
+const NEAR: usize = 14;
+
+/// A flow's route forward and, behind it, the one back, in a cache line of their own.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct FlowRoutes {
-    forward: u32,
-    forward_len: u16,
-    backward_len: u16,
+    forward: u16,
+    backward: u16,
+    /// Where they begin in `long`, if they have more than `NEAR` links.
+    long: u32,
+    near: [u32; NEAR],
 }
 
 impl Network {
@@ -39,7 +48,12 @@ impl Network {
                     .map_err(|error| RunError::Config { place: link.name.clone(), error })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let mut network = Network { links, hops: Vec::new(), routes: Vec::with_capacity(plan.flows.len()) };
+        let mut network = Network {
+            links,
+            transits: Transits::new(),
+            routes: Vec::with_capacity(plan.flows.len()),
+            long: Vec::new(),
+        };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()
@@ -50,12 +64,16 @@ impl Network {
                     hops: flow.forward.len().max(flow.backward.len()),
                 });
             }
-            network.routes.push(FlowRoutes {
-                forward: network.hops.len() as u32,
-                forward_len: flow.forward.len() as u16,
-                backward_len: flow.backward.len() as u16,
-            });
-            network.hops.extend(flow.forward.iter().chain(&flow.backward).map(|&link| link as u32));
+            let hops = flow.forward.iter().chain(&flow.backward).map(|&link| link as u32);
+            let mut near = [0; NEAR];
+            let long = network.long.len() as u32;
+            if flow.forward.len() + flow.backward.len() <= NEAR {
+                near.iter_mut().zip(hops).for_each(|(place, link)| *place = link);
+            } else {
+                network.long.extend(hops);
+            }
+            let (forward, backward) = (flow.forward.len() as u16, flow.backward.len() as u16);
+            network.routes.push(FlowRoutes { forward, backward, long, near });
         }
         network.find_links_fed_in_order(plan);
         Ok(network)
@@ -64,13 +82,26 @@ impl Network {
     /// The link at place `hop` of a flow's route; `None` at its end.
     #[inline]
     pub fn route(&self, flow: usize, feedback: bool, hop: u16) -> Option<usize> {
-        let routes = self.routes[flow];
-        let (first, len) = if feedback {
-            (routes.forward + u32::from(routes.forward_len), routes.backward_len)
-        } else {
-            (routes.forward, routes.forward_len)
-        };
-        (hop < len).then(|| self.hops[first as usize + usize::from(hop)] as usize)
+        let routes = &self.routes[flow];
+        let (first, len) = if feedback { (routes.forward, routes.backward) } else { (0, routes.forward) };
+        if hop >= len {
+            return None;
+        }
+        let place = usize::from(first) + usize::from(hop);
+        let near = usize::from(routes.forward) + usize::from(routes.backward) <= NEAR;
+        Some(if near { routes.near[place] } else { self.long[routes.long as usize + place] } as usize)
+    }
+
+    /// A packet leaves a link's transmitter. Answers whether it is the only one in the pipe.
+    #[inline]
+    pub fn put_in_pipe(&mut self, link: usize, transit: Transit, coming: Coming) -> bool {
+        self.transits.push(&mut self.links[link].pipe, transit, coming)
+    }
+
+    /// The first packet of a link's pipe, whose arrival has become the present, and when the next one comes.
+    #[inline]
+    pub fn take_from_pipe(&mut self, link: usize) -> Option<(Transit, Option<Coming>)> {
+        self.transits.pop(&mut self.links[link].pipe)
     }
 
     /// The place of a link on a flow's route; routes have no loops, so there is one.
@@ -130,17 +161,12 @@ impl Network {
 
     /// Packets of a class in pipes, whose arrival has not become the present, and in managed queues.
     pub fn holds(&self, class: Class) -> u64 {
-        let on_its_way = |link: &Link| link.pipe.iter().filter(|transit| transit.packet.class == class).count() as u64;
+        let on_its_way =
+            |link: &Link| self.transits.of(link.pipe).filter(|transit| transit.packet.class == class).count() as u64;
         let waiting = |link: &Link| match &link.service {
             Service::Managed(managed) => u64::from(managed.queue.class_packets(class)),
             Service::Fifo(_) => 0,
         };
         self.links.iter().map(|link| on_its_way(link) + waiting(link)).sum()
-    }
-
-    /// When the first packet of a pipe arrives.
-    #[inline]
-    pub fn first_arrival(&self, link: usize) -> Option<(Instant, Kind)> {
-        self.links[link].pipe.front().map(|transit| (transit.arrival, transit.kind()))
     }
 }

@@ -258,7 +258,7 @@ pub(crate) fn collect(simulation: &Simulation) -> RunResult {
         classes: (simulation.plan.links.iter().zip(&simulation.network.links))
             .flat_map(|(plan, link)| classes::rows(&plan.name, link))
             .collect(),
-        packet_hops: simulation.network.links.iter().map(|link| link.measure.departures).sum(),
+        packet_hops: simulation.network.links.iter().map(|link| link.measure.whole().departures).sum(),
         events: simulation.events_handled,
         ..RunResult::default()
     };
@@ -357,8 +357,8 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         units_sent: 0,
         units_received: 0,
         units_lost: 0,
-        payload_received: measure.payload,
-        goodput_bps: per(measure.payload, stop.since(start)),
+        payload_received: measure.payload(),
+        goodput_bps: per(measure.payload(), stop.since(start)),
         goodput_steady_bps: per(measure.payload_steady, steady),
         packets_sent: simulation.sending[flow].packets_sent,
         packets_retransmitted: view.retransmitted,
@@ -462,27 +462,27 @@ fn links(simulation: &Simulation) -> Vec<LinkRow> {
     };
     (simulation.plan.links.iter().zip(&simulation.network.links))
         .map(|(plan, link)| {
-            let m = &link.measure;
+            let (m, whole) = (&link.measure, link.measure.whole());
             let dropped = m.dropped_in_all();
             let waiting = link.waiting_at(simulation.window.end);
             LinkRow {
                 link: plan.name.clone(),
-                arrivals: m.arrivals,
-                departures: m.departures,
+                arrivals: whole.arrivals,
+                departures: whole.departures,
                 dropped_overflow: m.dropped_overflow,
                 dropped_early: m.dropped_early,
                 lost: m.lost,
-                wire_departed: m.wire_departed,
+                wire_departed: whole.wire,
                 mean_queue_packets: average(m.waited, end),
                 mean_queue_steady_packets: average(m.waited_steady, steady),
                 max_queue_packets: m.max_queue,
-                utilisation: ratio(m.wire_departed_steady, plan.rate.bytes_in(steady).get()),
-                drop_rate: ratio(dropped, m.arrivals),
-                drop_rate_steady: ratio(m.dropped_steady, m.arrivals_steady),
+                utilisation: ratio(m.steady.wire, plan.rate.bytes_in(steady).get()),
+                drop_rate: ratio(dropped, whole.arrivals),
+                drop_rate_steady: ratio(m.dropped_steady, m.steady.arrivals),
                 // What a managed queue dropped may have waited, too.
                 mean_wait_s: match &link.service {
                     Service::Managed(managed) => managed.classes.mean_wait(),
-                    Service::Fifo(_) => ratio(m.waited, m.arrivals.saturating_sub(dropped + waiting)),
+                    Service::Fifo(_) => ratio(m.waited, whole.arrivals.saturating_sub(dropped + waiting)),
                 } / 1e9,
             }
         })

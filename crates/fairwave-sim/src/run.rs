@@ -13,9 +13,10 @@ use fairwave_scenario::plan::Plan;
 use crate::classes;
 use crate::event::{Event, EventQueue, Kind};
 use crate::judged::LossJudge;
-use crate::link::{Service, Transit};
+use crate::link::Service;
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::network::Network;
+use crate::pipe::{Coming, Transit};
 use crate::result::{self, RunResult};
 use crate::unit_log::UnitLog;
 
@@ -64,9 +65,14 @@ pub enum RunError {
     },
 }
 
-/// A flow's sending side.
+/// A flow's sending side. What every acknowledgement needs comes first.
+#[repr(C)]
 pub(crate) struct Sending {
     pub sender: AnySender,
+    /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
+    scheduled: Instant,
+    /// When the application wants to be woken.
+    application_at: Instant,
     /// Data packets handed to the network, retransmissions included.
     pub packets_sent: u64,
     /// Their bytes on the wire.
@@ -77,21 +83,22 @@ pub(crate) struct Sending {
     activity: Option<Activity>,
     active: bool,
     stop: Instant,
-    /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
-    scheduled: Instant,
 }
 
 impl Sending {
     /// When the application or the sender wants to be woken.
     #[inline]
     fn wake_at(&self) -> Instant {
-        let timer = self.sender.deadline();
-        let Some(activity) = self.activity else { return timer };
-        if !self.active {
-            return timer.min(activity.from);
-        }
-        let unit = self.next_unit.map_or(Instant::NEVER, |unit| unit.created);
-        timer.min(unit).min(activity.until)
+        self.sender.deadline().min(self.application_at)
+    }
+
+    /// Finds out when the application wants to be woken; call when its activity or its next unit has changed.
+    fn ask_application(&mut self) {
+        self.application_at = match self.activity {
+            None => Instant::NEVER,
+            Some(activity) if !self.active => activity.from,
+            Some(activity) => self.next_unit.map_or(Instant::NEVER, |unit| unit.created).min(activity.until),
+        };
     }
 
     /// The next time of activity, cut off where the flow ends.
@@ -101,18 +108,20 @@ impl Sending {
     }
 }
 
-/// A flow's receiving side.
-#[repr(C)]
+/// A flow's receiving side. What every packet needs comes first.
+#[repr(C, align(64))]
 pub(crate) struct Receiving {
     receiver: AnyReceiver,
     scheduled: Instant,
+    /// Called as soon as the arrival time is known.
+    ahead_of_time: bool,
+    /// There is a log of units.
+    logged: bool,
+    pub measure: FlowMeasure,
     /// For applications that make units.
     pub units: Option<Box<UnitLog>>,
     /// For receivers that judge losses.
     pub judge: Option<Box<LossJudge>>,
-    /// Called as soon as the arrival time is known.
-    ahead_of_time: bool,
-    pub measure: FlowMeasure,
 }
 
 impl Receiving {
@@ -191,26 +200,29 @@ impl<'p> Simulation<'p> {
                 true => Sending::next_activity(&mut source, flow.stop),
                 false => Some(Activity { from: flow.start, until: flow.stop }),
             };
-            sending.push(Sending {
+            let mut side = Sending {
                 sender,
-                next_unit: source.next_unit(),
+                scheduled: Instant::NEVER,
+                application_at: Instant::NEVER,
                 packets_sent: 0,
                 wire_sent: 0,
+                next_unit: source.next_unit(),
                 source: Box::new(source),
                 activity,
                 active: false,
                 stop: flow.stop,
-                scheduled: Instant::NEVER,
-            });
-            let mut measure =
-                FlowMeasure { payload_in_bin: Bins::over(window, plan.record.bin), ..FlowMeasure::default() };
-            if let Some(playback) = &flow.playback {
-                measure.playback = Some(Box::new(Playback::new(playback, flow.start).map_err(refused)?));
-            }
+            };
+            side.ask_application();
+            sending.push(side);
+            let playback = (flow.playback.as_ref())
+                .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
+                .transpose()?;
+            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback);
             receiving.push(Receiving {
                 receiver,
                 scheduled: Instant::NEVER,
                 ahead_of_time: false,
+                logged: !bulk,
                 measure,
                 units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
                 judge: matches!(flow.transport, TransportConfig::Dvrc(_)).then(Box::default),
@@ -273,9 +285,9 @@ impl<'p> Simulation<'p> {
     #[inline]
     fn arrival(&mut self, link: usize, now: Instant) {
         self.events.pop();
-        let Some(Transit { hop, packet, .. }) = self.network.links[link].take_arrived() else { return };
-        if let Some((next, kind)) = self.network.first_arrival(link) {
-            self.events.push(Event::new(next, kind, link));
+        let Some((Transit { hop, packet }, next)) = self.network.take_from_pipe(link) else { return };
+        if let Some(next) = next {
+            self.events.push(Event::new(next.at, next.kind(), link));
         }
         let flow = packet.flow.0 as usize;
         match self.network.route(flow, packet.feedback, hop + 1) {
@@ -303,10 +315,17 @@ impl<'p> Simulation<'p> {
             let here = &mut self.network.links[link];
             here.measure.arrived(at, self.window);
             let time = here.transmission_time(&packet);
-            let start = match &mut here.service {
-                Service::Fifo(fifo) => match fifo.arrive(at, packet.wire, here.free) {
+            let start = if here.passes_at_once(at) {
+                at
+            } else {
+                let Service::Fifo(fifo) = &mut here.service else {
+                    self.arrive_at_managed(link, packet, at);
+                    return;
+                };
+                match fifo.arrive(at, packet.wire, here.free) {
                     Ok(start) => {
                         here.measure.max_queue = here.measure.max_queue.max(fifo.len() as u32);
+                        here.measure.held(1, at, start, self.window);
                         start
                     }
                     Err(reason) => {
@@ -314,13 +333,8 @@ impl<'p> Simulation<'p> {
                         self.receiving[packet.flow.0 as usize].lose(&packet, true);
                         return;
                     }
-                },
-                Service::Managed(_) => {
-                    self.arrive_at_managed(link, packet, at);
-                    return;
                 }
             };
-            here.measure.held(1, at, start, self.window);
             here.free = start + time;
             match self.leave(link, &packet, hop, start > at) {
                 Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
@@ -361,12 +375,10 @@ impl<'p> Simulation<'p> {
                 }
             }
             _ => {
-                let pipe = &mut self.network.links[link].pipe;
-                let transit = Transit { arrival, hop, waited, packet: *packet };
-                if pipe.is_empty() {
-                    self.events.push(Event::new(arrival, transit.kind(), link));
+                let coming = Coming { at: arrival, waited };
+                if self.network.put_in_pipe(link, Transit { packet: *packet, hop }, coming) {
+                    self.events.push(Event::new(arrival, coming.kind(), link));
                 }
-                pipe.push_back(transit);
             }
         }
         None
@@ -466,7 +478,8 @@ impl<'p> Simulation<'p> {
         let receiving = &mut self.receiving[flow];
         for delivery in self.answer.deliveries.drain(..) {
             receiving.measure.delivered(now, delivery.payload, self.window);
-            if delivery.complete
+            if receiving.logged
+                && delivery.complete
                 && let Some(units) = &mut receiving.units
             {
                 units.received(delivery.unit, now);
@@ -522,6 +535,7 @@ impl<'p> Simulation<'p> {
                 sending.activity = Sending::next_activity(&mut sending.source, sending.stop);
             }
         }
+        sending.ask_application();
         if sending.sender.deadline() <= now {
             sending.sender.on_timer(now, &mut self.out);
         }

@@ -15,7 +15,7 @@ use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Bytes, Instant, Span};
 
 /// The receiving half of a TCP connection. As in the sender, what every segment needs comes first.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct TcpReceiver {
     /// The next segment expected.
     next: u32,
@@ -155,19 +155,15 @@ impl TcpReceiver {
     fn acknowledge(&mut self, echo: Instant, out: &mut Output) {
         self.waiting = None;
         self.acknowledge_at = Instant::NEVER;
+        let (rate, wave) = if self.waves { (self.wave.rate, self.wave.measured) } else { (0.0, 0) };
+        let sack = if self.sack { self.blocks } else { [SackBlock::default(); 3] };
         out.packets.push(Packet {
             flow: self.context.flow,
             wire: self.acknowledgement,
             class: self.context.class,
             feedback: true,
             layer: 0,
-            body: Body::Ack {
-                next: self.next,
-                echo,
-                rate: self.wave.rate,
-                wave: self.wave.measured,
-                sack: self.blocks,
-            },
+            body: Body::Ack { next: self.next, echo, rate, wave, sack },
         });
     }
 

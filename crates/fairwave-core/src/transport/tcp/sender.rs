@@ -25,7 +25,7 @@ use crate::units::{Instant, Rate, Span};
 ///
 /// The fields stand in the order in which they are needed: what every acknowledgement reads comes first and together, since
 /// with many connections each line of it is fetched from memory anew.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct TcpSender {
     /// First segment that is not acknowledged.
     pub(super) una: u32,
@@ -60,9 +60,9 @@ pub struct TcpSender {
     context: FlowContext,
     sent: u64,
     echo: Instant,
-    pub(super) parameters: TcpParameters,
     pub(super) rtt: RttEstimator,
     pub(super) path: Path,
+    pub(super) parameters: TcpParameters,
     pub(super) control: Control,
     /// What the segments carry; bulk data needs no note of it.
     pieces: Pieces,
