@@ -8,8 +8,8 @@ use fairwave_core::queue::DropReason;
 use fairwave_core::units::Instant;
 use serde::Serialize;
 
+use crate::error::RunError;
 use crate::link::{Link, Service};
-use crate::run::RunError;
 
 /// What a managed queue counts of one class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

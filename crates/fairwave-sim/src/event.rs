@@ -158,11 +158,16 @@ pub struct EventQueue {
     shift: u32,
     until_review: u32,
     reviewed_at: Instant,
+    /// Events that a day is made to hold, as a power of two.
+    per_day: u32,
+    /// A day has begun whose events nobody has been shown.
+    new_day: bool,
 }
 
 impl EventQueue {
-    /// An empty queue that expects about `entries` entries.
-    pub fn with_capacity(entries: usize) -> Self {
+    /// An empty queue that expects about `entries` entries. Days are made to hold one or two events or, where somebody looks
+    /// ahead a day at a time, a handful.
+    pub fn new(entries: usize, looking_ahead: bool) -> Self {
         EventQueue {
             today: Vec::with_capacity(64),
             day: 0,
@@ -174,7 +179,16 @@ impl EventQueue {
             shift: 15,
             until_review: REVIEW,
             reviewed_at: Instant::ZERO,
+            per_day: if looking_ahead { 3 } else { 1 },
+            new_day: false,
         }
+    }
+
+    /// The events of the present day if it has begun since the last call: what they will need can then be fetched from memory
+    /// for all of them at once.
+    #[inline]
+    pub fn new_day(&mut self) -> Option<&[Event]> {
+        std::mem::take(&mut self.new_day).then_some(self.today.as_slice())
     }
 
     /// The earliest event.
@@ -267,17 +281,18 @@ impl EventQueue {
                 self.today.sort_unstable_by_key(|event| std::cmp::Reverse(event.key()));
             }
             if let Some(event) = self.today.last() {
+                self.new_day = true;
                 return Some(*event);
             }
         }
     }
 
-    /// Fits the day to the rate of events (about one a day) and the year to the number of entries.
+    /// Fits the day to the rate of events and the year to the number of entries.
     fn review(&mut self, now: Instant) {
         self.until_review = REVIEW;
         let gap = now.since(self.reviewed_at).nanos() / u64::from(REVIEW);
         self.reviewed_at = now;
-        let shift = gap.max(1).ilog2() + 1;
+        let shift = gap.max(1).ilog2() + self.per_day;
         let days = self.len().clamp(64, 1 << 22).next_power_of_two() * 2;
         if shift.abs_diff(self.shift) < 2 && days <= self.days.len() * 2 && days * 4 >= self.days.len() {
             return;
@@ -320,7 +335,7 @@ mod tests {
             Event::new(at, Kind::Arrival, 3),
         ];
         let drain = |events: &[Event]| {
-            let mut queue = EventQueue::with_capacity(4);
+            let mut queue = EventQueue::new(4, false);
             events.iter().for_each(|event| queue.push(*event));
             std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>()
         };
@@ -349,9 +364,9 @@ mod tests {
         /// Times of a simulation: nothing is added before what has come out last.
         #[test]
         fn events_come_out_in_order_whatever_the_length_of_a_day(
-            ops in prop::collection::vec((any::<bool>(), 0u64..40, 0u32..40, 0usize..20), 1..400)
+            ops in prop::collection::vec((any::<bool>(), 0u64..40, 0u32..40, 0usize..20), 1..400), ahead in any::<bool>()
         ) {
-            let (mut queue, mut plain, mut now) = (EventQueue::with_capacity(4), Vec::<Event>::new(), 0);
+            let (mut queue, mut plain, mut now) = (EventQueue::new(4, ahead), Vec::<Event>::new(), 0);
             queue.until_review = 7;
             for (push, mantissa, exponent, index) in ops {
                 if push {

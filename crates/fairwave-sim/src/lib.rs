@@ -7,9 +7,12 @@
 mod application;
 mod classes;
 mod digest;
+mod ends;
+mod error;
 mod event;
 mod judged;
 mod link;
+mod look_ahead;
 mod measure;
 mod network;
 mod pipe;
@@ -21,6 +24,7 @@ mod watched;
 
 pub use application::{PlaybackRow, RecoveryRow};
 pub use classes::ClassRow;
+pub use error::RunError;
 pub use replicate::run_many;
 pub use result::{FlowRow, GroupRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
-pub use run::{RunError, run};
+pub use run::run;

@@ -4,11 +4,11 @@ use fairwave_core::packet::Class;
 use fairwave_core::units::Span;
 use fairwave_scenario::plan::Plan;
 
+use crate::error::RunError;
 use crate::event::MAX_INDEX;
 use crate::link::{Link, Service};
 use crate::measure::Window;
 use crate::pipe::{Coming, Transit, Transits};
-use crate::run::RunError;
 
 /// Links, the routes over them, and the packets on their way.
 pub struct Network {
@@ -102,6 +102,19 @@ impl Network {
     #[inline]
     pub fn take_from_pipe(&mut self, link: usize) -> Option<(Transit, Option<Coming>)> {
         self.transits.pop(&mut self.links[link].pipe)
+    }
+
+    /// The packet in a link's pipe that arrives first.
+    #[inline]
+    pub fn first_in_pipe(&self, link: usize) -> Option<&Transit> {
+        self.transits.of(self.links[link].pipe).next()
+    }
+
+    /// Links of a flow's routes, both together.
+    #[inline]
+    pub fn hops(&self, flow: usize) -> u64 {
+        let routes = &self.routes[flow];
+        u64::from(routes.forward) + u64::from(routes.backward)
     }
 
     /// The place of a link on a flow's route; routes have no loops, so there is one.

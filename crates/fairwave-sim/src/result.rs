@@ -12,9 +12,10 @@ use serde::Serialize;
 
 use crate::application::{self, PlaybackRow, RecoveryRow};
 use crate::classes::{self, ClassRow};
+use crate::ends::Receiving;
 use crate::link::Service;
 use crate::measure::Bins;
-use crate::run::{Receiving, Simulation};
+use crate::run::Simulation;
 use crate::unit_log::UnitLog;
 use crate::watched;
 

@@ -1,143 +1,23 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
-use fairwave_core::config::ConfigError;
 use fairwave_core::packet::{Class, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
-use fairwave_core::traffic::{Activity, Source, Unit};
-use fairwave_core::transport::{
-    AnyReceiver, AnySender, FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, TransportConfig,
-};
+use fairwave_core::traffic::{Activity, Source};
+use fairwave_core::transport::{FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, TransportConfig};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::classes;
+use crate::ends::{Receiving, Sending};
+use crate::error::RunError;
 use crate::event::{Event, EventQueue, Kind};
-use crate::judged::LossJudge;
 use crate::link::Service;
+use crate::look_ahead::CROWD;
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::network::Network;
 use crate::pipe::{Coming, Transit};
 use crate::result::{self, RunResult};
 use crate::unit_log::UnitLog;
-
-/// Why a run could not be made, or must not be trusted.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum RunError {
-    /// More links or flows than an event can name.
-    #[error(
-        "{links} link directions and {flows} flows are too many: at most {allowed} of each; use fewer flows, or several runs"
-    )]
-    TooLarge {
-        /// Link directions of the plan.
-        links: usize,
-        /// Flows of the plan.
-        flows: usize,
-        /// The most that is allowed.
-        allowed: usize,
-    },
-    /// A law refuses its configuration.
-    #[error("{place}: {error}")]
-    Config {
-        /// The link or flow.
-        place: String,
-        /// What is wrong.
-        error: ConfigError,
-    },
-    /// A route without links, or with too many.
-    #[error("flow `{flow}` has a route of {hops} links in one of its directions: 1 to 32767 are allowed")]
-    Route {
-        /// The flow.
-        flow: String,
-        /// Links of its longer route.
-        hops: usize,
-    },
-    /// An invariant does not hold: a defect of fairwave or of a user's own endpoint.
-    #[error(
-        "{law} is violated at {place}: {found}; the results of this run are not to be trusted, please report the scenario and seed"
-    )]
-    Invariant {
-        /// The law.
-        law: &'static str,
-        /// Where.
-        place: String,
-        /// What was found.
-        found: String,
-    },
-}
-
-/// A flow's sending side. What every acknowledgement needs comes first.
-#[repr(C)]
-pub(crate) struct Sending {
-    pub sender: AnySender,
-    /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
-    scheduled: Instant,
-    /// When the application wants to be woken.
-    application_at: Instant,
-    /// Data packets handed to the network, retransmissions included.
-    pub packets_sent: u64,
-    /// Their bytes on the wire.
-    pub wire_sent: u64,
-    source: Box<Source>,
-    next_unit: Option<Unit>,
-    /// When the application is, or will next be, active; none when it has ended.
-    activity: Option<Activity>,
-    active: bool,
-    stop: Instant,
-}
-
-impl Sending {
-    /// When the application or the sender wants to be woken.
-    #[inline]
-    fn wake_at(&self) -> Instant {
-        self.sender.deadline().min(self.application_at)
-    }
-
-    /// Finds out when the application wants to be woken; call when its activity or its next unit has changed.
-    fn ask_application(&mut self) {
-        self.application_at = match self.activity {
-            None => Instant::NEVER,
-            Some(activity) if !self.active => activity.from,
-            Some(activity) => self.next_unit.map_or(Instant::NEVER, |unit| unit.created).min(activity.until),
-        };
-    }
-
-    /// The next time of activity, cut off where the flow ends.
-    fn next_activity(source: &mut Source, stop: Instant) -> Option<Activity> {
-        let Activity { from, until } = source.next_activity()?;
-        (from < stop).then_some(Activity { from, until: until.min(stop) })
-    }
-}
-
-/// A flow's receiving side. What every packet needs comes first.
-#[repr(C, align(64))]
-pub(crate) struct Receiving {
-    receiver: AnyReceiver,
-    scheduled: Instant,
-    /// Called as soon as the arrival time is known.
-    ahead_of_time: bool,
-    /// There is a log of units.
-    logged: bool,
-    pub measure: FlowMeasure,
-    /// For applications that make units.
-    pub units: Option<Box<UnitLog>>,
-    /// For receivers that judge losses.
-    pub judge: Option<Box<LossJudge>>,
-}
-
-impl Receiving {
-    /// A packet is gone, by congestion or at random.
-    #[inline]
-    fn lose(&mut self, packet: &Packet, congestion: bool) {
-        if congestion {
-            self.measure.dropped(packet.feedback);
-        } else {
-            self.measure.lost(packet.feedback);
-        }
-        if let Some(judge) = &mut self.judge {
-            judge.lost(packet, congestion);
-        }
-    }
-}
 
 /// A sample of a sender's view.
 pub(crate) struct Sample {
@@ -154,7 +34,7 @@ pub(crate) struct Simulation<'p> {
     pub sending: Vec<Sending>,
     pub receiving: Vec<Receiving>,
     pub samples: Vec<Sample>,
-    events: EventQueue,
+    pub events: EventQueue,
     /// Of senders.
     out: Output,
     /// Of receivers, which may be called while a sender's packets are on their way.
@@ -164,6 +44,8 @@ pub(crate) struct Simulation<'p> {
     /// Feedback packets that reached their senders.
     feedback_arrived: [u64; 3],
     pub events_handled: u64,
+    /// There is more of everything than a cache holds.
+    pub crowded: bool,
 }
 
 /// Executes a plan.
@@ -171,16 +53,11 @@ pub(crate) struct Simulation<'p> {
 /// # Errors
 /// A plan too large to be indexed, or an invariant that does not hold at the end.
 pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
-    let mut simulation = Simulation::new(plan)?;
-    simulation.run_until_end()?;
-    simulation.network.account_for_queues(simulation.window);
-    simulation.read_to_the_end();
-    simulation.check_conservation()?;
-    Ok(result::collect(&simulation))
+    Simulation::new(plan)?.finish()
 }
 
 impl<'p> Simulation<'p> {
-    fn new(plan: &'p Plan) -> Result<Self, RunError> {
+    pub fn new(plan: &'p Plan) -> Result<Self, RunError> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let network = Network::new(plan, window)?;
@@ -232,10 +109,11 @@ impl<'p> Simulation<'p> {
         for (receiving, ahead) in receiving.iter_mut().zip(ahead) {
             receiving.ahead_of_time = ahead;
         }
+        let crowded = plan.flows.len() > CROWD;
         let mut simulation = Simulation {
             plan,
             window,
-            events: EventQueue::with_capacity(plan.links.len() + 2 * plan.flows.len()),
+            events: EventQueue::new(plan.links.len() + 2 * plan.flows.len(), crowded),
             network,
             sending,
             receiving,
@@ -245,6 +123,7 @@ impl<'p> Simulation<'p> {
             beyond_end: [0; 3],
             feedback_arrived: [0; 3],
             events_handled: 0,
+            crowded,
         };
         for flow in 0..simulation.sending.len() {
             simulation.arm_sender(flow, Instant::ZERO);
@@ -253,6 +132,15 @@ impl<'p> Simulation<'p> {
             simulation.events.push(Event::new(Instant::ZERO, Kind::Sample, 0));
         }
         Ok(simulation)
+    }
+
+    /// Runs to the end, checks the books and collects what there is to tell.
+    pub fn finish(mut self) -> Result<RunResult, RunError> {
+        self.run_until_end()?;
+        self.network.account_for_queues(self.window);
+        self.read_to_the_end();
+        self.check_conservation()?;
+        Ok(result::collect(&self))
     }
 
     fn run_until_end(&mut self) -> Result<(), RunError> {
@@ -269,6 +157,9 @@ impl<'p> Simulation<'p> {
                 });
             }
             now = event.at;
+            if self.crowded {
+                self.look_ahead();
+            }
             self.events_handled += 1;
             match event.kind() {
                 Kind::Arrival | Kind::ArrivalBehind => self.arrival(event.index(), now),

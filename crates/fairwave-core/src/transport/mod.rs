@@ -119,6 +119,11 @@ pub trait Sender {
     fn on_stop(&mut self, now: Instant);
     /// What may be plotted: see [`SenderView`].
     fn view(&self) -> SenderView;
+    /// Reads a little of each part of its state that the next acknowledgement will need, so that it is in a cache by then; the
+    /// number means nothing.
+    fn glance(&self) -> u64 {
+        self.deadline().nanos()
+    }
 }
 
 /// The receiving half of a transport.
@@ -406,6 +411,10 @@ impl Sender for AnySender {
     }
     fn view(&self) -> SenderView {
         each_sender!(self, s => s.view())
+    }
+    #[inline]
+    fn glance(&self) -> u64 {
+        each_sender!(self, s => s.glance())
     }
 }
 

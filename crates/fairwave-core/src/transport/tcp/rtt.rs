@@ -81,6 +81,12 @@ impl RttEstimator {
         Span::from_nanos(floor.saturating_mul(u64::from(self.backoff)).min(self.limits.max.nanos()))
     }
 
+    /// Reads a part of the state, see [`crate::transport::Sender::glance`].
+    #[inline]
+    pub(super) fn glance(&self) -> u64 {
+        self.base
+    }
+
     /// How often the timeout has been doubled since the last valid sample, as a factor: 1, 2, 4, …
     pub fn backoff(&self) -> u32 {
         self.backoff

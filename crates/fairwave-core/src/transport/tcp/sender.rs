@@ -509,6 +509,17 @@ impl Sender for TcpSender {
         self.handed = self.handed.min(self.limit);
     }
 
+    #[inline]
+    fn glance(&self) -> u64 {
+        let parameters = u64::from(self.parameters.segment);
+        u64::from(self.una)
+            ^ self.sent
+            ^ self.rtt.glance()
+            ^ self.path.rtt.nanos()
+            ^ parameters
+            ^ u64::from(self.handed)
+    }
+
     fn view(&self) -> SenderView {
         let smoothed_rtt = self.rtt.smoothed().seconds();
         let window = self.window.congestion.min(f64::from(self.parameters.receiver_window));
