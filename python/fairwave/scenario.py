@@ -115,6 +115,24 @@ class Scenario:
         return compare(self, {}, n=n, seeds=seeds, threads=threads, progress=progress)
 
 
+def prepared(scenario: Scenario) -> Scenario:
+    """The scenario as it can be run: clips that it streams are coded, and their frames filled in.
+
+    Raises:
+        fairwave.ScenarioError: A clip cannot be read, or not be coded in the layers that are asked for.
+    """
+    if '"clip"' not in scenario.to_json():
+        return scenario
+    from fairwave.video import VideoError
+    from fairwave.video.layers import coded_scenario
+
+    try:
+        frames = coded_scenario(scenario.to_dict().get("flow", []))
+    except VideoError as error:
+        raise _native.ScenarioError(f"error: {error}") from None
+    return scenario.with_overrides(frames) if frames else scenario
+
+
 def load(source: str | Path) -> Scenario:
     """Reads a scenario.
 

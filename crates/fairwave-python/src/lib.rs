@@ -2,6 +2,7 @@
 
 mod batch;
 mod columns;
+mod decodable;
 mod names;
 mod playout;
 mod scenario;
@@ -17,6 +18,8 @@ create_exception!(fairwave, RunError, PyRuntimeError, "A run was refused, or bro
 mod _native {
     #[pymodule_export]
     use super::batch::Batch;
+    #[pymodule_export]
+    use super::decodable::decodable_layers;
     #[pymodule_export]
     use super::names::names;
     #[pymodule_export]

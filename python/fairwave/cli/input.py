@@ -64,7 +64,7 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
     if not known:
         raise BadInputError("the scenario has no flows; add a [[flow]]")
     for name, flow in known.items():
-        if kind(flow) in {"voice", "recording", "video"}:
+        if kind(flow) in {"voice", "recording", "video", "video-trace"}:
             return name
     return next(iter(known))
 
@@ -90,3 +90,9 @@ def kind(flow: dict[str, Any]) -> str:
     """The kind of traffic of a flow group."""
     traffic = flow.get("traffic", "")
     return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)
+
+
+def is_clip(flow: dict[str, Any]) -> bool:
+    """Whether a flow group streams a clip."""
+    traffic = flow.get("traffic", "")
+    return isinstance(traffic, dict) and bool(traffic.get("clip"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import groups, kind, positive, scenario
+from fairwave.cli.input import BadInputError, groups, is_clip, kind, positive, scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,9 @@ def run_scenario(
 
     positive("--replications", replications)
     read = scenario(path, settings)
+    clips = streamed(read) if out else []
+    # What a clip's viewer sees needs every unit of the flow.
+    record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
     if record:
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
@@ -50,14 +53,40 @@ def run_scenario(
     keep = Folder(out / ".cache") if out else Memory()
     with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
         results = Grid("run", read, {}).run(seeds, threads=threads, keep=keep, progress=progress)
+    watched = watch(read, results, clips, out) if out and clips else []
     if out:
         results.save(out)
     if json:
         console.document(_document(read, results))
         return
     _show(read, results, replications)
+    for line in watched:
+        console.say(f"\n{line}")
     if out:
         console.say(f"\ntables: {out}")
+
+
+def streamed(read: Scenario) -> list[str]:
+    """The groups that stream a clip."""
+    return [name for name, flow in groups(read).items() if is_clip(flow)]
+
+
+def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list[str]:
+    """Leaves in `out` what the viewer of each streamed clip sees, and how good it is; the first flow of each group.
+
+    Returns:
+        A line per clip.
+
+    Raises:
+        BadInputError: The clip cannot be shown.
+    """
+    from fairwave.report.video import show
+    from fairwave.video import VideoError
+
+    try:
+        return [show(results, name, groups(read)[name], out) for name in clips]
+    except VideoError as error:
+        raise BadInputError(str(error)) from None
 
 
 def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:

@@ -93,7 +93,9 @@ class Grid:
         progress: Progress | None = None,
     ) -> Results:
         """Runs every point under every seed. Arguments as for `fairwave.study.replication.replicate`."""
-        points = self.points()
+        from fairwave.scenario import prepared
+
+        points = [Point(point.labels, prepared(point.scenario)) for point in self.points()]
         jobs = [(point.scenario.native, seed) for point in points for seed in seeds]
         return assemble(points, seeds, replicate(jobs, threads=threads, keep=keep, progress=progress))
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import TYPE_CHECKING
 
 from fairwave.video.errors import VideoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import av
 
@@ -31,6 +32,9 @@ B_FRAMES = 2
 
 QUANTISERS = (1.0, 31.0)
 """The finest and the coarsest quantiser of MPEG-4."""
+
+MOST_CODINGS = 8
+"""At most so many codings are made to meet one rate."""
 
 _LAMBDA = 118
 """FFmpeg's unit of quality (FF_QP2LAMBDA)."""
@@ -155,25 +159,51 @@ def _kind(data: bytes) -> str:
     return "IPBS"[data[start] >> 6]
 
 
-def at_rate(pictures: list[av.VideoFrame], rate: float, tolerance: float = 0.01) -> Coded:
+def at_rate(pictures: list[av.VideoFrame], rate: float) -> Coded:
     """The clip coded at the constant quantiser that brings its mean rate nearest to `rate` bits per second.
-
-    The rate falls with the quantiser, in steps, as the coder rounds it for each type of frame; the nearest step is
-    found by bisection on the logarithm.
 
     Raises:
         VideoError: The finest or the coarsest quantiser does not reach the rate.
     """
-    low, high = QUANTISERS
-    finest, coarsest = encode(pictures, low), encode(pictures, high)
+    return at_rates(pictures, [rate])[0]
+
+
+def at_rates(pictures: list[av.VideoFrame], rates: Sequence[float], tolerance: float = 0.02) -> list[Coded]:
+    """The clip coded at each of several mean rates, by constant quantisers.
+
+    The rate falls with the quantiser, in steps, as the coder rounds it for each type of frame. For each rate the
+    quantiser is interpolated between the nearest codings made so far, both on logarithmic scales, until the rate is met
+    or the step is.
+
+    Raises:
+        VideoError: The finest or the coarsest quantiser does not reach a rate.
+    """
+    made = {quantiser: encode(pictures, quantiser) for quantiser in QUANTISERS}
+    return [_at_rate(pictures, rate, tolerance, made) for rate in rates]
+
+
+def _at_rate(pictures: list[av.VideoFrame], rate: float, tolerance: float, made: dict[float, Coded]) -> Coded:
+    finest, coarsest = (made[quantiser] for quantiser in QUANTISERS)
     if not coarsest.rate <= rate <= finest.rate:
         raise VideoError(
             f"rate {rate / 1e3:g} kb/s: at {finest.width} × {finest.height} this clip can be coded at "
             f"{coarsest.rate / 1e3:.0f} to {finest.rate / 1e3:.0f} kb/s; choose a rate between"
         )
-    best = min(finest, coarsest, key=lambda coded: abs(coded.rate - rate))
-    while abs(best.rate / rate - 1) > tolerance and high / low > 1 + 1 / _LAMBDA:
-        middle = encode(pictures, (low * high) ** 0.5)
-        best = min(best, middle, key=lambda coded: abs(coded.rate - rate))
-        low, high = (middle.quantiser, high) if middle.rate > rate else (low, middle.quantiser)
-    return best
+    for attempt in range(MOST_CODINGS):
+        best = min(made.values(), key=lambda coded: abs(coded.rate - rate))
+        above = max(
+            (coded for coded in made.values() if coded.rate >= rate), key=lambda coded: coded.quantiser
+        )
+        below = min(
+            (coded for coded in made.values() if coded.rate < rate),
+            key=lambda coded: coded.quantiser,
+            default=above,
+        )
+        if abs(best.rate / rate - 1) <= tolerance or below.quantiser / above.quantiser < 1 + 1 / _LAMBDA:
+            break
+        share = log(above.rate / rate) / log(above.rate / below.rate)
+        # Every other time the middle, lest one end stays where it is.
+        share = 0.5 if attempt % 2 else min(max(share, 0.05), 0.95)
+        quantiser = above.quantiser * (below.quantiser / above.quantiser) ** share
+        made[quantiser] = encode(pictures, quantiser)
+    return min(made.values(), key=lambda coded: abs(coded.rate - rate))

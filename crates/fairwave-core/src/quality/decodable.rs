@@ -34,8 +34,7 @@ pub fn decodable_layers(frames: &[ReceivedFrame]) -> Vec<u8> {
     let mut anchor = 0;
     for (slot, frame) in decodable.iter_mut().zip(frames) {
         match frame.frame_type {
-            FrameType::P => *slot = (*slot).min(anchor),
-            FrameType::B => *slot = (*slot).min(anchor),
+            FrameType::P | FrameType::B => *slot = (*slot).min(anchor),
             FrameType::I | FrameType::None => {}
         }
         if frame.frame_type != FrameType::B {

@@ -47,7 +47,14 @@ fn each_layer_has_its_rate_in_the_long_run() {
 fn a_real_video_is_sent_as_it_is_and_ends() {
     let frame = |frame_type, sizes: [u32; 2]| TracedFrame { frame_type, sizes: sizes.to_vec() };
     let frames = vec![frame(FrameType::I, [900, 300]), frame(FrameType::B, [100, 0])];
-    let config = VideoTraceConfig { frames, frame_rate: 50.0, repeat: false, playout_delay: PLAYOUT_DELAY };
+    let config = VideoTraceConfig {
+        frames,
+        frame_rate: 50.0,
+        repeat: false,
+        playout_delay: PLAYOUT_DELAY,
+        clip: None,
+        layers: Vec::new(),
+    };
     let mut source = VideoTrace::new(&config, Instant::ZERO).expect("a valid video");
     let units: Vec<_> = std::iter::from_fn(|| source.next_unit()).map(|u| (u.id, u.layer, u.payload)).collect();
     assert_eq!(units, [(0, 0, 900), (1, 1, 300), (2, 0, 100), (3, 1, 0)]);
@@ -58,7 +65,14 @@ fn a_real_video_is_sent_as_it_is_and_ends() {
 #[test]
 fn a_repeated_video_goes_on_without_a_gap() {
     let frames = vec![TracedFrame { frame_type: FrameType::I, sizes: vec![10] }];
-    let config = VideoTraceConfig { frames, frame_rate: 25.0, repeat: true, playout_delay: PLAYOUT_DELAY };
+    let config = VideoTraceConfig {
+        frames,
+        frame_rate: 25.0,
+        repeat: true,
+        playout_delay: PLAYOUT_DELAY,
+        clip: None,
+        layers: Vec::new(),
+    };
     let mut source = VideoTrace::new(&config, Instant::ZERO).expect("a valid video");
     let times: Vec<u64> = (0..3).filter_map(|_| source.next_unit()).map(|u| u.created.nanos() / 1_000_000).collect();
     assert_eq!(times, [0, 40, 80]);
@@ -76,9 +90,32 @@ fn bad_video_is_refused_with_key_and_remedy() {
     fit.p.alpha = 7.0;
     assert!(refuse(VideoConfig { fit: Some(fit), ..VideoConfig::default() }).contains("fit.p.alpha"));
     let uneven = [vec![1, 2], vec![3]].map(|sizes| TracedFrame { frame_type: FrameType::P, sizes });
-    let trace =
-        VideoTraceConfig { frames: uneven.to_vec(), frame_rate: 25.0, repeat: false, playout_delay: PLAYOUT_DELAY };
+    let trace = VideoTraceConfig {
+        frames: uneven.to_vec(),
+        frame_rate: 25.0,
+        repeat: false,
+        playout_delay: PLAYOUT_DELAY,
+        clip: None,
+        layers: Vec::new(),
+    };
     assert!(trace.check().expect_err("uneven").to_string().contains("frames[1].sizes"));
+}
+
+#[test]
+fn a_clip_is_checked_before_it_is_coded_and_refused_where_it_was_not() {
+    let read = |text: &str| serde_json::from_str::<TrafficConfig>(text).expect("a clip");
+    let clip = read(r#"{"kind":"video-trace","clip":"film.mp4","layers":["64 kb/s","64 kb/s"]}"#);
+    assert_eq!((clip.check(), clip.layers().count(), clip.frames()), (Ok(()), 2, None));
+    let error = Source::new(&clip, Instant::ZERO, Seed(1).stream("video")).expect_err("it is not coded").to_string();
+    assert!(error.contains("film.mp4") && error.contains("fairwave run"), "{error}");
+    let refuse = |text: &str| read(text).check().expect_err("it is bad").to_string();
+    assert!(refuse(r#"{"kind":"video-trace","clip":"film.mp4"}"#).contains("base layer"));
+    let flat = refuse(r#"{"kind":"video-trace","clip":"film.mp4","layers":["64 kb/s","0 kb/s"]}"#);
+    assert!(flat.contains("layers[1]") && flat.contains("above 0"), "{flat}");
+    assert!(refuse(r#"{"kind":"video-trace"}"#).contains("`clip`"));
+    assert!(
+        refuse(r#"{"kind":"video-trace","layers":["1 kb/s"],"frames":[{"type":"I","sizes":[9]}]}"#).contains("sizes")
+    );
 }
 
 #[test]

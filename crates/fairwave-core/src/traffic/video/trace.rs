@@ -1,4 +1,7 @@
 //! A real video: the sizes of its frames, layer by layer, as an encoder wrote them.
+//!
+//! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files: whoever
+//! does codes the clip and fills in the frames before the run (`fairwave.video` in Python).
 
 use std::sync::Arc;
 
@@ -21,12 +24,19 @@ pub struct TracedFrame {
     pub sizes: Vec<u32>,
 }
 
-/// A video whose frame sizes are given.
+/// A video whose frame sizes are given, or a clip whose frame sizes an encoder gives.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoTraceConfig {
-    /// The frames, in the order in which they are sent; all have as many layers, at most 8.
+    /// The frames, in the order in which they are sent; all have as many layers, at most 8. Left out where there is a `clip`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<TracedFrame>,
+    /// The path of a video file, or the name of a packaged clip, that is coded in layers before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<String>,
+    /// What each layer of the clip adds to its rate, base first; 1 to 8 layers, each above 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Rate>,
     /// Frames per second, above 0, at most 1000. Default 25.
     #[serde(default = "default_frame_rate")]
     pub frame_rate: f64,
@@ -50,12 +60,28 @@ impl VideoTraceConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// When there is no frame, a frame has another number of layers than the first, or a layer is empty in all frames.
+    /// When there is neither frame nor clip, a clip's layers do not increase, a frame has another number of layers than the
+    /// first, or a layer is empty in all frames.
     pub fn check(&self) -> Result<(), ConfigError> {
         frame_time(self.frame_rate)?;
         let example = "frames = [{ type = \"I\", sizes = [9000, 4000] }, { type = \"P\", sizes = [2000, 900] }]";
+        if self.clip.is_some() {
+            LayerRates::new(&self.layers)?;
+        } else if !self.layers.is_empty() {
+            let allowed = "nothing but with a `clip`, as the layers of given frames are in their `sizes`";
+            return Err(ConfigError::new(
+                "layers",
+                format!("{} layers", self.layers.len()),
+                allowed,
+                "clip = \"film.mp4\"",
+            ));
+        }
         let Some(first) = self.frames.first() else {
-            return Err(ConfigError::new("frames", "[]", "at least one frame", example));
+            if self.clip.is_some() {
+                return Ok(());
+            }
+            let example = format!("clip = \"film.mp4\", or {example}");
+            return Err(ConfigError::new("frames", "[]", "at least one frame, or a `clip`", example));
         };
         let layers = first.sizes.len();
         if layers == 0 || layers > LayerRates::MOST {
@@ -71,15 +97,19 @@ impl VideoTraceConfig {
 
     /// The frames as a decoder sees them; none when [`VideoTraceConfig::check`] refuses the configuration.
     pub(in crate::traffic) fn frames(&self) -> Option<Frames> {
-        let types = self.frames.iter().map(|frame| frame.frame_type).collect();
+        let types: Vec<FrameType> = self.frames.iter().map(|frame| frame.frame_type).collect();
+        (!types.is_empty()).then_some(())?;
         Some(Frames { layers: self.rates().ok()?.count(), playout_delay: self.playout_delay, types })
     }
 
-    /// The mean rate of each layer.
+    /// The mean rate of each layer; of a clip that has not been coded, the rate that it is to have.
     ///
     /// # Errors
     /// When a layer is empty in all frames.
     pub(in crate::traffic) fn rates(&self) -> Result<LayerRates, ConfigError> {
+        if self.frames.is_empty() {
+            return LayerRates::new(&self.layers);
+        }
         let layers = self.frames.first().map_or(0, |frame| frame.sizes.len());
         let duration = Span::from_seconds(self.frames.len() as f64 / self.frame_rate);
         let rates: Vec<Rate> = (0..layers)
@@ -106,6 +136,16 @@ pub struct VideoTrace {
 impl VideoTrace {
     pub(in crate::traffic) fn new(config: &VideoTraceConfig, start: Instant) -> Result<Self, ConfigError> {
         config.check()?;
+        if config.frames.is_empty() {
+            let clip = config.clip.clone().unwrap_or_default();
+            let allowed = "a clip that has been coded: its sizes as `frames`";
+            return Err(ConfigError::new(
+                "clip",
+                format!("\"{clip}\""),
+                allowed,
+                "run it by `fairwave run` or from Python",
+            ));
+        }
         Ok(VideoTrace {
             frames: config.frames.clone().into(),
             repeat: config.repeat,

@@ -1,0 +1,135 @@
+"""What the viewer of a streamed clip sees: the received video, its quality and its layers over time.
+
+A thin seam to `fairwave.video`, which knows what of each frame arrived and decodes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave.report import figures as drawing
+from fairwave.report import style
+from fairwave.staging import staging
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairwave.results import Results
+    from fairwave.video.received import Received
+    from fairwave.video.score import Quality
+
+
+def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> str:
+    """Writes what the viewer of a group's first flow sees in the first run into `out`.
+
+    `GROUP-received.mp4` (frames that could not be decoded are frozen), `GROUP-frames` (a row per frame) and
+    `GROUP-quality` (a row per second, drawn as well), as CSV and Parquet, SVG and PNG.
+
+    Returns:
+        One line that sums it up.
+
+    Raises:
+        VideoError: The clip or the file cannot be used.
+    """
+    from fairwave.results import write_table
+    from fairwave.video import received
+    from fairwave.video.layers import bits_per_second, layered
+    from fairwave.video.score import score
+
+    traffic = flow["traffic"]
+    source = layered(traffic["clip"], [bits_per_second(rate) for rate in traffic["layers"]])
+    units = results.to_polars("units").filter(
+        (pl.col("run") == 0) & (pl.col("flow").cast(pl.String) == f"{group}[0]")
+    )
+    # Those that were to be shown by the end of the run, as the flow's row counts them.
+    rows = results.to_polars("flows").filter((pl.col("run") == 0) & (pl.col("flow") == 0))
+    frames_shown = int(rows.filter(pl.col("group").cast(pl.String) == group)["frames"][0])
+    delay_s = _seconds(traffic.get("playout-delay", "1 s"))
+    watched = received.receive(units.sort("unit"), source, delay_s, frames_shown)
+    quality = score(watched.pictures(), watched.originals())
+    frames = per_frame(watched, quality)
+    seconds = per_second(frames)
+    with staging(out) as folder:
+        received.write(watched.pictures(), folder / f"{group}-received.mp4")
+        write_table(frames.to_arrow(), folder / f"{group}-frames", results.provenance)
+        draw(results, group, traffic["clip"], len(source.versions), seconds, folder)
+    means = frames.select(pl.col("psnr_db", "ssim", "layers_decoded").mean()).row(0, named=True)
+    frozen = (frames["layers_decoded"] == 0).sum()
+    return (
+        f"{group}[0], clip {traffic['clip']}: PSNR {means['psnr_db']:.1f} dB, SSIM {means['ssim']:.3f}, "
+        f"{means['layers_decoded']:.2f} of {len(source.versions)} layers, {frozen} of {frames.height} frames frozen: "
+        f"{out / f'{group}-received.mp4'}"
+    )
+
+
+def per_frame(watched: Received, quality: Quality) -> pl.DataFrame:
+    """A row per frame: its type, the layers that were sent, arrived in time and could be decoded, and its scores."""
+    from fairwave.video.coding import FRAME_RATE
+
+    return pl.DataFrame(
+        {
+            "frame": range(watched.frames),
+            "made_s": [watched.start_s + number / FRAME_RATE for number in range(watched.frames)],
+            "type": list(watched.kinds),
+            "layers_sent": watched.sent,
+            "layers_arrived": watched.arrived,
+            "layers_decoded": watched.decoded,
+            "psnr_db": quality.psnr_db,
+            "ssim": quality.ssim,
+        }
+    )
+
+
+def per_second(frames: pl.DataFrame) -> pl.DataFrame:
+    """Means over the frames of each second of the clip, and how many were frozen."""
+    from fairwave.video.coding import FRAME_RATE
+
+    return (
+        frames.group_by((pl.col("frame") // FRAME_RATE).alias("second"), maintain_order=True)
+        .agg(
+            pl.col("psnr_db", "ssim", "layers_sent", "layers_arrived", "layers_decoded").mean(),
+            (pl.col("layers_decoded") == 0).sum().cast(pl.Int64).alias("frozen"),
+        )
+        .select("second", "psnr_db", "ssim", "layers_sent", "layers_arrived", "layers_decoded", "frozen")
+    )
+
+
+def draw(
+    results: Results, group: str, clip: str, layers: int, seconds: pl.DataFrame, folder: Path
+) -> drawing.Drawing:
+    """PSNR, SSIM, layers and frozen frames per second, below each other."""
+    looks = style.looks(["sent", "decoded"])
+    with drawing.canvas("received", (9.2, 7.4)) as canvas:
+        grid = canvas.subplots(4, 1, sharex=True)
+        # In the middle of the second that a mean is over.
+        at = seconds["second"] + 0.5
+        for axes, column, label in ((grid[0], "psnr_db", "PSNR (dB)"), (grid[1], "ssim", "SSIM")):
+            axes.plot(at, seconds[column], ".-", color=looks["decoded"].colour)
+            axes.set_ylabel(label)
+        for name in ("sent", "decoded"):
+            look = looks[name]
+            axes = grid[2]
+            axes.plot(
+                at, seconds[f"layers_{name}"], marker=".", linestyle=look.line, color=look.colour, label=name
+            )
+        grid[2].set_ylabel("layers")
+        grid[2].set_ylim(0, layers + 0.2)
+        grid[2].legend(loc="lower right", ncols=2, facecolor=style.PAPER, framealpha=0.9, frameon=True)
+        grid[3].bar(at, seconds["frozen"], width=0.8, color=style.INK)
+        grid[3].set_ylabel("frozen frames")
+        grid[3].set_ylim(0, max(1, *seconds["frozen"].to_list()) * 1.1)
+        grid[3].set_xlabel("second of the clip")
+        grid[0].set_title(f"{group}: the clip {clip} as it is seen")
+        return drawing.save(
+            canvas, folder, f"{group}-quality", seconds, results.provenance,
+            title=f"{group}: the clip {clip} as it is seen",
+            caption="Per second: PSNR and SSIM of luma against the original, layers sent and decoded, frames frozen.",
+            alt="Picture quality, layers and frozen frames per second",
+        )  # fmt: skip
+
+
+def _seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}[unit]

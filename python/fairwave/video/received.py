@@ -1,0 +1,195 @@
+"""What the viewer sees of a clip: from the units of a simulated flow to pictures.
+
+Unit f·k + j is layer j of frame f of k (as the simulator numbers them); a frame that is sent a second time, when the
+clip is repeated, is the same picture again. A layer counts when its unit, that is all its packets, arrived before the
+frame is shown; the layers in which a frame can be decoded follow from the core's one definition, and the frame is shown
+as that version of the clip shows it.
+
+**Assumptions.** A frame that cannot be decoded is concealed by the picture shown before it (frame freeze); before the
+first picture there is grey. The viewer's clock runs a fixed playout delay behind the sender's, so lateness is loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.video.coding import FRAME_RATE, Coded
+from fairwave.video.errors import VideoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import av
+    from numpy.typing import NDArray
+
+    from fairwave.video.layers import Layered
+
+GREY = 128
+"""Every sample of the picture before the first one."""
+
+
+PADDING = bytes(64)
+"""FFmpeg's decoders read a little beyond the end of what they are given (AV_INPUT_BUFFER_PADDING_SIZE)."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """What became of each frame of a streamed clip.
+
+    Attributes:
+        source: The clip in layers.
+        sent: Layers of each frame that were sent.
+        arrived: Layers of each frame that arrived in time, counted from the base without a gap.
+        decoded: Layers in which each frame can be decoded.
+        start_s: When the first frame was made.
+    """
+
+    source: Layered
+    sent: NDArray[np.int64]
+    arrived: NDArray[np.int64]
+    decoded: NDArray[np.int64]
+    start_s: float
+
+    @property
+    def frames(self) -> int:
+        """How many frames were made."""
+        return len(self.decoded)
+
+    @property
+    def kinds(self) -> str:
+        """The frames' types."""
+        return _repeated(self.source.kinds, self.frames)
+
+    def pictures(self) -> Iterator[av.VideoFrame]:
+        """The pictures that the viewer sees, in order."""
+        import av
+
+        count = len(self.source.kinds)
+        shown: av.VideoFrame | None = None
+        for begin in range(0, self.frames, count):
+            decoders = [pictures(version) for version in self.source.versions]
+            for frame in range(begin, min(begin + count, self.frames)):
+                # Each version is decoded along, so that whichever is wanted is there.
+                candidates = [next(decoder) for decoder in decoders]
+                if self.decoded[frame]:
+                    shown = candidates[self.decoded[frame] - 1]
+                if shown is None:
+                    first = candidates[0]
+                    grey = np.full((first.height * 3 // 2, first.width), GREY, dtype=np.uint8)
+                    shown = av.VideoFrame.from_ndarray(grey, format="yuv420p")
+                yield shown
+
+    def originals(self) -> Iterator[av.VideoFrame]:
+        """The clip's own pictures beside them, neither coded nor lost."""
+        left = self.frames
+        while left > 0:
+            for picture in self.source.clip.pictures(min(left, len(self.source.kinds))):
+                yield picture
+                left -= 1
+
+
+def pictures(version: Coded, keep: set[int] | None = None) -> Iterator[av.VideoFrame]:
+    """Decodes a coding, in the order in which its frames are shown.
+
+    Args:
+        version: The coding.
+        keep: Which frames the decoder gets; all of them if not given.
+    """
+    from fractions import Fraction
+
+    import av
+
+    decoder = av.CodecContext.create("mpeg4", "r")
+    assert isinstance(decoder, av.VideoCodecContext)
+    decoder.thread_count = 1
+    if version.header:
+        decoder.extradata = version.header
+    for number in version.order:
+        if keep is None or number in keep:
+            packet = av.Packet(version.frames[number].data + PADDING)
+            packet.pts, packet.time_base = number, Fraction(1, FRAME_RATE)
+            yield from decoder.decode(packet)
+    yield from decoder.decode(None)
+
+
+def receive(
+    units: Mapping[str, Any] | Any, source: Layered, playout_delay_s: float = 1.0, shown: int | None = None
+) -> Received:
+    """What a viewer gets of a clip whose frames were streamed as these units.
+
+    Args:
+        units: One flow's units in order: columns `unit`, `created_s`, `arrived_s` (NaN: never) and `fate`.
+        source: The clip in the layers in which it was sent.
+        playout_delay_s: How long after it was made a frame is shown.
+        shown: How many frames are shown, where the run ends before the last ones are; all if not given.
+
+    Raises:
+        VideoError: There are no units, or they are not numbered without gaps.
+    """
+    from fairwave._native import decodable_layers
+
+    layers = len(source.versions)
+    number, created, arrived = (
+        np.asarray(units[name], dtype=np.float64) for name in ("unit", "created_s", "arrived_s")
+    )
+    if not len(number) or np.any(number != np.arange(len(number))):
+        raise VideoError(
+            "units: must be those of one flow, from its first on; ask for them in the scenario: [record] units"
+        )
+    frames = len(number) // layers
+    whole = slice(0, frames * layers)
+    in_time = (arrived - created <= playout_delay_s)[whole].reshape(frames, layers)
+    sent = (np.asarray(units["fate"]).astype(str) != "skipped")[whole].reshape(frames, layers)
+    # Counted from the base up to the first that is missing.
+    got = np.cumprod(in_time, axis=1).sum(axis=1)
+    kinds = _repeated(source.kinds, frames)
+    count = frames if shown is None else min(shown, frames)
+    if not count:
+        raise VideoError("the run ends before a frame is shown; give it a longer `duration`")
+    decoded = np.asarray(list(decodable_layers(kinds, [int(one) for one in got])), dtype=np.int64)
+    return Received(
+        source, sent.sum(axis=1)[:count], got.astype(np.int64)[:count], decoded[:count], float(created[0])
+    )
+
+
+def _repeated(kinds: str, frames: int) -> str:
+    return (kinds * (frames // len(kinds) + 1))[:frames]
+
+
+def write(shown: Iterator[av.VideoFrame], path: Path) -> Path:
+    """Writes pictures as a video that players and browsers play: H.264 in mp4, near to lossless, without sound.
+
+    Raises:
+        VideoError: The file cannot be written.
+    """
+    from fractions import Fraction
+
+    import av
+
+    try:
+        with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
+            stream = None
+            for number, picture in enumerate(shown):
+                if stream is None:
+                    stream = container.add_stream(
+                        "libx264", rate=FRAME_RATE, options={"crf": "12", "preset": "veryfast"}
+                    )
+                    stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
+                    stream.time_base = Fraction(1, FRAME_RATE)
+                copy = picture.reformat(format="yuv420p")
+                copy = (
+                    av.VideoFrame.from_ndarray(copy.to_ndarray(), format="yuv420p")
+                    if copy is picture
+                    else copy
+                )
+                copy.pts, copy.time_base, copy.pict_type = number, Fraction(1, FRAME_RATE), 0
+                container.mux(stream.encode(copy))
+            if stream is not None:
+                container.mux(stream.encode(None))
+    except (av.FFmpegError, OSError) as error:
+        raise VideoError(f"{path}: cannot be written ({error})") from error
+    return path
