@@ -9,7 +9,9 @@
 //!
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
 //! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
-//! is drained at its value after the earlier one, as in the authors' pseudo-code.
+//! is drained at its value after the earlier one, as in the authors' pseudo-code. Where the victim rule drops another packet
+//! than the arrival, the virtual queue exchanges the one for the other, as the real one does: if it forgot both, a class
+//! of large arrivals whose victims are small would fill the real queue while the virtual one stands still.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,7 @@ use super::red::{check_probability, check_size};
 use super::victim::Victim;
 use super::{Arrival, Verdict};
 use crate::config::{ConfigError, check_between};
+use crate::packet::Packet;
 use crate::units::{Bytes, Instant, Rate};
 
 /// Whose AVQ it is, where the authors and ns-2 differ.
@@ -143,6 +146,17 @@ impl Avq {
         let counted = if overflows && !self.counts_drops { 0.0 } else { size };
         self.capacity = (grown - self.alpha * counted).max(0.0);
         if overflows { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    /// A packet was to be dropped on arrival, and another went in its place: what the real queue holds more, or less, the
+    /// virtual queue holds too.
+    #[inline]
+    pub fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+        let grown = f64::from(arrival.wire) - f64::from(victim.wire);
+        self.queue = (self.queue + grown).max(0.0);
+        if !self.counts_drops {
+            self.capacity = (self.capacity - self.alpha * grown).clamp(0.0, self.link);
+        }
     }
 }
 

@@ -136,6 +136,14 @@ impl Discipline {
         }
     }
 
+    /// In the place of an arrival that was to be dropped the victim rule chose `victim`, which may be another size.
+    #[inline]
+    fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+        if let Discipline::Avq(avq) = self {
+            avq.exchanged(arrival, victim);
+        }
+    }
+
     #[inline]
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         match self {
@@ -216,6 +224,9 @@ impl Queue {
                 }
                 self.buffer.push(now, packet);
                 self.drop_victim(DropReason::Early, drops);
+                if let Some((victim, _)) = drops.last() {
+                    self.discipline.exchanged(&packet, victim);
+                }
             }
             Verdict::DropBoth(waiting) => {
                 drops.push((self.buffer.remove(waiting), DropReason::Early));

@@ -5,7 +5,8 @@
 //! against the c that the link could have carried; an arrival is dropped with probability 1 − φ^(−p).
 //!
 //! Defaults are the authors' and ns-2.35's: γ 0.001, α 0.1, φ 1.001, 2 ms, target 20 packets, input not smoothed.
-//! Lengths are in packets; in byte mode in packets of `mean-packet` bytes. Neither the backlog nor the count changes
+//! Lengths are in packets; in byte mode in packets of `mean-packet` bytes, and a packet's chance to be dropped is then
+//! proportional to its size, as in RED and as in ns-2.35. Neither the backlog nor the count changes
 //! between calls, so all intervals that have ended since are brought up to date at the next arrival or departure.
 //!
 //! **Assumptions.** x counts every arrival, dropped or not. The backlog leaves out the packet in transmission.
@@ -152,11 +153,12 @@ impl Rem {
     #[inline]
     pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.catch_up(arrival.now, arrival.buffer);
-        self.arrived += match self.mode {
+        let size = match self.mode {
             Mode::Packets => 1.0,
             Mode::Bytes => f64::from(arrival.packet.wire) / self.mean_packet,
         };
-        if stream.chance(self.probability) { Verdict::Drop } else { Verdict::Admit }
+        self.arrived += size;
+        if stream.chance((size * self.probability).min(1.0)) { Verdict::Drop } else { Verdict::Admit }
     }
 
     /// Updates the price for every interval that has ended before `now`, with the backlog that has stood since the last call.
@@ -261,5 +263,25 @@ mod tests {
             lazy.catch_up(Instant::ZERO + Span::from_millis(801), &queue_of(0));
             assert_eq!((lazy.price, lazy.input, lazy.probability), (eager.price, eager.input, eager.probability));
         }
+    }
+
+    #[test]
+    fn in_byte_mode_a_packets_chance_is_proportional_to_its_size() {
+        let mut dropped = [0u32; 2];
+        let mut rem = rem(r#","mode":"bytes""#);
+        let mut stream = stream();
+        rem.price = 200.0;
+        rem.probability = -libm::expm1(-rem.price * rem.log_phi);
+        let buffer = Buffer::with_capacity(0);
+        for i in 0..40_000u32 {
+            let size = [100, 1000][i as usize % 2];
+            let packet = packet(0, size, Class::Tcp);
+            // All at once, so that the price stands still.
+            let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+            dropped[i as usize % 2] += u32::from(rem.arrive(&arrival, &mut stream) == Verdict::Drop);
+        }
+        let expected = 20_000.0 * rem.probability;
+        assert!((f64::from(dropped[1]) - expected).abs() < 0.05 * expected, "{dropped:?}, {expected}");
+        assert!((f64::from(dropped[0]) - 0.1 * expected).abs() < 0.012 * expected, "{dropped:?}, {expected}");
     }
 }
