@@ -1,7 +1,8 @@
 """``make bench``: how fast fairwave is, beside ns-2 on the same experiment where ns-2 is installed.
 
-Writes ``docs/performance.json`` (numbers) and ``docs/performance.md`` (the same, to read). Ends with status
-1 where the instructions per packet-hop exceed the recorded budget.
+Writes ``docs/performance.json`` (numbers) and ``docs/performance.md`` (the same, to read), and
+``docs/queue-cost.md`` (what removing a victim costs). Ends with status 1 where the instructions per packet-hop
+exceed the recorded budget.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import json
 import sys
 from pathlib import Path
 
-from benches import cores, instructions, machine, report, runner, scale, speed
+from benches import cores, instructions, machine, queue_cost, report, runner, scale, speed
 from fairwave.validation import ns2
 
-PARTS = ("speed", "instructions", "scale", "cores")
+PARTS = ("speed", "instructions", "scale", "cores", "queue")
 
 
 def main() -> int:
@@ -31,6 +32,10 @@ def main() -> int:
         parser.error(f"--runs is {options.runs}: write 1 or more")
     parts = options.only or PARTS
 
+    if "queue" in parts:
+        queue_cost.write(options.out)
+        if set(parts) == {"queue"}:
+            return 0
     program = runner.build()
     if ns2.find() is None:
         print(ns2.ABSENT + "; fairwave's own figures follow")
