@@ -7,7 +7,7 @@ from speech_material import voiced
 from fairwave.speech import SpeechError, render_call
 from fairwave.speech.digits import Sentence, digit_recordings, reading, sentences
 from fairwave.speech.fetch import Recordings
-from fairwave.speech.recognise import HeardCall, Recogniser, accuracy
+from fairwave.speech.recognise import HeardCall, Recogniser, accuracy, recognise_all
 
 HAVE = Recordings()
 needs_model = pytest.mark.skipif(HAVE.digit_model() is None, reason="the digit model has not been fetched")
@@ -75,3 +75,13 @@ def test_processes_find_what_one_process_finds() -> None:
     read = reading(sentences(digit_recordings(), 8, 6))
     heard = call(read, 0.1, "silence")
     assert accuracy([heard], workers=2) == accuracy([heard], workers=1)
+
+
+@needs_model
+def test_sounds_that_are_alike_are_listened_to_once_and_answered_each() -> None:
+    one, other = voiced(0.4, 110.0), voiced(0.5, 150.0)
+    sounds = [one, other, one.copy(), other, one]
+    alone = [Recogniser().recognise(sound) for sound in (one, other)]
+    expected = [alone[index] for index in (0, 1, 0, 1, 0)]
+    assert recognise_all(sounds, workers=1) == (expected, 2)
+    assert recognise_all(sounds, workers=2) == (expected, 2)

@@ -5,6 +5,7 @@ mod columns;
 mod decodable;
 mod names;
 mod playout;
+mod quality;
 mod scenario;
 
 use pyo3::create_exception;
@@ -24,6 +25,8 @@ mod _native {
     use super::names::names;
     #[pymodule_export]
     use super::playout::play;
+    #[pymodule_export]
+    use super::quality::simplified_quality;
     #[pymodule_export]
     use super::scenario::Scenario;
     use pyo3::prelude::*;

@@ -88,6 +88,8 @@ def title(label: Any) -> str:
         "tahoe": "Tahoe",
         "tfrc": "TFRC",
         "dvrc": "DVRC",
+        "other-udp": "other UDP",
+        "tcp": "TCP",
     }
     return known.get(short.lower(), text)
 

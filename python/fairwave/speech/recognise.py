@@ -119,6 +119,42 @@ def accuracy(
     return totals
 
 
+def recognise_all(
+    sounds: Sequence[Samples], workers: int | None = None, model: Path | None = None
+) -> tuple[list[tuple[str, ...]], int]:
+    """Recognise many sentences; sounds that are alike to the bit are listened to once.
+
+    Args:
+        sounds: one sentence each, at 8 kHz.
+        workers: as in :func:`accuracy`.
+        model: as in :class:`Recogniser`.
+
+    Returns:
+        The words of each, and how many different sounds there were.
+
+    Raises:
+        SpeechError: engine or model are not there.
+    """
+    different = {sound.tobytes(): index for index, sound in reversed(list(enumerate(sounds)))}
+    work = [sounds[index] for index in sorted(different.values())]
+    count = min(os.cpu_count() or 1, len(work) // 50) if workers is None else min(workers, len(work))
+    if count <= 1:
+        words = _words(work, model)
+    else:
+        shares = [work[share::count] for share in range(count)]
+        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+            parts = list(pool.map(_words, shares, [model] * count))
+        words = [parts[place % count][place // count] for place in range(len(work))]
+    known = {sound.tobytes(): found for sound, found in zip(work, words, strict=True)}
+    return [known[sound.tobytes()] for sound in sounds], len(work)
+
+
+def _words(sounds: Sequence[Samples], model: Path | None) -> list[tuple[str, ...]]:
+    """One process's share of sentences."""
+    listener = Recogniser(model)
+    return [listener.recognise(sound) for sound in sounds]
+
+
 def _listen(
     work: Iterable[tuple[int, tuple[str, ...], Samples]], model: Path | None
 ) -> list[tuple[int, Alignment]]:

@@ -1,0 +1,136 @@
+"""Figures 4 to 9 of paper 004, and Voice-Guard's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave.studies.dropping import points as p
+from fairwave.studies.dropping import quantities as q
+from fairwave.study.study import Figure
+
+if TYPE_CHECKING:
+    from fairwave.studies.dropping.points import Extent
+
+BESIDE = ("what arrives at the queue", "what leaves it")
+
+
+def _workload(case: str) -> str:
+    voice, other, tcp = p.CASES[case]
+    return f"{case}: {voice} % voice, {other} % other UDP, {tcp} % TCP"
+
+
+def _throughput(
+    number: str, case: str, grid: str, victims: tuple[str, ...], queue: str = "RED", caption: str = ""
+) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"Throughput by class under {queue}, {_workload(case)}",
+        grid=grid,
+        measures=[q.IN, q.OUT],
+        x="victim",
+        series="class",
+        x_label="victim",
+        fix={"case": case, "queue": queue, "victim": list(victims)},
+        source=f"paper 004, Figure {number}",
+        caption=f"Dotted: a third of the link. {caption}".strip(),
+        kind="bar",
+        lines={"": p.RATE_BPS / 3e6},
+        panel_titles=BESIDE,
+    )
+
+
+def _delays(number: str, case: str, victims: tuple[str, ...]) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"End-to-end delay of voice under RED, {_workload(case)}",
+        grid=p.ALWAYS_ON,
+        measures=[q.CDF],
+        x="delay",
+        series="victim",
+        x_label="delay (ms)",
+        fix={"case": case, "queue": "RED", "victim": list(victims)},
+        source=f"paper 004, Figure {number}",
+        caption="Share of the voice packets received that took no longer; 39 ms is the way without queues.",
+    )
+
+
+def _opinion(number: str, case: str, grid: str, victims: tuple[str, ...]) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"Mean opinion score of voice, {_workload(case)}",
+        grid=grid,
+        measures=[q.MOS, q.FULL_MOS],
+        x="queue",
+        series="victim",
+        x_label="queue",
+        fix={"case": case, "victim": list(victims)},
+        source=f"paper 004, Figure {number}",
+        caption="Left: the paper's Eq. (1)–(2) on mean delay and total loss of all voice. Right: full G.107 per "
+        "call, its own "
+        "loss, bursts and concealment, played 300 ms after it was spoken.",
+        kind="bar",
+    )
+
+
+def _punsi(number: str, workload: str, words: str) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"Throughput by class under PUNSI and RED, {words}",
+        grid=p.PUNSI,
+        measures=[q.IN, q.OUT],
+        x="scheme",
+        series="class",
+        x_label="scheme",
+        fix={"case": workload},
+        source=f"paper 004, Figure {number}",
+        kind="bar",
+        lines={"": p.RATE_BPS / 3e6},
+        panel_titles=BESIDE,
+        caption="PUNSI knows UDP and TCP only, and is built from its abstract: its paper prints no algorithm "
+        "that is at hand.",
+    )
+
+
+def _guard(victims: tuple[str, ...]) -> list[Figure]:
+    common: dict[str, Any] = {"grid": p.ON_OFF, "kind": "bar", "source": "beyond the paper; its §4.4.1"}
+    chosen = [*victims, p.GUARD]
+    return [
+        Figure(
+            id=f"guard-{case}",
+            title=f"Voice-Guard where voice dominates, {_workload(case)}",
+            measures=[q.MOS, q.TOTAL_LOSS, q.CLASS_FAIRNESS],
+            x="queue",
+            series="victim",
+            x_label="queue",
+            fix={"case": case, "victim": chosen},
+            caption="What voice gains (left, middle) and what fairness among the three classes costs (right).",
+            **common,
+        )
+        for case in p.VOICE_DOMINATES
+    ]
+
+
+def figures(extent: Extent) -> list[Figure]:
+    """All figures."""
+    victims = p.compared(extent)
+    found = [
+        _throughput(f"4{letter}", case, p.ALWAYS_ON, victims)
+        for letter, case in zip("abcd", p.S1_CASES, strict=True)
+    ]
+    found += [
+        _throughput(f"5{letter}", case, p.ON_OFF, victims)
+        for letter, case in zip("abcd", p.S2_CASES, strict=True)
+    ]
+    found += [
+        _throughput("6a", "CA6", p.ON_OFF, p.PAPERS_VICTIMS, "AVQ"),
+        _throughput("6b", "CA7", p.ON_OFF, p.PAPERS_VICTIMS, "REM"),
+        _punsi("7a", "CA2", "CA2: 50 % voice, 25 % other UDP, 25 % TCP"),
+        _punsi("7b", p.MOSTLY_UDP, "66 % of unresponsive UDP, half of it voice"),
+    ]
+    found += [_delays(f"8{letter}", case, victims) for letter, case in zip("abcd", p.S1_CASES, strict=True)]
+    cases = [*((case, p.ON_OFF) for case in p.S2_CASES), *((case, p.ROUTERS) for case in p.S3_CASES)]
+    found += [
+        _opinion(f"9{letter}", case, grid, victims)
+        for letter, (case, grid) in zip("abcdef", cases, strict=True)
+    ]
+    return [*found, *_guard(victims)]
