@@ -61,6 +61,7 @@ FIXED: dict[str, int] = {
     "tfrc": 1,
     "dvrc": 3,
     "rtcp": 5,
+    "rtcp/udp": 5,
     "tcp(0.31, 0.875)": 0,
     "tcp(0.583, 0.75)": 4,
     "tcp(1, 0.5)": 6,

@@ -1,0 +1,179 @@
+"""Tables: CoV beside the published numbers, the videos in numbers, judgements scored, layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fairwave.studies.video import points as p
+from fairwave.studies.video import quantities as q
+from fairwave.studies.video.figures import PUBLISHED_COV
+from fairwave.study.study import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.study.measures import Measure
+    from fairwave.study.study import Data
+
+
+def _smoothness(data: Data) -> pl.DataFrame:
+    video, bulk = (data.measured(q.COV, grid) for grid in (p.SINGLE, p.BULK))
+    more = {one: data.measured(one, p.SINGLE) for one in (q.GOODPUT, q.LARGEST_JITTER, q.UNNOTICED, q.DROPS)}
+
+    def row(name: str) -> dict[str, str]:
+        return {
+            "system": name,
+            "published": f"{PUBLISHED_COV[name]:g}" if name in PUBLISHED_COV else "–",
+            "video": str(video.interval(transport=name)),
+            "endless data": str(bulk.interval(transport=name)) if name in bulk.labels("transport") else "–",
+            **{
+                one.label.removeprefix("video "): str(values.interval(transport=name))
+                for one, values in more.items()
+            },
+        }
+
+    return pl.DataFrame([row(name) for name in video.labels("transport")])
+
+
+def _numbers(data: Data, grid: str, measures: Sequence[Measure]) -> pl.DataFrame:
+    rows = []
+    measured = {one: data.measured(one, grid) for one in measures}
+    first = next(iter(measured.values()))
+    flows = first.labels("flows")
+    for n in dict.fromkeys((flows[min(1, len(flows) - 1)], flows[len(flows) // 2], flows[-1])):
+        rows += [
+            {
+                "videos": str(n),
+                "system": name,
+                **{
+                    one.label.removeprefix("video "): str(values.interval(flows=n, transport=name))
+                    for one, values in measured.items()
+                },
+            }
+            for name in first.labels("transport")
+        ]
+    return pl.DataFrame(rows)
+
+
+ALL = (
+    q.GOODPUT,
+    q.COV,
+    q.FAIRNESS,
+    q.WORST_CASE,
+    q.INDEX,
+    q.INDEX_OF_SENT,
+    q.DELAYED,
+    q.DROPS,
+    q.JITTER,
+    q.DELAY,
+)
+
+
+def _cross(data: Data) -> pl.DataFrame:
+    return _numbers(data, p.CROSS, (*ALL, q.USE))
+
+
+def _reverse(data: Data) -> pl.DataFrame:
+    return _numbers(data, p.REVERSE, (*ALL, q.USE))
+
+
+def _chain(data: Data) -> pl.DataFrame:
+    return _numbers(data, p.CHAIN, ALL)
+
+
+def _judged(data: Data) -> pl.DataFrame:
+    rows = []
+    measured = {one: data.measured(one, p.JUDGED) for one in q.SCORES}
+    first = next(iter(measured.values()))
+    for reading in first.labels("reading"):
+        for tcp in first.labels("tcp"):
+            for per in first.labels("per"):
+                row = {"compared": reading, "TCP flows": str(tcp), "packet error rate": f"{per:g}"}
+                row |= {
+                    one.label: str(values.interval(reading=reading, tcp=tcp, per=per))
+                    for one, values in measured.items()
+                }
+                rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _adaptation(data: Data) -> pl.DataFrame:
+    rows = []
+    measured = {
+        one: data.measured(one, p.ADAPTATION) for one in (q.MEAN_LAYERS, q.LAYER_CHANGES, q.LOST_UNITS)
+    }
+    first = next(iter(measured.values()))
+    for n in first.labels("flows"):
+        for name in first.labels("transport"):
+            row = {"videos": str(n), "system": name}
+            row |= {
+                one.label.removeprefix("video "): str(values.interval(flows=n, transport=name))
+                for one, values in measured.items()
+            }
+            rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _friendliness(data: Data) -> pl.DataFrame:
+    from fairwave.studies.video.claims import TCP_SHARE, VIDEO_SHARE
+
+    shares = {
+        "videos'": data.measured(VIDEO_SHARE, p.FRIENDLY),
+        "TCP's": data.measured(TCP_SHARE, p.FRIENDLY),
+    }
+    first = next(iter(shares.values()))
+    rows = []
+    for tcp in first.labels("tcp"):
+        for n in first.labels("flows"):
+            row = {"TCP flows": str(tcp), "videos": str(n)}
+            for name in first.labels("transport"):
+                row |= {
+                    f"{words}, with {name}": str(values.interval(tcp=tcp, flows=n, transport=name))
+                    for words, values in shares.items()
+                }
+            rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def tables() -> list[Table]:
+    """All tables."""
+    return [
+        Table(
+            "smoothness",
+            "One video beside two TCP flows",
+            (p.SINGLE, p.BULK),
+            _smoothness,
+            "paper 002 §5.1",
+            "Coefficient of variation over bins of 150 ms, as video and with data that never ends.",
+        ),
+        Table("cross-traffic", "With cross traffic", (p.CROSS,), _cross, "paper 002, Figures 8–10"),
+        Table(
+            "reverse-traffic",
+            "With reverse and bursty traffic",
+            (p.REVERSE,),
+            _reverse,
+            "paper 002, Figures 12–14",
+        ),
+        Table(
+            "friendliness", "Normalised throughput", (p.FRIENDLY,), _friendliness, "paper 002, Figures 15–16"
+        ),
+        Table("chain", "Over five hops", (p.CHAIN,), _chain, "paper 002, Figures 18–20"),
+        Table(
+            "judgements",
+            "Losses judged, against the truth",
+            (p.JUDGED,),
+            _judged,
+            "paper 002 §3.2",
+            "One video over DVRC at 1 Mb/s. A dash: no loss of that cause, or none taken for it.",
+        ),
+        Table(
+            "adaptation",
+            "Layers over time",
+            (p.ADAPTATION,),
+            _adaptation,
+            "paper 002 §3.3",
+            "Means over five videos; reverse-traffic topology.",
+        ),
+    ]
