@@ -242,6 +242,46 @@ fn sequence_numbers_and_timestamps_may_wrap() {
 }
 
 #[test]
+fn losses_on_both_sides_of_the_wrap_are_found_and_judged_once_each() {
+    let mut wire = default_pair();
+    wire.sender.start_at_sequence(u64::from(u32::MAX) - 100);
+    wire.fate = Box::new(|number, _, _| if matches!(number, 90 | 100..=103 | 150) { Fate::Lose } else { Fate::Pass });
+    wire.run_until(ms(10_000));
+    let named: Vec<_> = wire.verdicts.iter().map(|(_, v)| (v.first as u32, v.packets)).collect();
+    assert_eq!(named, [(u32::MAX - 10, 1), (u32::MAX, 4), (49, 1)], "packet 100 bears the last number, 101 number 0");
+    assert_eq!(wire.receiver.lost(), 6);
+    assert_eq!(wire.deliveries.len() + 6 + in_flight(&wire), wire.sent.len());
+}
+
+/// Packets sent within the last 50 ms, which is the delay.
+fn in_flight(wire: &Pair) -> usize {
+    wire.sent.iter().filter(|(time, _)| *time + Span::from_millis(50) > wire.now).count()
+}
+
+#[test]
+fn a_control_packet_that_another_overtook_is_ignored() {
+    let mut wire = default_pair();
+    wire.run_until(ms(5_000));
+    let (before, mut out) = (wire.sender.view(), Output::default());
+    assert_eq!(before.layers, 4.0);
+    let (_, oldest) = wire.feedback[0];
+    assert_eq!(control(&oldest).layers, 1);
+    wire.sender.on_packet(ms(5_000), &oldest, &mut out);
+    let after = wire.sender.view();
+    assert_eq!((after.layers, after.rate, after.smoothed_rtt), (before.layers, before.rate, before.smoothed_rtt));
+}
+
+#[test]
+fn a_datagram_that_arrives_twice_is_one_datagram_and_no_loss() {
+    let mut wire = default_pair();
+    wire.fate = Box::new(|number, _, _| if number % 7 == 3 { Fate::Twice } else { Fate::Pass });
+    wire.run_until(ms(10_000));
+    assert!(wire.verdicts.is_empty());
+    assert_eq!(wire.deliveries.len() + in_flight(&wire), wire.sent.len());
+    assert_eq!(wire.receiver.lost(), 0);
+}
+
+#[test]
 fn a_large_frame_is_paced_but_leaves_within_the_most_delay() {
     let mut wire = default_pair();
     wire.units = vec![Unit { id: 0, payload: 30_000, created: ms(0), layer: 0, frame_type: FrameType::I }];
