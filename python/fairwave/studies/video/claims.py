@@ -104,6 +104,10 @@ def _d3(data: Data, reading: str = p.TEXT) -> Evidence:
     return both(_above_the_bound(data, reading), *causes)
 
 
+def _better_than_chance(data: Data, reading: str = p.TEXT) -> Evidence:
+    return above(data.measured(q.INFORMEDNESS, p.BOUND).at(reading=reading).without("reading"), 0.0)
+
+
 def share_of_link(flows: int) -> float:
     """What there is for so many videos beside the file transfers, Mb/s of payload: a fair share, or all they want."""
     fair = p.MEGABITS * q.PAYLOAD_SHARE * flows / (flows + p.FTP_CROSS)
@@ -307,6 +311,7 @@ READINGS: dict[str, dict[str, Test]] = {
     "D2": {"gaps in excess of the sender's own": partial(_d2, gaps=q.UNNOTICED_EXCESS)},
     "D3": {
         "only that most losses fall above the bound": _above_the_bound,
+        "better than a judge who knows nothing of the cause": _better_than_chance,
         "judged by the requested rate, as Eq. (11) prints": partial(_d3, reading=p.EQUATION),
     },
     "D4": {"use of the link by all flows": _d4_link},

@@ -168,6 +168,16 @@ PRECISION_RANDOM = _ratio("precision-random", "precision of random loss", RR, RR
 SCORES = (PRECISION_CONGESTION, RECALL_CONGESTION, PRECISION_RANDOM, RECALL_RANDOM)
 
 
+def _informedness(results: Results) -> pl.DataFrame:
+    congestion, random = (one.reduce(results) for one in (RECALL_CONGESTION, RECALL_RANDOM))
+    joined = congestion.join(random, on="run", suffix="_random", maintain_order="left")
+    return joined.select("run", (pl.col("value") + pl.col("value_random") - 100).alias("value"))
+
+
+INFORMEDNESS = Measure("informedness", "informedness", "%", _informedness, "higher")
+"""Both recalls together less 100 %: 0 for a judge without regard to the cause, 100 for one who is always right."""
+
+
 def _judged_random(results: Results) -> pl.DataFrame:
     rows = _of_video(results)
     total = pl.sum_horizontal(pl.col(one).sum() for one in JUDGEMENTS)

@@ -75,6 +75,18 @@ fn a_loss_is_reported_at_once_but_not_more_often_than_the_spacing() {
 }
 
 #[test]
+fn early_reports_leave_the_regular_ones_when_they_were() {
+    let regular = |early_reports| {
+        let mut wire = pair(&RtcpConfig { early_reports, ..RtcpConfig::default() });
+        wire.fate = Box::new(|number, _, _| if number % 10 == 9 { Fate::Lose } else { Fate::Pass });
+        wire.run_until(ms(60_000));
+        reports(&wire).iter().filter(|(.., early)| !early).map(|(time, ..)| *time).collect::<Vec<_>>()
+    };
+    let with = regular(true);
+    assert!(with.len() > 10 && with == regular(false), "{with:?}");
+}
+
+#[test]
 fn a_3_the_fraction_lost_is_of_what_was_expected_since_the_report_before() {
     let mut wire = pair(&RtcpConfig { early_reports: false, add_below: 0.0, ..RtcpConfig::default() });
     wire.fate = Box::new(|number, _, _| if number % 4 == 3 { Fate::Lose } else { Fate::Pass });
