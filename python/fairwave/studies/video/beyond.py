@@ -153,6 +153,8 @@ def _round_trips(canvas: Canvas, data: Data) -> pl.DataFrame:
     left.set_ylim(bottom=max(rates["mean"].min() * 0.7, 1.0))  # type: ignore[operator]
     trips = np.array([20.0, 50.0, 100.0, 200.0])
     left.set_xticks(trips, [f"{one:g}" for one in trips])
+    rates_shown = [250, 500, 1000, 2000]
+    left.set_yticks(rates_shown, [str(one) for one in rates_shown])
     left.minorticks_off()
     draw_panel(
         right,

@@ -15,6 +15,8 @@ from fairwave.studies.video.systems import DVRC, TFRC, UDP
 from fairwave.study.study import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
@@ -79,7 +81,8 @@ def _judging(canvas: Canvas, data: Data) -> pl.DataFrame:
     left.set_xlabel("time (s)")
     left.set_ylabel("kb/s")
     left.set_title("one replication")
-    left.legend(loc="upper right")
+    left.set_ylim(0, 1200)
+    left.legend(loc="upper right", ncols=2)
     causes = data.measured(q.CAUSES, p.BOUND).at(reading=p.TEXT).without("reading").summary(["losses"])
     _lying_bars(right, causes, "losses")
     right.set_xlabel("packets in 200 s")
@@ -123,7 +126,7 @@ def _rates(canvas: Canvas, data: Data) -> pl.DataFrame:
         )  # fmt: skip
     left.set_xlabel("time (s)")
     left.set_ylabel("rate (kb/s)")
-    left.set_ylim(bottom=0)
+    left.set_ylim(0, 1200)
     left.legend(loc="upper right", ncols=3)
     left.set_title("one replication, bins of 150 ms")
     video, bulk = (
@@ -288,8 +291,16 @@ def _hops(canvas: Canvas, data: Data) -> pl.DataFrame:
                   lines={"fair share": 1e3 * q.PAYLOAD_SHARE / 2}),
         )  # fmt: skip
         numbers.append(summary.select(pl.lit(group).alias("of"), pl.all()))
+    room_above(rows, numbers)
     one_legend(canvas, rows[0])
     return pl.concat(numbers)
+
+
+def room_above(rows: Sequence[Axes], numbers: Sequence[pl.DataFrame]) -> None:
+    """Lets panels that share their vertical axis reach above the largest of their numbers."""
+    highest = max(float(one["mean"].max()) for one in numbers)  # type: ignore[arg-type]
+    for axes in rows:
+        axes.set_ylim(0, 1.08 * highest)
 
 
 def one_legend(canvas: Canvas, axes: Any) -> None:

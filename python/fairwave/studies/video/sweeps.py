@@ -11,7 +11,7 @@ from fairwave.report.figures import Panel, draw_panel
 from fairwave.studies.video import points as p
 from fairwave.studies.video import quantities as q
 from fairwave.studies.video.claims import TCP_SHARE, VIDEO_SHARE
-from fairwave.studies.video.figures import one_legend
+from fairwave.studies.video.figures import one_legend, room_above
 from fairwave.studies.video.systems import DVRC, TFRC
 from fairwave.study.study import Figure
 
@@ -82,6 +82,7 @@ def _friendliness(canvas: Canvas, data: Data, *, name: str) -> pl.DataFrame:
                   lines={"fair share": 1.0}),
         )  # fmt: skip
         numbers.append(summary.select(pl.lit(crowd).alias("tcp"), pl.all()))
+    room_above(rows, numbers)
     one_legend(canvas, rows[0])
     return pl.concat(numbers)
 
