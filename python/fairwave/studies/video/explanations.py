@@ -176,7 +176,7 @@ def _d11(data: Data) -> str:
     crowd = " and ".join(map(str, data.measured(share, p.FRIENDLY).labels("tcp")))
     return (
         f"It is the other way round: with {crowd} TCP flows their share is {words[DVRC]} beside DVRC and "
-        "{words[TFRC]} beside TFRC. AIAMD adds a packet per round trip as Reno does, but halves on one in ten of the "
+        f"{words[TFRC]} beside TFRC. AIAMD adds a packet per round trip as Reno does, but halves on one in ten of the "
         "losses on which Reno does (see D3), so TCP gives way until DVRC has all layers. TFRC's equation is "
         "conservative at the loss rates that Reno flows with small windows make, which ns-2.35 and RFC 5348 have in "
         "common."
