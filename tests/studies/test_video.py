@@ -121,11 +121,15 @@ def test_no_words_of_an_explanation_are_left_unfilled(ledger):
 
 
 def test_eq_12_and_13_by_hand():
-    # Transit 10, 26, 26, 10 ms: |D| = 16, 0, 16; J = 1, 15/16, 15/16·15/16 + 1.
-    created, transit = np.array([0.0, 0.04, 0.08, 0.12]), np.array([0.010, 0.026, 0.026, 0.010])
-    differences = quantities.interarrival(created, created + transit)
-    assert differences == pytest.approx([0.016, 0.0, 0.016])
-    assert quantities.jitter(differences) == pytest.approx([0.001, 0.0009375, 0.00187890625])
+    # Transit 10, 26, 26, 10 ms: |D| = 16, 0, 16; J = 1, 15/16, 15/16·15/16 + 1. The unit that is lost does not count.
+    created, transit = np.array([0.0, 0.04, 0.08, 0.12, 0.16]), np.array([0.010, 0.026, np.nan, 0.026, 0.010])
+    fates = ["arrived", "arrived", "lost", "arrived", "arrived"]
+    found = quantities.with_jitter(
+        pl.DataFrame({"created_s": created, "arrived_s": created + transit, "fate": fates})
+    )
+    assert found["difference_s"].to_list() == pytest.approx([0.016, 0.0, 0.016])
+    assert found["jitter_s"].to_list() == pytest.approx([0.001, 0.0009375, 0.00187890625])
+    assert found["gap_s"].to_list() == pytest.approx([0.056, 0.08, 0.024])
 
 
 def test_every_lost_packet_that_was_judged_is_counted_under_one_cause(outcome):

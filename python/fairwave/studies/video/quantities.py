@@ -205,42 +205,32 @@ def _causes(results: Results) -> pl.DataFrame:
 CAUSES = Measure("causes", "losses", "packets", _causes, None, ("losses",))
 
 
-def interarrival(created: NDArray[np.float64], arrived: NDArray[np.float64]) -> NDArray[np.float64]:
-    """|D(i, j)| of Eq. (12) between each unit and the next, in order of arrival, seconds."""
-    transit = arrived - created
-    return np.abs(np.diff(transit))
+def with_jitter(units: pl.DataFrame) -> pl.DataFrame:
+    """The units of one run that arrived, in order of arrival: `time`, `gap_s`, `difference_s` and `jitter_s`.
 
-
-def jitter(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """J of Eq. (13) after each difference, from zero on, seconds: J ← 15/16 J + 1/16 |D|."""
-    found = np.empty(len(differences))
-    now = 0.0
-    for i, difference in enumerate(differences):
-        now += (difference - now) / 16
-        found[i] = now
-    return found
+    |D(i, j)| of Eq. (12) between each unit and the next; J of Eq. (13) after it, J ← 15/16 J + 1/16 |D| from zero on.
+    """
+    transit = pl.col("arrived_s") - pl.col("created_s")
+    arrived = units.filter(pl.col("fate").cast(pl.String) == "arrived").sort("arrived_s", maintain_order=True)
+    found = arrived.select(
+        pl.col("arrived_s").alias("time"),
+        pl.col("arrived_s").diff().alias("gap_s"),
+        transit.diff().abs().fill_null(0.0).alias("difference_s"),
+    )
+    # The first difference is a zero of ours, so that the mean begins at zero.
+    smoothed = pl.col("difference_s").ewm_mean(alpha=1 / 16, adjust=False)
+    return found.with_columns(smoothed.alias("jitter_s"))[1:]
 
 
 def arrivals(results: Results, run: int) -> pl.DataFrame:
-    """The units of a run that arrived, in order of arrival, with `difference_s` and `jitter_s` (Eqs. 12 and 13)."""
-    rows = (
-        results.to_polars("units")
-        .filter((pl.col("run") == run) & (pl.col("fate").cast(pl.String) == "arrived"))
-        .sort("arrived_s", maintain_order=True)
-    )
-    differences = interarrival(rows["created_s"].to_numpy(), rows["arrived_s"].to_numpy())
-    gaps = np.diff(rows["arrived_s"].to_numpy())
-    return rows.select(pl.col("arrived_s").alias("time"))[1:].with_columns(
-        pl.Series("gap_s", gaps),
-        pl.Series("difference_s", differences),
-        pl.Series("jitter_s", jitter(differences)),
-    )
+    """What `with_jitter` finds in a run."""
+    return with_jitter(results.to_polars("units").filter(pl.col("run") == run))
 
 
 def _largest_jitter(results: Results) -> pl.DataFrame:
     rows = []
-    for run in results.to_polars("runs")["run"].to_list():
-        found = arrivals(results, run).filter(pl.col("time") >= 2)["jitter_s"].to_numpy()
+    for (run,), units in results.to_polars("units").group_by("run", maintain_order=True):
+        found = with_jitter(units).filter(pl.col("time") >= 2)["jitter_s"].to_numpy()
         rows.append({"run": run, "value": float(found.max()) * 1e3 if len(found) else math.nan})
     return pl.DataFrame(rows, schema={"run": pl.Int64, "value": pl.Float64})
 
