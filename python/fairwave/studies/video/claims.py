@@ -18,7 +18,7 @@ from fairwave.studies.video import points as p
 from fairwave.studies.video import quantities as q
 from fairwave.studies.video.explanations import EXPLANATIONS
 from fairwave.studies.video.statements import STATEMENTS
-from fairwave.studies.video.systems import DVRC, RTCP, TFRC, UDP, WESTWOOD
+from fairwave.studies.video.systems import DVRC, LITERAL, RTCP, TFRC, UDP, WESTWOOD
 from fairwave.study.claims import Claim, Comparison, Evidence
 from fairwave.study.comparisons import above, at_least, below, highest, less_steep, lowest, within
 
@@ -77,8 +77,8 @@ def swept(measured: Measured, *, every: bool = False) -> Measured:
     return several(measured) if every else several(measured).averaged("flows")
 
 
-def _d1(data: Data, grid: str = p.SINGLE) -> Evidence:
-    return lowest(data.measured(q.COV, grid), DVRC, [TFRC])
+def _d1(data: Data, grid: str = p.SINGLE, name: str = DVRC) -> Evidence:
+    return lowest(data.measured(q.COV, grid), name, [TFRC])
 
 
 def _d1_many(data: Data) -> Evidence:
@@ -305,6 +305,7 @@ TESTS: dict[str, Test] = {
 
 READINGS: dict[str, dict[str, Test]] = {
     "D1": {
+        "judged by the requested rate, as Eq. (11) prints": partial(_d1, name=LITERAL),
         "rate control alone, with data that never ends": partial(_d1, grid=p.BULK),
         "many flows (Figure 8b)": _d1_many,
     },

@@ -12,7 +12,18 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fairwave.scenario import load
-from fairwave.studies.video.systems import DVRC, RENO, RTCP, TFRC, TRANSPORTS, UDP, WESTWOOD, reno, systems
+from fairwave.studies.video.systems import (
+    DVRC,
+    LITERAL,
+    RENO,
+    RTCP,
+    TFRC,
+    TRANSPORTS,
+    UDP,
+    WESTWOOD,
+    reno,
+    systems,
+)
 from fairwave.study.grid import Grid, Label, vary
 
 if TYPE_CHECKING:
@@ -142,10 +153,10 @@ def _alone(extent: Extent) -> list[Grid]:
     single = scenario("single", **watched)
     bulk = scenario("single", **{"duration": extent.alone, "flow.video.traffic": "bulk"})
     bound = scenario("single", **{**watched, "record.units": [], "flow.ftp.count": 1, **_errors(0.03)})
-    names = (DVRC, TFRC, WESTWOOD, RTCP, UDP)
+    names = (DVRC, LITERAL, TFRC, WESTWOOD, RTCP, UDP)
     return [
         Grid(SINGLE, single, {"transport": systems(names)}),
-        Grid(BULK, bulk, {"transport": systems((DVRC, TFRC))}),
+        Grid(BULK, bulk, {"transport": systems((DVRC, LITERAL, TFRC))}),
         Grid(BOUND, bound, {"reading": READINGS}),
     ]
 

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
 DVRC, TFRC, WESTWOOD, RTCP, UDP, RENO = "DVRC", "TFRC", "Westwood+", "RTCP/UDP", "UDP", "Reno"
 
+LITERAL = "DVRC, Eq. (11)"
+"""DVRC that judges a loss by the rate it asked for, R(t − 1), as Eq. (11) prints; the text says the receiving rate."""
+
 TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     DVRC: {"name": "dvrc"},
+    LITERAL: {"name": "dvrc", "aiamd": {"compare": "requested-rate"}},
     TFRC: {"name": "tfrc"},
     WESTWOOD: {"name": "tcp/westwood+", "segment": "1000 B"},
     RTCP: {"name": "rtcp"},
