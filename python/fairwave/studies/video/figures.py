@@ -328,8 +328,8 @@ def alone() -> list[Figure]:
             grids=(p.SINGLE, p.BULK),
             draw=_rates,
             source="paper 002, Figure 6 and §5.1",
-            caption="Right: CoV of DVRC (by text and by equation) and TFRC, as video and with data that never ends (the rate "
-            "control alone), beside the published numbers.",
+            caption="Right: CoV of DVRC (by text and by equation) and TFRC, as video and with data that never ends "
+            "(the rate control alone), beside the published numbers.",
             size=(10.6, 3.9),
         ),
         Figure(
