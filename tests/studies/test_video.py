@@ -14,7 +14,15 @@ from fairwave.studies.video.points import Extent
 from fairwave.studies.video.systems import DVRC
 
 FIGURES = [f"002-{number}" for number in (3, *range(6, 21))]
-BEYOND = ["002-9-readings", "judgements", "layers", "ablation", "round-trips"]
+BEYOND = [
+    "002-9-readings",
+    "decodable",
+    "decodable-reverse",
+    "judgements",
+    "layers",
+    "ablation",
+    "round-trips",
+]
 VERDICTS = {"reproduced", "not reproduced", "undecided"}
 
 FEW = Extent(

@@ -187,9 +187,25 @@ def _round_trips(canvas: Canvas, data: Data) -> pl.DataFrame:
     )
 
 
+def _decodable(name: str, grid: str, words: str) -> Figure:
+    return Figure(
+        id=name,
+        title=f"What the viewer can see: frames that can be decoded, {words}",
+        grid=grid,
+        measures=[q.DECODABLE, q.DECODABLE_LAYERS],
+        x="flows",
+        x_label="videos",
+        source="paper 002 §1, beyond its figures",
+        caption="A frame can be decoded when it and all frames that it refers to came in time, at least in their base "
+        "layer. TFRC and Westwood+ let frames wait in the sender until nobody wants them any more.",
+    )
+
+
 def figures() -> list[Figure]:
     """All of them."""
     return [
+        _decodable("decodable", p.CROSS, "with cross traffic"),
+        _decodable("decodable-reverse", p.REVERSE, "with reverse and bursty traffic"),
         Figure(
             id="judgements",
             title="Telling random loss from congestion: precision and recall against the truth",

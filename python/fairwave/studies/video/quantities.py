@@ -60,6 +60,21 @@ def _of_video(results: Results, table: str = "flows") -> pl.DataFrame:
     return results.to_polars(table).filter(pl.col("group").cast(pl.String) == VIDEO)
 
 
+def _of_frames(column: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
+    """A column that is measured over the frames of each video, mean over videos."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        known = pl.col(column).filter(pl.col(column).is_not_nan())
+        mean = (known.mean() * scale).fill_null(math.nan)
+        return _of_video(results).group_by("run", maintain_order=True).agg(mean.alias("value"))
+
+    return Measure(column, title, unit, reduce, "higher")
+
+
+DECODABLE = _of_frames("decodable_ratio", "frames that can be decoded", "%", 100)
+DECODABLE_LAYERS = _of_frames("decodable_layers", "layers that can be decoded, mean over frames")
+
+
 def timely_of_received(threshold_s: float, reading: Literal["gap", "excess-gap"]) -> Measure:
     """Units that arrived within the threshold, in % of those that arrived."""
 

@@ -64,6 +64,7 @@ ALL = (
     q.WORST_CASE,
     q.INDEX,
     q.INDEX_OF_SENT,
+    q.DECODABLE,
     q.DELAYED,
     q.DROPS,
     q.JITTER,
