@@ -49,6 +49,13 @@ TCPS: dict[str, Any] = {
     "aimd-1.25-0.25": {"name": "tcp/aimd", "alpha": 1.25, "beta": 0.25},
 }
 
+#: What they are called where people read.
+NAMES = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"} | {
+    key: f"TCP({transport['alpha']:g}, {transport['beta']:g})"
+    for key, transport in TCPS.items()
+    if "alpha" in transport
+}
+
 
 def drop_tail(packets: int) -> Table:
     """A drop-tail queue in which so many packets wait at most."""
@@ -137,12 +144,20 @@ def _windows() -> Iterator[Case]:
     record = {"window-interval": "10 ms", "windows": ["tcp[0]"]}
     for key in ("reno", "newreno", "sack", "vegas", "aimd-0.31-0.875"):
         flow = bulk(TCPS[key], 1, start="0 s")
-        # The window's limit lies beyond the path, so that the saw-tooth is cut by losses and not by the
-        # receiver.
-        scenario = dumbbell(f"one {key} flow", [flow], megabits=2, record=record, duration=120, warmup=20)
+        # Links to the bottleneck are faster, and the receiver's window is larger than path and buffer together,
+        # so that the saw-tooth is cut by losses.
+        scenario = dumbbell(
+            f"one {key} flow",
+            [flow],
+            megabits=2,
+            record=record,
+            duration=120,
+            warmup=20,
+            access={"rate": "20 Mb/s"},
+        )
         yield Case(
             f"window/{key}",
-            f"One {key} flow on 2 Mb/s",
+            f"One {NAMES[key]} flow on 2 Mb/s",
             "One window",
             scenario,
             seeds=1,
@@ -165,19 +180,21 @@ def _static() -> Iterator[Case]:
         for count in (10, 50):
             flows = [bulk(jittered(transport, 10), count)]
             scenario = dumbbell(f"{count} {key} flows at 10 Mb/s", flows)
-            title = f"{count} {key} flows, 10 Mb/s"
+            title = f"{count} {NAMES[key]} flows, 10 Mb/s"
             yield Case(f"static/10/{key}/{count}", title, "Static FTP", scenario, quick=count == 10)
     for key, transport in TCPS.items():
         flows = [bulk(jittered(transport, 100), 50)]
         scenario = dumbbell(f"50 {key} flows at 100 Mb/s", flows, megabits=100, duration=30, warmup=10)
-        yield Case(f"static/100/{key}/50", f"50 {key} flows, 100 Mb/s", "Static FTP", scenario, seeds=3)
+        yield Case(
+            f"static/100/{key}/50", f"50 {NAMES[key]} flows, 100 Mb/s", "Static FTP", scenario, seeds=3
+        )
 
 
 def _phases() -> Iterator[Case]:
     for key in ("reno", "sack"):
         for count in (10, 50):
             scenario = dumbbell(f"{count} {key} flows at 10 Mb/s, in step", [bulk(TCPS[key], count)])
-            title = f"{count} {key} flows, 10 Mb/s, no random delay of sending"
+            title = f"{count} {NAMES[key]} flows, 10 Mb/s, no random delay of sending"
             yield Case(f"phase/{key}/{count}", title, "In step", scenario)
     flows = [talkers(40, "exponential"), bulk(TCPS["reno"], 5)]
     title = "40 talkers and 5 Reno FTP, 2 Mb/s, no random delay of sending"
@@ -190,7 +207,7 @@ def _errors() -> Iterator[Case]:
             access = {"loss": {"model": "bernoulli", "rate": rate}}
             scenario = dumbbell(f"10 {key} flows, {rate:.0%} lost", [bulk(TCPS[key], 10)])
             scenario["topology"]["sink-access"] = scenario["topology"]["access"] | access
-            title = f"10 {key} flows, {rate:.0%} lost on each sink's link, both directions"
+            title = f"10 {NAMES[key]} flows, {rate:.0%} lost on each sink's link, both directions"
             yield Case(
                 f"errors/{rate}/{key}",
                 title,

@@ -212,7 +212,7 @@ def draw(outcome: Outcome, folder: Path) -> None:
         axes.plot([time for time, _ in kept], [value for _, value in kept], **style)
     axes.set(xlabel="time (s)", ylabel="window (segments)", title=outcome.case.title)
     axes.margins(x=0)
-    axes.legend(loc="upper right")
+    axes.legend(loc="lower right")
     target = folder / figure_name(outcome)
     target.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, metadata={"Date": None})
