@@ -283,6 +283,12 @@ def _tfrc() -> Iterator[Case]:
         title = f"5 TFRC against 5 SACK flows, {key}"
         reference = ("tfrc.json", f"5 TFRC vs 5 Sack1{name}")
         yield Case(f"tfrc/5+5/{key}", title, "TFRC", scenario, reference=reference)
+        if key == "drop-tail":
+            held = [streams(5), bulk(jittered(TCPS["sack"], 10), 5)]
+            scenario = dumbbell("TFRC and SACK held back", held, duration=120, warmup=20, record=record)
+            yield Case(
+                "tfrc/5+5/held-back", f"{title}, SACK's segments held back at random", "TFRC", scenario
+            )
 
 
 def _voice() -> Iterator[Case]:
@@ -303,4 +309,4 @@ def _round_trips() -> Iterator[Case]:
         )
         scenario["topology"]["source-access"] = scenario["topology"]["access"] | spread
         title = f"10 Reno flows, round trips spread from 90 to 270 ms, {key}"
-        yield Case(f"rtt/{key}", title, "Spread of round trips", scenario)
+        yield Case(f"rtt/{key}", title, "Spread of round trips", scenario, seeds=10)
