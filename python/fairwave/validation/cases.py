@@ -160,7 +160,6 @@ def _windows() -> Iterator[Case]:
             f"One {NAMES[key]} flow on 2 Mb/s",
             "One window",
             scenario,
-            seeds=1,
             quick=True,
             trace=True,
         )
@@ -213,6 +212,7 @@ def _errors() -> Iterator[Case]:
                 title,
                 "Bernoulli errors",
                 scenario,
+                seeds=10,
                 quick=rate == 0.01 and key == "reno",
             )
 
