@@ -31,7 +31,7 @@ ASSUMPTIONS = [
         "tes",
         "Frame sizes are drawn from the TES models that come with fairwave, 25 frames a second in groups "
         "IBBPBBPBBPBB, and split over layers in proportion to their rates.",
-        "The trace, the models' parameters and the group are lost; ours are fitted to real pictures (`docs/video-fit.md`).",
+        "Trace, parameters and group are lost; ours are fitted to real pictures (`docs/video-fit.md`).",
         f"{ALONE}, {MANY}",
     ),
     Assumption(
