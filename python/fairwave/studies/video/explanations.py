@@ -47,7 +47,7 @@ def _d1(data: Data) -> str:
     return (
         f"DVRC has {video[DVRC]:.4f} and TFRC {video[TFRC]:.4f}, published are 0.1854 and 0.2229. It hangs on what "
         "a loss is judged by. By the text it is the receiving rate; by Eq. (11) as printed it is the rate that was "
-        f"asked for, and so DVRC has {video[LITERAL]:.4f}, close to the published number and below TFRC. (Then "
+        f"asked for, and so DVRC has {video[LITERAL]:.4f}, below TFRC. (Then "
         f"hardly any loss is taken for congestion: see D3.) With data that never ends DVRC has {bulk[DVRC]:.4f} and "
         f"TFRC {bulk[TFRC]:.4f}, in the paper's order: what varies is the number of layers, besides the frames (the "
         f"video over UDP has {video[UDP]:.4f}). Tried: frames of one size 0.23 against 0.26; eight equal layers, "

@@ -72,7 +72,7 @@ def _of_frames(column: str, title: str, unit: str = "", scale: float = 1.0) -> M
 
 
 DECODABLE = _of_frames("decodable_ratio", "frames that can be decoded", "%", 100)
-DECODABLE_LAYERS = _of_frames("decodable_layers", "layers that can be decoded, mean over frames")
+DECODABLE_LAYERS = _of_frames("decodable_layers", "decodable layers per frame")
 
 
 def timely_of_received(threshold_s: float, reading: Literal["gap", "excess-gap"]) -> Measure:
