@@ -54,7 +54,7 @@ def _delays(number: str, case: str, victims: tuple[str, ...]) -> Figure:
     )
 
 
-def _opinion(number: str, case: str, grid: str, victims: tuple[str, ...]) -> Figure:
+def _opinion(number: str, case: str, grid: str) -> Figure:
     return Figure(
         id=f"004-{number}",
         title=f"Mean opinion score of voice, {_workload(case)}",
@@ -63,7 +63,7 @@ def _opinion(number: str, case: str, grid: str, victims: tuple[str, ...]) -> Fig
         x="queue",
         series="victim",
         x_label="queue",
-        fix={"case": case, "victim": list(victims)},
+        fix={"case": case, "victim": list(p.PAPERS_VICTIMS)},
         source=f"paper 004, Figure {number}",
         caption="Left: the paper's Eq. (1)–(2) on mean delay and total loss of all voice. Right: full G.107 per "
         "call, its own "
@@ -86,14 +86,16 @@ def _punsi(number: str, workload: str, words: str) -> Figure:
         kind="bar",
         lines={"": p.RATE_BPS / 3e6},
         panel_titles=BESIDE,
-        caption="PUNSI knows UDP and TCP only, and is built from its abstract: its paper prints no algorithm "
+        size=(12.4, 3.7),
+        caption="Dotted: a third of the link. PUNSI knows UDP and TCP only, and is built from its abstract: its "
+        "paper prints no algorithm "
         "that is at hand.",
     )
 
 
-def _guard(victims: tuple[str, ...]) -> list[Figure]:
+def _guard() -> list[Figure]:
     common: dict[str, Any] = {"grid": p.ON_OFF, "kind": "bar", "source": "beyond the paper; its §4.4.1"}
-    chosen = [*victims, p.GUARD]
+    chosen = [*p.PAPERS_VICTIMS, p.GUARD]
     return [
         Figure(
             id=f"guard-{case}",
@@ -130,7 +132,6 @@ def figures(extent: Extent) -> list[Figure]:
     found += [_delays(f"8{letter}", case, victims) for letter, case in zip("abcd", p.S1_CASES, strict=True)]
     cases = [*((case, p.ON_OFF) for case in p.S2_CASES), *((case, p.ROUTERS) for case in p.S3_CASES)]
     found += [
-        _opinion(f"9{letter}", case, grid, victims)
-        for letter, (case, grid) in zip("abcdef", cases, strict=True)
+        _opinion(f"9{letter}", case, grid) for letter, (case, grid) in zip("abcdef", cases, strict=True)
     ]
-    return [*found, *_guard(victims)]
+    return [*found, *_guard()]
