@@ -27,8 +27,9 @@ impl Simulation<'_> {
         }
         let mut arrivals = 0;
         for (place, event) in coming.iter_mut().zip(events.iter().filter(|event| event.kind() <= Kind::ArrivalBehind)) {
-            if let Some(first) = self.network.first_in_pipe(event.index()) {
+            if let Some((first, rest)) = self.network.first_in_pipe(event.index()) {
                 *place = (first.packet.flow.0 as usize, first.packet.feedback, first.hop);
+                read ^= rest;
                 arrivals += 1;
             }
         }

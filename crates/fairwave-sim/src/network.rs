@@ -104,10 +104,10 @@ impl Network {
         self.transits.pop(&mut self.links[link].pipe)
     }
 
-    /// The packet in a link's pipe that arrives first.
+    /// The packet in a link's pipe that arrives first, see [`Transits::first`].
     #[inline]
-    pub fn first_in_pipe(&self, link: usize) -> Option<&Transit> {
-        self.transits.of(self.links[link].pipe).next()
+    pub fn first_in_pipe(&self, link: usize) -> Option<(&Transit, u64)> {
+        self.transits.first(self.links[link].pipe)
     }
 
     /// Links of a flow's routes, both together.

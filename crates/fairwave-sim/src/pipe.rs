@@ -40,12 +40,12 @@ impl Coming {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(16))]
 struct Place {
     transit: Transit,
-    next_waited: bool,
-    next: u32,
     next_at: Instant,
+    next: u32,
+    next_waited: bool,
 }
 
 /// A link's packets on their way: the first and the last.
@@ -117,6 +117,15 @@ impl Transits {
         self.free = place;
         pipe.first = next;
         Some((transit, (next != NONE).then_some(Coming { at: next_at, waited: next_waited })))
+    }
+
+    /// The packet of `pipe` that arrives first, and a number of no meaning from the far end of its place: one who looks ahead
+    /// wants the whole place fetched.
+    #[inline]
+    pub fn first(&self, pipe: Pipe) -> Option<(&Transit, u64)> {
+        self.places
+            .get(pipe.first as usize)
+            .map(|place| (&place.transit, place.next_at.nanos() ^ u64::from(place.next)))
     }
 
     /// The packets of `pipe`, in order.

@@ -426,5 +426,5 @@ proptest! {
 
 #[test]
 fn a_sender_stays_small() {
-    assert!(size_of::<TcpSender>() <= 736, "{} bytes", size_of::<TcpSender>());
+    assert!(size_of::<TcpSender>() <= 12 * 64, "{} bytes", size_of::<TcpSender>());
 }
