@@ -188,4 +188,4 @@ def compare(
         for name, labels in over.items()
     }
     grid = Grid("compare", scenario, axes)
-    return grid.run(seeds if seeds is not None else list(range(1, n + 1)), threads=threads, progress=progress)
+    return grid.run(seeds if seeds is not None else range(1, n + 1), threads=threads, progress=progress)

@@ -91,6 +91,11 @@ impl Scenario {
         self.inner.expand_preset().map(Self::from).map_err(|error| refused(&error))
     }
 
+    /// Refuses so many runs when nobody could wait for them or keep what they leave, with what they would cost.
+    fn check_runs(&self, runs: u64, seed: u64) -> PyResult<()> {
+        self.inner.check_runs(runs, Seed(seed)).map_err(|error| refused(&error))
+    }
+
     /// What a run with this seed would execute, as JSON.
     fn plan(&self, seed: u64) -> PyResult<String> {
         let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;

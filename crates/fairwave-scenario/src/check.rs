@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use fairwave_core::units::Span;
+use fairwave_core::units::{Rate, Span};
 
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
-use crate::model::{Flow, Record, Scenario};
+use crate::model::{Flow, Link, Record, Scenario};
 use crate::path::Path;
 use crate::ranges::{
     check_config, check_delay, check_law, check_queue, check_range, check_rate, check_reverse, check_spec,
@@ -18,7 +18,7 @@ use crate::ranges::{
 use crate::select::Selection;
 use crate::suggest::{list, nearest};
 use crate::template::Template;
-use crate::topology::{MOST_HOPS, Preset, Topology};
+use crate::topology::{Preset, Topology};
 use crate::values::{Start, Varied};
 
 impl Scenario {
@@ -29,21 +29,27 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         let mut problems = Vec::new();
         // Under a load, what flows there are is known first.
-        self.counted(&mut problems).check_counted(&mut problems);
+        self.counted(&mut problems).check_counted(self.load.is_some(), &mut problems);
         if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
     }
 
-    fn check_counted(&self, problems: &mut Vec<Problem>) {
+    fn check_counted(&self, from_load: bool, problems: &mut Vec<Problem>) {
         self.check_frame(problems);
         self.check_links(problems);
         if let Some(topology) = &self.topology {
-            check_topology(topology, problems);
+            check_topology(topology, self.duration, problems);
         }
         self.check_flows(problems);
         check_record(&self.record, self, problems);
-        if cost::check_counts(self, problems) {
-            cost::check_record(self.duration, self.flows.iter().map(|f| self.count_of(f)).sum(), self, problems);
+        if problems.is_empty() && cost::check_counts(self, from_load, problems) {
+            cost::check_record(self, self.expanded(&mut Vec::new()).link_directions(), problems);
         }
+    }
+
+    /// How many link directions its links stand for.
+    fn link_directions(&self) -> u64 {
+        let directions = |link: &Link| link.count.saturating_mul(if link.duplex { 2 } else { 1 });
+        self.links.iter().map(directions).fold(0, u64::saturating_add)
     }
 
     /// How many flows the group has.
@@ -290,7 +296,7 @@ impl Scenario {
     }
 }
 
-fn check_topology(topology: &Topology, problems: &mut Vec<Problem>) {
+fn check_topology(topology: &Topology, duration: Span, problems: &mut Vec<Problem>) {
     let at = Path::default().key("topology");
     let known = topology.preset.keys();
     for (key, spec) in topology.specs() {
@@ -317,13 +323,8 @@ fn check_topology(topology: &Topology, problems: &mut Vec<Problem>) {
                     .help("remove it, or write `preset = \"multi-hop\"`"),
             );
         }
-        if hops == 0 || hops > MOST_HOPS {
-            problems.push(
-                Problem::new(at.key("hops"), format!("`hops` is {hops}"))
-                    .allowed(format!("1 to {MOST_HOPS} links between routers"))
-                    .help("write for example `hops = 5`"),
-            );
-        }
+        let rate = topology.backbone().first().and_then(|(_, _, _, spec)| spec.rate);
+        cost::check_hops(hops, rate.map_or(Rate::default(), |rate| rate.middle()), duration, problems);
     }
 }
 

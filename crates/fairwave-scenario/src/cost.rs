@@ -3,57 +3,99 @@
 //! The limits are generous: they refuse what cannot have been meant (10⁹ flows), not what takes long. The estimates are
 //! upper bounds of the right order, made before anything is allocated.
 
-use fairwave_core::units::Span;
+use fairwave_core::units::{Rate, Span};
 
 use crate::error::Problem;
-use crate::model::Scenario;
+use crate::flows::GroupWork;
+use crate::model::{Flow, Scenario};
 use crate::path::Path;
+use crate::select::Selection;
+use crate::template::Template;
 
 /// Flows in one run.
 pub const MOST_FLOWS: u64 = 2_000_000;
-/// Link directions in one run.
-pub const MOST_LINKS: u64 = 8_000_000;
-/// Packet-hops of one run: about a day of computing.
+/// Link directions in one run: a dumbbell's of so many flows.
+pub const MOST_LINKS: u64 = 8_100_000;
+/// Links on one flow's way. The Internet Protocol ends a packet's way after 255.
+pub const MOST_HOPS: u64 = 1000;
+/// Links in a chain of templates (`n{i}` to `n{i+1}`): each of its nodes takes part in the search for routes.
+pub const MOST_CHAINED: u64 = 100_000;
+/// Packet-hops and other happenings of one run: about a day of computing.
 pub const MOST_PACKET_HOPS: f64 = 1e12;
 /// Bytes of recorded series.
 pub const MOST_RECORDED: f64 = 8e9;
+/// Bytes of routes.
+pub const MOST_ROUTED: f64 = 4e9;
+/// Bytes of what flows keep: units, windows, what waits in senders, what is written of them.
+pub const MOST_KEPT: f64 = 32e9;
+/// Runs that are asked for at once.
+pub const MOST_RUNS: u64 = 1_000_000;
 /// Packets in one buffer.
 pub const MOST_PACKETS_WAITING: u64 = 100_000_000;
+/// Bytes of buffers that take room in advance.
+pub const MOST_BUFFERED: f64 = 32e9;
 
 /// Memory of a flow: both endpoints, their route, their measures. A round figure of the right order.
 const BYTES_PER_FLOW: f64 = 4000.0;
 /// Memory of a link direction with its queue.
 const BYTES_PER_LINK: f64 = 1500.0;
+/// Memory of a packet that waits.
+const BYTES_PER_PACKET: f64 = 64.0;
+/// Packets for which a queue that chooses its victims takes room in advance, and the bytes of each.
+const ROOM: u64 = 1024;
+const BYTES_PER_PLACE: f64 = 88.0;
+/// Memory of a bin while it is filled, of one that is left as a row of a table, and of a sample of a sender with its rows.
+const BYTES_PER_BIN: f64 = 8.0;
+const BYTES_PER_ROW: f64 = 80.0;
+const BYTES_PER_SAMPLE: f64 = 800.0;
+/// Memory of a link on a flow's way.
+const BYTES_PER_STEP: f64 = 8.0;
+/// What a run leaves in tables, at the least.
+const BYTES_PER_RUN: f64 = 30_000.0;
+/// Packet-hops that a run of nothing is worth: it is planned, started and its tables made.
+const HOPS_PER_RUN: f64 = 10_000.0;
 /// Packet-hops that a present-day core computes in a second, roughly.
 const HOPS_PER_SECOND: f64 = 1e7;
 
 /// Refuses numbers of flows and links that no memory holds; true when there is nothing to refuse.
-pub(crate) fn check_counts(scenario: &Scenario, problems: &mut Vec<Problem>) -> bool {
+pub(crate) fn check_counts(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>) -> bool {
     let before = problems.len();
-    count_flows(scenario, problems);
+    count_flows(scenario, from_load, problems);
     count_links(scenario, problems);
     problems.len() == before
 }
 
-fn count_flows(scenario: &Scenario, problems: &mut Vec<Problem>) {
+fn count_flows(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>) {
     let mut all = 0u64;
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let count = flow.count.unwrap_or(1);
+        let count = scenario.count_of(flow);
         all = all.saturating_add(count);
-        if count > MOST_FLOWS {
-            problems.push(
-                Problem::new(
-                    Path::default().key("flow").index(index).key("count"),
-                    format!(
-                        "{count} flows would need about {} of memory",
-                        bytes(count as f64 * (BYTES_PER_FLOW + 2.0 * BYTES_PER_LINK))
-                    ),
-                )
+        let at = Path::default().key("flow").index(index);
+        let written = count as f64 * bytes_written(flow);
+        let needed = bytes(count as f64 * (BYTES_PER_FLOW + 2.0 * BYTES_PER_LINK) + written);
+        let problem = if count > MOST_FLOWS && from_load {
+            Problem::new(
+                Path::default().key("load").key("total"),
+                format!("this load takes {count} flows of `{}`, which would need about {needed} of memory", flow.name),
+            )
+            .allowed(format!("up to {MOST_FLOWS} flows in all"))
+            .help("lower `total`, or let each flow offer more")
+        } else if count > MOST_FLOWS {
+            Problem::new(at.key("count"), format!("{count} flows would need about {needed} of memory"))
                 .allowed(format!("up to {MOST_FLOWS} flows in all"))
-                .help("simulate fewer flows, each with its share of the rate"),
-            );
-            return;
-        }
+                .help("simulate fewer flows, each with its share of the rate")
+        } else if written > MOST_KEPT {
+            Problem::new(
+                at.key("count"),
+                format!("{count} flows, each with what is written here, would need about {needed} of memory"),
+            )
+            .allowed(format!("up to {} of lists in all", bytes(MOST_KEPT)))
+            .help("simulate fewer flows, or shorten their lists")
+        } else {
+            continue;
+        };
+        problems.push(problem);
+        return;
     }
     if all > MOST_FLOWS {
         problems.push(
@@ -61,86 +103,264 @@ fn count_flows(scenario: &Scenario, problems: &mut Vec<Problem>) {
                 Path::default().key("flow"),
                 format!("{all} flows in all would need about {} of memory", bytes(all as f64 * BYTES_PER_FLOW)),
             )
-            .allowed(format!("up to {MOST_FLOWS} flows in all")),
+            .allowed(format!("up to {MOST_FLOWS} flows in all"))
+            .help("lower a `count`"),
         );
     }
+}
+
+/// Each flow keeps its own copy of what is written of its group; a list of frames may be long.
+fn bytes_written(flow: &Flow) -> f64 {
+    serde_json::to_string(flow).map_or(0.0, |text| text.len() as f64)
 }
 
 fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let mut all = 0u64;
     for (index, link) in scenario.links.iter().enumerate() {
         all = all.saturating_add(link.count.saturating_mul(if link.duplex { 2 } else { 1 }));
+        let at = Path::default().key("link").index(index).key("count");
         if all > MOST_LINKS {
             problems.push(
                 Problem::new(
-                    Path::default().key("link").index(index).key("count"),
+                    at,
                     format!("{all} link directions would need about {} of memory", bytes(all as f64 * BYTES_PER_LINK)),
                 )
-                .allowed(format!("up to {MOST_LINKS} link directions in all")),
+                .allowed(format!("up to {MOST_LINKS} link directions in all"))
+                .help("lower the `count`"),
+            );
+            return;
+        }
+        let chained = match (Template::parse(&link.from), Template::parse(&link.to)) {
+            (Ok(from), Ok(to)) => from.is_followed_by(&to),
+            _ => false,
+        };
+        if chained && link.count > MOST_CHAINED {
+            problems.push(
+                Problem::new(at, along_chain(link.count, link.rate.middle(), scenario.duration))
+                    .allowed(format!("up to {MOST_CHAINED} links in a chain"))
+                    .help("write for example `count = 10`"),
             );
             return;
         }
     }
 }
 
-/// Refuses series that no memory holds: eight bytes per bin and flow, or per sample.
-pub(crate) fn check_record(duration: Span, flows: u64, scenario: &Scenario, problems: &mut Vec<Problem>) {
-    for (key, width, what) in
-        [("bin", scenario.record.bin, "bins"), ("window-interval", scenario.record.window_interval, "samples")]
-    {
+/// Refuses a chain of routers that no packet would get along.
+pub(crate) fn check_hops(hops: u64, rate: Rate, duration: Span, problems: &mut Vec<Problem>) {
+    let at = Path::default().key("topology").key("hops");
+    let allowed = format!("1 to {MOST_HOPS} links between routers");
+    if hops == 0 {
+        problems.push(Problem::new(at, "`hops` is 0").allowed(allowed).help("write for example `hops = 5`"));
+    } else if hops > MOST_HOPS {
+        let problem = Problem::new(at, format!("`hops` is {hops}: {}", along_chain(hops, rate, duration)));
+        problems.push(problem.allowed(allowed).help("write for example `hops = 5`"));
+    }
+}
+
+/// What a chain of links costs while each is full in one direction.
+fn along_chain(links: u64, rate: Rate, duration: Span) -> String {
+    let hops = rate.bits_per_second() as f64 * duration.seconds() / 8000.0 * links as f64;
+    format!(
+        "a chain of {links} links would need about {} of memory and, full for {duration}, {} of computing",
+        bytes(2.0 * links as f64 * BYTES_PER_LINK),
+        computing(hops)
+    )
+}
+
+/// Refuses a group's way that is too long, or ways that no memory holds. The group's first flow, with so many links there
+/// and back, stands for all.
+pub(crate) fn check_way(links: usize, count: u64, at: &Path, flow: &str) -> Result<(), Box<Problem>> {
+    let needed = bytes(count as f64 * links as f64 * BYTES_PER_STEP);
+    let routes = format!("{count} flows of {links} links there and back would need about {needed} for their routes");
+    if links as u64 > 2 * (MOST_HOPS + 2) {
+        return Err(Box::new(
+            Problem::new(
+                at.key("to"),
+                format!("the way of `{flow}` is too long: {routes}, and each packet's way {links} packet-hops"),
+            )
+            .allowed(format!("up to {MOST_HOPS} links each way, and one to each host"))
+            .help("name nodes that lie closer, or shorten the chain of links"),
+        ));
+    }
+    if count as f64 * links as f64 * BYTES_PER_STEP > MOST_ROUTED {
+        return Err(Box::new(
+            Problem::new(at.key("count"), routes)
+                .allowed(format!("up to {} of routes in all", bytes(MOST_ROUTED)))
+                .help("simulate fewer flows, or shorten their way"),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses series that no memory holds: bins for each flow and link direction, rows for those that are left, and samples
+/// of senders.
+pub(crate) fn check_record(scenario: &Scenario, links: u64, problems: &mut Vec<Problem>) {
+    let record = &scenario.record;
+    let flows: u64 = scenario.flows.iter().map(|flow| scenario.count_of(flow)).sum();
+    let chosen = |entries: &[String]| -> f64 {
+        let of = |entry| Selection::parse(entry, scenario, &Path::default()).map_or(0, |one| one.count(flows));
+        entries.iter().map(|entry: &String| of(entry) as f64).sum::<f64>().min(flows as f64)
+    };
+    let queues = if record.queues.iter().any(|name| name == "*") { links } else { record.queues.len() as u64 };
+    let rows = chosen(&record.goodput) + 2.0 * record.allotted.len() as f64 + queues as f64;
+    let of_bins = (flows + links) as f64 * BYTES_PER_BIN + rows * BYTES_PER_ROW;
+    let windows = chosen(&record.windows);
+    for (key, width, each, what) in [
+        ("bin", record.bin, of_bins, format!("bins for each of {flows} flows and {links} link directions")),
+        (
+            "window-interval",
+            record.window_interval,
+            windows * BYTES_PER_SAMPLE,
+            format!("samples of each of {windows} flows"),
+        ),
+    ] {
         let Some(width) = width.filter(|width| *width > Span::ZERO) else { continue };
-        let per_flow = duration.seconds() / width.seconds();
-        let memory = per_flow * flows as f64 * 8.0;
+        let steps = scenario.duration.seconds() / width.seconds();
+        let memory = steps * each;
         if memory > MOST_RECORDED {
             problems.push(
                 Problem::new(
                     Path::default().key("record").key(key),
-                    format!("{per_flow:.0} {what} for each of {flows} flows would need about {}", bytes(memory)),
+                    format!("{steps:.0} {what} would need about {} of memory", bytes(memory)),
                 )
-                .allowed(format!("series of up to {} in all", bytes(MOST_RECORDED)))
-                .help(format!("write for example `{key} = \"{}\"`", duration / 1000)),
+                .allowed(format!("up to {} of series in all", bytes(MOST_RECORDED)))
+                .help(format!("write for example `{key} = \"{}\"`", scenario.duration / 1000)),
             );
         }
     }
 }
 
-/// Refuses a run that would not end. `hops` is the estimate of [`packet_hops`].
-pub(crate) fn check_packet_hops(hops: f64, problems: &mut Vec<Problem>) {
+/// Refuses a run that would not end, or that no memory would hold. `work` is an upper estimate, by group.
+pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut Vec<Problem>) {
+    let hops: f64 = work.iter().map(|group| group.work.happenings).sum();
+    let vain: f64 = work.iter().map(|group| group.work.vain).sum();
+    let memory: f64 = work.iter().map(|group| group.work.memory).sum();
+    let traffic = |most: fn(&GroupWork) -> f64| {
+        let group = work.iter().max_by(|a, b| most(a).total_cmp(&most(b))).map_or(0, |group| group.group);
+        let name = scenario.flows.get(group).map_or("", |flow| flow.name.as_str());
+        (Path::default().key("flow").index(group).key("traffic"), name)
+    };
     if hops > MOST_PACKET_HOPS {
+        let allowed = format!("up to {MOST_PACKET_HOPS:.0e} packet-hops (duration × rates / packet size × hops)");
+        problems.push(if vain > hops / 2.0 {
+            let (at, name) = traffic(|group| group.work.vain);
+            let what = format!(
+                "what `{name}` does would take about {hops:.1e} happenings, that is {} of computing",
+                computing(hops)
+            );
+            Problem::new(at, what)
+                .allowed(allowed)
+                .help("lower its rate, or let its turns, timers and packets be longer")
+        } else {
+            let what =
+                format!("this run would take about {hops:.1e} packet-hops, that is {} of computing", computing(hops));
+            Problem::new(Path::default().key("duration"), what)
+                .allowed(allowed)
+                .help("shorten the duration, or lower the rates")
+        });
+    } else if memory > MOST_KEPT {
+        let (at, name) = traffic(|group| group.work.memory);
         problems.push(
             Problem::new(
-                Path::default().key("duration"),
+                at,
                 format!(
-                    "this run would take about {hops:.1e} packet-hops, that is {} of computing",
-                    time(hops / HOPS_PER_SECOND)
+                    "what flows like `{name}` make and keep (units, what waits in senders, windows) would need about {} of memory",
+                    bytes(memory)
                 ),
             )
-            .allowed(format!("up to {MOST_PACKET_HOPS:.0e} packet-hops (duration × rates / packet size × hops)"))
-            .help("shorten the duration, or lower the rates"),
+            .allowed(format!("up to {} in all", bytes(MOST_KEPT)))
+            .help("shorten the duration, lower the rates, or give the flows smaller windows"),
         );
     }
 }
 
-/// An upper estimate of a run's packet-hops. Each flow sends, in packets of 1000 bytes, its equal share of the
-/// narrowest link on its way, for as long as the run lasts, and each packet is answered. `shares` are, per flow, that
-/// share in bits per second and the number of hops there and back.
-pub(crate) fn packet_hops(duration: Span, shares: impl Iterator<Item = (f64, usize)>) -> f64 {
-    shares.map(|(rate, hops)| rate * duration.seconds() / 8000.0 * hops as f64).sum()
+/// What a buffer of so many packets would need, if that is more than is allowed.
+pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Box<Problem>> {
+    if packets <= MOST_PACKETS_WAITING {
+        return Ok(());
+    }
+    let what = format!(
+        "a buffer of {packets} packets, as before `{link}`, would need about {} of memory",
+        of_packets(packets as f64)
+    );
+    let problem = Problem::new(at.key("capacity"), what).allowed(format!("up to {MOST_PACKETS_WAITING} packets"));
+    Err(Box::new(problem.help("write for example `capacity = { packets = 125 }`")))
 }
 
-fn bytes(amount: f64) -> String {
+/// The memory that so many waiting packets take, for people.
+pub(crate) fn of_packets(packets: f64) -> String {
+    bytes(packets * BYTES_PER_PACKET)
+}
+
+/// Room that queues take in advance which choose their victims, or drop before they are full.
+#[derive(Default)]
+pub(crate) struct Room {
+    queues: u64,
+    bytes: f64,
+}
+
+impl Room {
+    /// So many more queues, each for so many packets.
+    pub fn add(&mut self, queues: u64, packets: u64) {
+        self.queues = self.queues.saturating_add(queues);
+        self.bytes += queues as f64 * packets.saturating_add(1).min(ROOM) as f64 * BYTES_PER_PLACE;
+    }
+
+    /// Refuses queues that together take more than any memory holds.
+    pub fn check(&self, at: &Path) -> Result<(), Box<Problem>> {
+        if self.bytes <= MOST_BUFFERED {
+            return Ok(());
+        }
+        let what =
+            format!("{} managed queues would take about {} of memory in advance", self.queues, bytes(self.bytes));
+        let problem = Problem::new(at.clone(), what).allowed(format!("up to {} in all", bytes(MOST_BUFFERED)));
+        Err(Box::new(
+            problem.help("manage only the queues of bottlenecks; leave `queue` out where packets do not wait"),
+        ))
+    }
+}
+
+/// Why so many runs are refused, each of so many packet-hops.
+pub(crate) fn of_runs(runs: u64, hops: f64) -> Problem {
+    let tables = bytes(runs as f64 * BYTES_PER_RUN);
+    let time = computing(runs as f64 * (hops + HOPS_PER_RUN));
+    let what = format!("{runs} runs would leave about {tables} of tables and take up to {time} of computing");
+    Problem::new(Path::default(), what)
+        .allowed(format!("up to {MOST_RUNS} runs at once"))
+        .help("make fewer replications: 10 to 100 give an interval")
+}
+
+/// What a run of longer than the longest time would take, at the least that is worth simulating.
+pub(crate) fn of_endless_run() -> String {
+    let hops = 1e6 * Span::MAX.seconds() / 8000.0;
+    format!("one link of 1 Mb/s alone, full for {}, would take {} of computing", Span::MAX, computing(hops))
+}
+
+/// The time that so many packet-hops take, for people.
+pub fn computing(hops: f64) -> String {
+    time(hops / HOPS_PER_SECOND)
+}
+
+/// A number of bytes, for people.
+pub fn bytes(amount: f64) -> String {
     for (worth, unit) in [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")] {
         if amount >= worth {
-            return format!("{:.1} {unit}", amount / worth);
+            return match amount / worth {
+                many if many >= 1e4 => format!("{many:.1e} {unit}"),
+                some => format!("{some:.1} {unit}"),
+            };
         }
     }
     format!("{amount:.0} bytes")
 }
 
 fn time(seconds: f64) -> String {
-    for (worth, unit) in [(365.25 * 86_400.0, "years"), (86_400.0, "days"), (3600.0, "hours")] {
+    for (worth, unit) in [(365.25 * 86_400.0, "years"), (86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")] {
         if seconds >= worth {
-            return format!("{:.1} {unit}", seconds / worth);
+            return match seconds / worth {
+                many if many >= 1e4 => format!("{many:.1e} {unit}"),
+                some => format!("{some:.1} {unit}"),
+            };
         }
     }
     format!("{seconds:.0} seconds")

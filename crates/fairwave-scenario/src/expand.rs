@@ -12,7 +12,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::flows::Flows;
 use crate::model::Scenario;
 use crate::network::Network;
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
 use crate::select::Selection;
 use crate::suggest::nearest;
@@ -24,6 +24,23 @@ impl Scenario {
     /// Whatever [`Scenario::check`] finds; links with the same name; nodes that no link touches; no route; a buffer that
     /// cannot hold a packet; a run that would take longer than anybody waits.
     pub fn plan(&self, seed: Seed) -> Result<Plan, ScenarioError> {
+        self.planned(seed).map(|(plan, _)| plan)
+    }
+
+    /// Refuses so many runs of this scenario when nobody could wait for them or keep what they leave.
+    ///
+    /// # Errors
+    /// What [`Scenario::plan`] finds for this seed; more than [`cost::MOST_RUNS`] runs, with what they would cost.
+    pub fn check_runs(&self, runs: u64, seed: Seed) -> Result<(), ScenarioError> {
+        if runs <= cost::MOST_RUNS {
+            return Ok(());
+        }
+        let (_, happenings) = self.planned(seed)?;
+        Err(self.error(vec![cost::of_runs(runs, happenings)]))
+    }
+
+    /// The plan, and an upper estimate of its packet-hops and other happenings.
+    fn planned(&self, seed: Seed) -> Result<(Plan, f64), ScenarioError> {
         self.check()?;
         let mut problems = Vec::new();
         let settled = |problems: &mut Vec<Problem>| match std::mem::take(problems) {
@@ -38,7 +55,10 @@ impl Scenario {
             Some(own) => Path::default().key("link").index(own),
             None => Path::default().key("topology"),
         };
-        cost::check_counts(&expanded, &mut problems);
+        if !cost::check_counts(&expanded, self.load.is_some(), &mut problems) {
+            // The preset's own links have no place in the text.
+            problems.iter_mut().for_each(|problem| problem.path = place_in_text(&problem.path, presets));
+        }
         settled(&mut problems)?;
         let mut network = Network::default();
         for (index, link) in expanded.links.iter().enumerate() {
@@ -46,14 +66,15 @@ impl Scenario {
         }
         network.check_ends(&place_of_link, &mut problems);
         settled(&mut problems)?;
-        let Flows { plans: flows, uses, packet_hops } = Flows::expand(&expanded, &network, seed, &mut problems);
+        let Flows { plans: flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
         settled(&mut problems)?;
-        cost::check_packet_hops(packet_hops, &mut problems);
+        cost::check_work(&work, &expanded, &mut problems);
         let (nodes, links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
         settled(&mut problems)?;
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;
-        Ok(Plan {
+        let happenings = work.iter().map(|group| group.work.happenings).sum();
+        let plan = Plan {
             name: self.name.clone(),
             seed,
             duration: self.duration,
@@ -63,7 +84,19 @@ impl Scenario {
             groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),
             flows,
             record,
-        })
+        };
+        Ok((plan, happenings))
+    }
+}
+
+/// Where a problem with the expanded scenario's links stands in the text, in which the first `presets` of them do not occur.
+fn place_in_text(path: &Path, presets: usize) -> Path {
+    match path.steps() {
+        [Step::Key(key), Step::Index(index), rest @ ..] if key == "link" => match index.checked_sub(presets) {
+            Some(own) => rest.iter().fold(Path::default().key("link").index(own), |path, step| path.step(step.clone())),
+            None => Path::default().key("topology"),
+        },
+        _ => path.clone(),
     }
 }
 

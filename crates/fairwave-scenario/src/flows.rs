@@ -2,7 +2,7 @@
 
 use fairwave_core::packet::Class;
 use fairwave_core::random::Seed;
-use fairwave_core::units::Instant;
+use fairwave_core::units::{Instant, Span};
 
 use crate::cost;
 use crate::error::Problem;
@@ -13,14 +13,21 @@ use crate::path::Path;
 use crate::plan::FlowPlan;
 use crate::route::Routes;
 use crate::template::Template;
+use crate::workload::{Work, Workload};
 
 /// All flows, and how they use the network.
 pub(crate) struct Flows {
     pub plans: Vec<FlowPlan>,
     /// Per link direction.
     pub uses: Vec<Use>,
-    /// See [`cost::packet_hops`].
-    pub packet_hops: f64,
+    /// What the flows of each group would come to.
+    pub work: Vec<GroupWork>,
+}
+
+/// What the flows of a group would come to.
+pub(crate) struct GroupWork {
+    pub group: usize,
+    pub work: Work,
 }
 
 impl Flows {
@@ -53,16 +60,32 @@ impl Flows {
             }
         }
         let plans = expansion.plans;
-        let share = |plan: &FlowPlan| {
-            let of_link = |link: &usize| {
-                let flows = uses.get(*link).map_or(1, |used| used.flows.max(1));
-                network.rate(*link).bits_per_second() as f64 / flows as f64
-            };
-            (plan.forward.iter().map(of_link).fold(f64::INFINITY, f64::min), plan.forward.len() + plan.backward.len())
-        };
-        let packet_hops = cost::packet_hops(scenario.duration, plans.iter().map(share));
-        Flows { plans, uses, packet_hops }
+        let work = work(&plans, &uses, network, scenario.duration);
+        Flows { plans, uses, work }
     }
+}
+
+/// What the flows of each group would come to, with an equal share of each link to all that cross it.
+fn work(plans: &[FlowPlan], uses: &[Use], network: &Network, duration: Span) -> Vec<GroupWork> {
+    let of_link = |link: &usize| {
+        let flows = uses.get(*link).map_or(1, |used| used.flows.max(1));
+        network.rate(*link).bits_per_second() as f64 / flows as f64
+    };
+    let of_group = |plans: &[FlowPlan]| {
+        let first = plans.first()?;
+        let workload = Workload::of(&first.traffic, &first.transport);
+        let mut sum = Work::default();
+        for plan in plans {
+            let lasts = plan.stop.min(Instant::ZERO + duration).since(plan.start).seconds();
+            let share = plan.forward.iter().map(of_link).fold(f64::INFINITY, f64::min);
+            let work = workload.work(lasts, share, plan.forward.len(), plan.backward.len());
+            sum.happenings += work.happenings;
+            sum.vain += work.vain;
+            sum.memory += work.memory;
+        }
+        Some(GroupWork { group: first.group, work: sum })
+    };
+    plans.chunk_by(|one, next| one.group == next.group).filter_map(of_group).collect()
 }
 
 /// What multiplying groups needs and makes.
@@ -118,6 +141,9 @@ impl Expansion<'_> {
                 })
             };
             let (forward, backward) = (route(from, to, "there")?, route(to, from, "back")?);
+            if i == 0 {
+                cost::check_way(forward.len() + backward.len(), count, &at, &format!("{}[0]", flow.name))?;
+            }
             plans.push(FlowPlan {
                 group,
                 name: format!("{}[{i}]", flow.name),

@@ -53,6 +53,7 @@ mod template;
 pub mod topology;
 mod tree;
 pub mod values;
+mod workload;
 mod write;
 
 pub use error::{Problem, ScenarioError};

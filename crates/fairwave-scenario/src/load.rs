@@ -205,7 +205,7 @@ fn round(weights: &[f64], factor: f64) -> Vec<u64> {
     let exact: Vec<f64> = weights.iter().map(|weight| weight * factor).collect();
     let mut counts: Vec<u64> = exact.iter().map(|count| *count as u64).collect();
     let wanted = (exact.iter().sum::<f64>().round() as u64).max(1);
-    let missing = wanted.saturating_sub(counts.iter().sum());
+    let missing = wanted.saturating_sub(counts.iter().copied().fold(0, u64::saturating_add));
     let mut order: Vec<usize> = (0..weights.len()).filter(|&index| weights[index] > 0.0).collect();
     order.sort_by(|&a, &b| {
         let rest = |index: usize| exact[index] - counts[index] as f64;

@@ -9,7 +9,7 @@ use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Rate, Span};
 
-use crate::cost::MOST_PACKETS_WAITING;
+use crate::cost;
 use crate::error::Problem;
 use crate::law::{BandwidthDelay, Written};
 use crate::model::{Link, Scenario};
@@ -208,6 +208,19 @@ impl Network {
                 }
             }
         }
+        // Each link stands for two directions here, of which one may not be there.
+        let mut room = cost::Room::default();
+        for (own, link) in
+            configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
+        {
+            if let Some((link, places)) = link.zip(own.places_in_advance()) {
+                room.add(link.count, places);
+                if let Err(problem) = room.check(&own.at) {
+                    problems.push(*problem);
+                    return (self.names, plans);
+                }
+            }
+        }
         for ((direction, edge), used) in self.directions.iter().zip(&self.edges).zip(uses) {
             let Some(own) = configured.get_mut(direction.link * 2 + usize::from(direction.back)) else { continue };
             let queue = match own.queue(direction, used) {
@@ -220,8 +233,13 @@ impl Network {
                 }
             };
             let end = |node: usize| self.names.get(node).map_or("", String::as_str);
+            let name = format!("{}>{}", end(edge.from), end(edge.to));
+            if let Err(problem) = cost::check_buffer(most_waiting(&queue), &name, &own.at) {
+                problems.push(*problem);
+                return (self.names, plans);
+            }
             plans.push(LinkPlan {
-                name: format!("{}>{}", end(edge.from), end(edge.to)),
+                name,
                 from: edge.from,
                 to: edge.to,
                 rate: direction.rate,
@@ -251,6 +269,15 @@ impl<'a> Configured<'a> {
         let loss = reverse.and_then(|reverse| reverse.loss.as_ref()).unwrap_or(&link.loss);
         let loss = loss.resolve(|_| ()).map_err(|error| Problem::new(at.key("loss"), error.to_string()))?;
         Ok(Configured { at: at.key("queue"), queue, buffer: queue.bandwidth_delay(), loss, sized: BTreeMap::new() })
+    }
+
+    /// How many packets it may hold, if it is a queue that takes room for them in advance.
+    fn places_in_advance(&self) -> Option<u64> {
+        let queue = match self.buffer {
+            Some(buffer) => self.queue.with_packets(buffer.at_least_packets),
+            None => self.queue.resolve(|_| ()),
+        };
+        queue.ok().filter(|queue| !matches!(queue, QueueConfig::DropTail { .. })).map(|queue| most_waiting(&queue))
     }
 
     fn queue(&mut self, direction: &Direction, used: &Use) -> Result<QueueConfig, Box<Problem>> {
@@ -304,22 +331,13 @@ fn sized_queue(written: &Written<QueueConfig>, packets: Option<u32>, at: &Path) 
         let problem = Problem::new(place, format!("`{key}` is {value}{sized}")).allowed(allowed);
         return Err(Box::new(problem.help(format!("write for example `{example}`"))));
     }
-    let waiting = match queue.capacity() {
+    Ok(queue)
+}
+
+/// How many packets a queue holds at most, the smallest of which are acknowledgements.
+fn most_waiting(queue: &QueueConfig) -> u64 {
+    match queue.capacity() {
         Capacity::Packets(packets) => u64::from(packets),
         Capacity::Bytes(bytes) => bytes / 40,
-    };
-    if waiting > MOST_PACKETS_WAITING {
-        return Err(Box::new(
-            Problem::new(
-                at.key("capacity"),
-                format!(
-                    "a buffer of {waiting} packets would need about {} GB of memory",
-                    waiting.saturating_mul(64) / 1_000_000_000
-                ),
-            )
-            .allowed(format!("up to {MOST_PACKETS_WAITING} packets"))
-            .help("write for example `capacity = { packets = 125 }`"),
-        ));
     }
-    Ok(queue)
 }

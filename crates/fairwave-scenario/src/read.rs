@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use fairwave_core::units::Span;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
+use crate::cost;
 use crate::error::{Problem, ScenarioError};
 use crate::model::Scenario;
 use crate::origin::Origin;
@@ -163,12 +165,21 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
         let text = found.split(['`', '"']).nth(1).unwrap_or(found);
         let value = value_below(tree, path, text).unwrap_or_else(|| path.clone());
         let key = value.last_key().unwrap_or("this").to_owned();
-        return whole(Problem::new(value, format!("`{key}` is {}", plainly(found))).allowed(plainly(expected)));
+        let mut what = format!("`{key}` is {}", plainly(found));
+        // No buffer of more packets than a whole number of the law's holds comes so far as to be planned.
+        if let Some(packets) = text.parse::<f64>().ok().filter(|packets| key == "packets" && *packets > 1e9) {
+            what += &format!(": such a buffer would need about {} of memory", cost::of_packets(packets));
+        }
+        return whole(Problem::new(value, what).allowed(plainly(expected)));
     }
     // A message of our own, such as that of a unit: "`10 Mbq` is not a rate: unknown unit `Mbq` (one of …); write …".
     let value = value_below(tree, path, first).unwrap_or_else(|| path.clone());
     let (what, help) = message.split_once("; write ").map_or((message, None), |(what, help)| (what, Some(help)));
     let mut problem = Problem::new(value, what.to_owned());
+    if problem.path == Path::default().key("duration") && what.ends_with("it is too large") {
+        problem.message += &format!(": {}", cost::of_endless_run());
+        problem = problem.allowed(format!("up to {}", Span::MAX));
+    }
     if let Some((start, units)) = what.split_once(" (one of ") {
         let units = units.trim_end_matches(')');
         problem.message = start.to_owned();

@@ -62,6 +62,11 @@ impl Selection {
         Ok(Selection { group: Some(group), flows })
     }
 
+    /// How many flows are meant, of `all`.
+    pub fn count(&self, all: u64) -> u64 {
+        self.flows.end.saturating_sub(self.flows.start).min(all)
+    }
+
     /// True when flow `index` of `group` is meant.
     pub fn contains(&self, group: usize, index: u64) -> bool {
         self.group.is_none_or(|own| own == group) && self.flows.contains(&index)

@@ -42,6 +42,20 @@ impl Template {
         self.0.iter().any(|piece| matches!(piece, Piece::Number { modulus, .. } if *modulus > 1))
     }
 
+    /// True when the next name of this template is the one that `other` gives now: links from one to the other are a chain.
+    pub fn is_followed_by(&self, other: &Template) -> bool {
+        let mut steps = 0;
+        let joined = self.0.len() == other.0.len()
+            && self.0.iter().zip(&other.0).all(|pair| match pair {
+                (Piece::Number { modulus, offset }, Piece::Number { modulus: wraps, offset: further }) => {
+                    steps += u64::from(offset != further);
+                    modulus == wraps && (offset == further || offset.abs_diff(*further) == 1)
+                }
+                (own, others) => own == others,
+            });
+        joined && steps == 1
+    }
+
     /// Writes the name for number `index` into `name`.
     pub fn render(&self, index: u64, name: &mut String) {
         use std::fmt::Write;
@@ -96,6 +110,21 @@ mod tests {
         assert_eq!(rendered("r{i%5}", 7), "r2");
         assert_eq!(rendered("r{i%5+1}-x", 7), "r3-x");
         assert_eq!(rendered("r1", 7), "r1");
+    }
+
+    #[test]
+    fn templates_that_differ_by_one_make_a_chain() {
+        let chained = |from, to| {
+            let parse = |text| Template::parse(text).expect("a template");
+            parse(from).is_followed_by(&parse(to))
+        };
+        assert!(chained("n{i}", "n{i+1}") && chained("n{i+5}", "n{i+4}"));
+        assert!(
+            !chained("s{i}", "r{i}")
+                && !chained("n{i}", "n{i+100}")
+                && !chained("n{i}", "r1")
+                && !chained("n{i}", "n{i}")
+        );
     }
 
     #[test]

@@ -88,9 +88,6 @@ pub(crate) struct PathEnds {
     pub default_count: u64,
 }
 
-/// Most links in a chain.
-pub(crate) const MOST_HOPS: u64 = 1000;
-
 impl Preset {
     /// Its name in the language.
     pub fn name(self) -> &'static str {

@@ -194,7 +194,7 @@ fn a_run_that_would_never_end_is_refused_with_what_it_would_cost() {
 #[test]
 fn a_series_that_no_memory_holds_is_refused_with_its_size() {
     let said = complaint_about("bin = \"1 s\"", "bin = \"1 ns\"");
-    assert_says(&said, "30:7", &["60000000000 bins", "1.4 TB", "bin = \"60 ms\""]);
+    assert_says(&said, "30:7", &["60000000000 bins", "10.1 TB", "bin = \"60 ms\""]);
 }
 
 #[test]

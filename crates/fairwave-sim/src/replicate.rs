@@ -35,7 +35,10 @@ pub fn run_many<E: Send>(
             })
             .collect::<Vec<Result<Option<RunResult>, E>>>()
     };
-    let pool = threads.and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build().ok());
+    // More threads than runs, or than cores many times over, would only cost memory.
+    let most = jobs.clamp(1, 16 * rayon::current_num_threads().max(1));
+    let threads = threads.map(|threads| threads.clamp(1, most));
+    let pool = threads.and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok());
     let results = match pool {
         Some(pool) => pool.install(all),
         None => all(),

@@ -53,7 +53,7 @@ def compare_transports(
         AXIS: {one: {f"flow.{name}.transport": one for name in changed} for one in transports}
     }
     grid = Grid("compare", base, axes)
-    seeds = list(range(seed, seed + replications))
+    seeds = range(seed, seed + replications)
     with console.progress(
         f"{base.name}: {len(transports)} transports × {replications}", quiet=json
     ) as progress:

@@ -49,7 +49,7 @@ def run_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    seeds = list(range(seed, seed + replications))
+    seeds = range(seed, seed + replications)
     keep = Folder(out / ".cache") if out else Memory()
     with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
         results = Grid("run", read, {}).run(seeds, threads=threads, keep=keep, progress=progress)

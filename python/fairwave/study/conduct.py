@@ -15,7 +15,7 @@ from fairwave.staging import staging
 from fairwave.study.claims import Verdict
 from fairwave.study.grid import assemble
 from fairwave.study.ledger import Ledger
-from fairwave.study.replication import Folder, replicate
+from fairwave.study.replication import Folder, check_runs, replicate
 from fairwave.study.statistics import interval
 from fairwave.study.study import Data
 
@@ -84,7 +84,7 @@ def conduct(
         grids = [figures[0].needs(grid) for grid in grids]
     if settings:
         grids = [replace(grid, base=grid.base.with_overrides(settings)) for grid in grids]
-    seeds = list(range(1, replications + 1))
+    seeds = range(1, replications + 1)
 
     say("running")
     data = Data(_run(grids, seeds, folder, threads, progress))
@@ -158,7 +158,10 @@ def _run(
     grids: Sequence[Grid], seeds: Sequence[int], folder: Path, threads: int | None, progress: Progress | None
 ) -> dict[str, Results]:
     points = {grid.id: grid.points() for grid in grids}
-    under = {grid.id: list(seeds)[: grid.most] for grid in grids}
+    under = {grid.id: seeds[: grid.most] for grid in grids}
+    runs_asked = sum(len(each) * len(under[name]) for name, each in points.items())
+    if some := next((each[0] for each in points.values() if each), None):
+        check_runs(runs_asked, some.scenario.native, 1)
     jobs = [
         (point.scenario.native, seed)
         for name, each in points.items()

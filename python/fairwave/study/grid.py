@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import pyarrow as pa
 from fairwave import tables as tables_
 from fairwave.provenance import Provenance
 from fairwave.results import Results
-from fairwave.study.replication import replicate
+from fairwave.study.replication import check_runs, replicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -92,10 +93,20 @@ class Grid:
         keep: Keep | None = None,
         progress: Progress | None = None,
     ) -> Results:
-        """Runs every point under every seed. Arguments as for `fairwave.study.replication.replicate`."""
+        """Runs every point under every seed. Arguments as for `fairwave.study.replication.replicate`.
+
+        Raises:
+            fairwave.ScenarioError: An override does not fit the scenario, or there are too many runs.
+            fairwave.RunError: A run was refused or failed.
+        """
         from fairwave.scenario import prepared
 
+        first = seeds[0] if seeds else 1
+        # Before points are made: a million labels on each of two axes are too many to be looked at.
+        check_runs(math.prod(len(labels) for labels in self.axes.values()), self.base.native, first)
         points = [Point(point.labels, prepared(point.scenario)) for point in self.points()]
+        if points:
+            check_runs(len(points) * len(seeds), points[0].scenario.native, first)
         jobs = [(point.scenario.native, seed) for point in points for seed in seeds]
         return assemble(points, seeds, replicate(jobs, threads=threads, keep=keep, progress=progress))
 

@@ -46,6 +46,15 @@ KEEP_EVERY = 50
 """So many runs of one scenario are kept at once, so that a process that is killed loses few."""
 
 
+def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
+    """Refuses so many runs of a scenario when nobody could wait for them, before anything is allocated.
+
+    Raises:
+        fairwave.ScenarioError: They are too many; the message says what they would cost.
+    """
+    scenario.check_runs(min(runs, 2**63), seed)
+
+
 class Keep(Protocol):
     """Where finished runs are kept."""
 

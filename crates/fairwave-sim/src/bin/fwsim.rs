@@ -57,12 +57,13 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
     if options.plan {
         return Ok(scenario.plan(Seed(options.seed))?.to_json()?);
     }
+    scenario.check_runs(options.replications as u64, Seed(options.seed))?;
     let begin = Instant::now();
     let results: Vec<RunResult> = if options.replications == 1 {
         vec![run(&scenario.plan(Seed(options.seed))?)?]
     } else {
         let one = |job: usize| -> Result<RunResult, String> {
-            let plan = scenario.plan(Seed(options.seed + job as u64)).map_err(|error| error.to_string())?;
+            let plan = scenario.plan(Seed(options.seed.wrapping_add(job as u64))).map_err(|error| error.to_string())?;
             run(&plan).map_err(|error| error.to_string())
         };
         let runs = run_many(options.replications, options.threads, one, |_| {}, &AtomicBool::new(false))?;
