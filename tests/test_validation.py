@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fairwave.validation import ns2, references
+from fairwave.validation import explanations, ns2, opinion, references, report
 from fairwave.validation.case import NsCase, NsFlow, NsLink, NsQueue
+from fairwave.validation.cases import cases
 from fairwave.validation.measures import jain, of_ns2, variation
 from fairwave.validation.tcl import tcl
 from fairwave.validation.verdict import Comparison, Estimate, compare
@@ -157,3 +158,36 @@ def test_what_ns2_printed_is_kept_and_not_asked_for_again(
     once = of_ns2(ns2.recall(one_hop(), tmp_path))
     monkeypatch.setenv("PATH", "")
     assert of_ns2(ns2.recall(one_hop(), tmp_path)) == once
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def kept() -> dict[str, object]:
+    """The numbers of the report in ``docs``."""
+    numbers: dict[str, object] = json.loads((ROOT / "docs/validation.json").read_text(encoding="utf-8"))
+    return numbers
+
+
+def test_the_report_in_docs_is_what_its_numbers_and_this_program_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The second opinion is measured anew by each `make validate`; tests/test_theory_simulation.py holds it.
+    monkeypatch.setattr(opinion, "lines", lambda: iter(["## A second opinion"]))
+    known = explanations.read(ROOT / "validation/explanations.toml")
+    written = report.markdown(report.stored(kept(), cases()), known, "make validate")
+    page = (ROOT / "docs/validation.md").read_text(encoding="utf-8")
+    for part in written.split("## A second opinion"):
+        assert part.strip() in page
+
+
+def test_the_report_says_what_was_settled_after_a_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opinion, "lines", lambda: iter([]))
+    written = report.markdown(report.stored(kept(), cases()), [], "make validate")
+    said = written.split("**What was fixed before looking, and what was not.**")[1].split("\n")[0]
+    assert "After a first look" in said
+    assert "*undecided*" in said
+    assert "numbers of runs" in said
+
+
+def test_every_case_has_kept_numbers_which_read_back_as_they_were() -> None:
+    assert list(kept()) == [case.key for case in cases()]
+    assert report.data(report.stored(kept(), cases())) == kept()

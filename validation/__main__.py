@@ -1,5 +1,8 @@
 """``make validate``: every case in fairwave and in ns-2; writes the report into ``docs``.
 
+``--renew PATTERN`` runs only some cases and writes the report with the kept numbers of all others; with a pattern that
+matches none, nothing is run and the report is written anew from what is kept in ``docs/validation.json``.
+
 Ends with status 1 where a difference remains that ``validation/explanations.toml`` does not explain.
 """
 
@@ -30,6 +33,9 @@ def main() -> int:
     parser.add_argument(
         "--case", action="append", default=[], help="only cases that match this pattern; nothing written"
     )
+    parser.add_argument(
+        "--renew", action="append", default=[], help="run these cases, write the report with all that is kept"
+    )
     parser.add_argument("--seeds", type=int, help="runs of each case, instead of the case's own number")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
     parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
@@ -37,16 +43,18 @@ def main() -> int:
         "--kept", type=Path, default=Path("out/ns2"), help="where ns-2's output is kept (default out/ns2)"
     )
     options = parser.parse_args()
-    if ns2.find() is None:
-        print(ns2.ABSENT)
-        return 0
     known = explanations.read(EXPLANATIONS)
     chosen = [
         case
         for case in cases()
         if (not options.quick or case.quick)
-        and (not options.case or any(fnmatchcase(case.key, pattern) for pattern in options.case))
+        and (
+            not (wanted := options.case + options.renew) or any(fnmatchcase(case.key, one) for one in wanted)
+        )
     ]
+    if chosen and ns2.find() is None:
+        print(ns2.ABSENT)
+        return 0
     outcomes: list[suite.Outcome] = []
     for case in chosen:
         count = options.seeds or (min(case.seeds, 3) if options.quick else case.seeds)
@@ -71,15 +79,20 @@ def main() -> int:
             if not comparison.agrees and not comparison.undecided:
                 ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
                 print(f"    {comparison.measure:26} fairwave {ours}  reference {theirs}")
-    missing = report.unexplained(outcomes, known)
     if not options.quick and not options.case:
         (options.out / "figures").mkdir(parents=True, exist_ok=True)
         for outcome in outcomes:
             if outcome.case.trace:
                 report.draw(outcome, options.out)
-        (options.out / "validation.json").write_text(json.dumps(report.data(outcomes), indent=1) + "\n")
+        numbers = options.out / "validation.json"
+        data = json.loads(numbers.read_text()) if options.renew else {}
+        data |= report.data(outcomes)
+        # As they are kept, so that the report can be written anew without running anything.
+        outcomes = report.stored(data, cases())
+        numbers.write_text(json.dumps(report.data(outcomes), indent=1) + "\n")
         (options.out / "validation.md").write_text(report.markdown(outcomes, known, "make validate"))
         print(f"written: {options.out / 'validation.md'}")
+    missing = report.unexplained(outcomes, known)
     print(f"{len(missing)} differences without an explanation")
     return int(bool(missing))
 

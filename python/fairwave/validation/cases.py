@@ -140,6 +140,10 @@ def cases() -> list[Case]:
     return [*_windows(), *_static(), *_phases(), *_errors(), *_queues(), *_tfrc(), *_voice(), *_round_trips()]
 
 
+#: Whose single flow leaves it to a tie whether a packet is dropped.
+TIED = "aimd-0.31-0.875"
+
+
 def _windows() -> Iterator[Case]:
     record = {"window-interval": "10 ms", "windows": ["tcp[0]"]}
     for key in ("reno", "newreno", "sack", "vegas", "aimd-0.31-0.875"):
@@ -163,6 +167,12 @@ def _windows() -> Iterator[Case]:
             quick=True,
             trace=True,
         )
+
+        if key == TIED:
+            # A microsecond is a four thousandth of a packet's time: enough to keep ties from happening, and no more.
+            held = scenario | {"flow": [bulk(TCPS[key] | {"send-jitter": "1 us"}, 1, start="0 s")]}
+            title = f"One {NAMES[key]} flow on 2 Mb/s, segments held back at random for up to 1 us"
+            yield Case(f"window/{key}/held-back", title, "One window", held, seeds=10)
 
 
 def jittered(transport: Table, megabits: int) -> Table:

@@ -6,15 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairwave.validation import explanations, opinion
-from fairwave.validation.verdict import MARGIN, RESOLUTION
+from fairwave.validation.suite import Outcome
+from fairwave.validation.verdict import MARGIN, RESOLUTION, Comparison, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from fairwave.validation.cases import Case
     from fairwave.validation.explanations import Explanation
-    from fairwave.validation.suite import Outcome
-    from fairwave.validation.verdict import Comparison, Estimate
 
 
 def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "seeds": outcome.seeds,
             "measures": {
                 comparison.measure: {
-                    "fairwave": [_number(comparison.ours.mean), _number(comparison.ours.half)],
-                    "ns2": [_number(comparison.theirs.mean), _number(comparison.theirs.half)],
+                    "fairwave": _numbers(comparison.ours),
+                    "ns2": _numbers(comparison.theirs),
                     "agrees": comparison.reason or False,
                     "undecided": comparison.undecided,
                 }
@@ -34,8 +34,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             },
             "references": {
                 comparison.measure: {
-                    "fairwave": [_number(comparison.ours.mean), _number(comparison.ours.half)],
-                    "reference": [_number(comparison.theirs.mean), _number(comparison.theirs.half)],
+                    "fairwave": _numbers(comparison.ours),
+                    "reference": _numbers(comparison.theirs),
                     "agrees": comparison.reason or False,
                     "undecided": comparison.undecided,
                 }
@@ -44,6 +44,30 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         }
         for outcome in outcomes
     }
+
+
+def stored(data: dict[str, Any], known: Iterable[Case]) -> list[Outcome]:
+    """The outcomes whose numbers :func:`data` kept, without their windows, in the order of the cases.
+
+    Cases that are not known any more are left out.
+    """
+
+    def comparisons(measures: dict[str, Any], whose: str) -> list[Comparison]:
+        return [
+            Comparison(measure, _estimate(numbers["fairwave"]), _estimate(numbers[whose]))
+            for measure, numbers in measures.items()
+        ]
+
+    return [
+        Outcome(
+            case,
+            comparisons(data[case.key]["measures"], "ns2"),
+            data[case.key]["seeds"],
+            references=comparisons(data[case.key]["references"], "reference"),
+        )
+        for case in known
+        if case.key in data
+    ]
 
 
 def unexplained(outcomes: Iterable[Outcome], known: list[Explanation]) -> list[tuple[str, str]]:
@@ -83,16 +107,18 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
     yield ""
     resolutions = ", ".join(f"{name} {value:g}" for name, value in RESOLUTION.items())
     yield (
-        f"**Margin, stated before looking.** A measure agrees if the means differ by at most {MARGIN:.0%},"
-        f" or if each mean"
-        " lies inside the other's 95 % interval (Student's, over seeds), or if they differ by less than"
-        " what the measure"
-        f" resolves ({resolutions})."
+        f"**Margin.** A measure agrees if the means differ by at most {MARGIN:.0%}, or if each mean lies inside the"
+        " other's 95 % interval (Student's, over seeds), or if they differ by less than what the measure resolves"
+        f" ({resolutions}). Where it does not agree but the 95 % interval of the difference itself (Welch's) contains"
+        " 0, these seeds cannot tell the two simulators apart: *undecided*. Every other difference has a note that"
+        " says why."
     )
     yield ""
     yield (
-        "Where it does not agree but the 95 % interval of the difference itself (Welch's) contains 0, these seeds"
-        " cannot tell the two simulators apart: *undecided*. Every other difference has a note that says why."
+        "**What was fixed before looking, and what was not.** These three ways to agree were written down before the"
+        " first comparison was made. After a first look at results came the category *undecided* (without it, those"
+        " measures would count as differing), the numbers of runs (10 for most cases at first), and segments held back"
+        " at random where titles or scenarios say so, which keeps ties from deciding."
     )
     yield ""
     yield (
@@ -229,6 +255,17 @@ def _shown(estimate: Estimate) -> str:
 
 def _difference(comparison: Comparison) -> str:
     return "" if math.isnan(comparison.difference) else f"{comparison.difference:+.1%}"
+
+
+def _numbers(estimate: Estimate) -> list[float | int | None]:
+    return [_number(estimate.mean), _number(estimate.half), estimate.count]
+
+
+def _estimate(numbers: list[Any]) -> Estimate:
+    mean, half, count = numbers
+    if count == 0:
+        return Estimate(math.nan, math.nan, 0)
+    return Estimate(mean, math.inf if half is None else half, count)
 
 
 def _number(value: float) -> float | None:

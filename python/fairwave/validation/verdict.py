@@ -4,7 +4,8 @@ A measure agrees if the means differ by at most the margin (3 % of ns-2's mean),
 the other's 95 % interval, or if they differ by less than what the measure can resolve (a drop rate of
 0.0002 beside one of 0.0003 is no finding). Intervals are Student's over independent seeds.
 
-Two intervals of the same mean miss each other's means now and then: what does not agree so is *undecided* where
+Two intervals of the same mean miss each other's means now and then: what does not agree so is *undecided* (a category
+that came after a first look at results) where
 the difference's own 95 % interval (Welch's) contains 0, for then these seeds cannot tell the simulators apart.
 """
 
