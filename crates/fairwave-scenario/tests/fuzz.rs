@@ -4,7 +4,7 @@
 //! `make fuzz` runs many cases (`FAIRWAVE_FUZZ_CASES`), `make test` a few. The seeds are every example, every golden
 //! scenario and the same as JSON; they are cut, joined and given hostile pieces as texts, and as trees.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use fairwave_core::random::Seed;
@@ -29,9 +29,11 @@ static CORPUS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
-    let read = |path| {
-        let text = std::fs::read_to_string(path).expect("a scenario");
-        let json = Scenario::from_toml(&text, "").expect("a sound scenario").to_json().expect("JSON");
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a scenario");
+        // Every target reads the corpus: the first that fails must say which file it was.
+        let scenario = Scenario::from_toml(&text, &path.to_string_lossy()).unwrap_or_else(|error| panic!("{error}"));
+        let json = scenario.to_json().expect("JSON");
         (text, serde_json::from_str(&json).expect("a tree"))
     };
     files.iter().map(read).collect()
