@@ -95,6 +95,21 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_below_a_bound_are_equally_likely_and_stay_below_it() {
+        // Three does not divide 2^64, so that a plain remainder or product would favour some.
+        let mut stream = Seed(3).stream("test");
+        let mut counts = [0u32; 3];
+        for _ in 0..300_000 {
+            counts[stream.below(3) as usize] += 1;
+        }
+        assert!(counts.iter().all(|count| count.abs_diff(100_000) < 1_000), "{counts:?}");
+        let high = 3 << 62;
+        let upper = (0..30_000).filter(|_| stream.below(high) >= 1 << 63).count();
+        assert!(upper.abs_diff(10_000) < 400, "a third lies in the upper third: {upper}");
+        assert_eq!((stream.below(1), stream.below(0)), (0, 0));
+    }
+
+    #[test]
     fn distributions_have_their_means() {
         let mut stream = Seed(7).stream("test");
         let n = 200_000;

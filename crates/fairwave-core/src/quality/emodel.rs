@@ -306,6 +306,17 @@ mod tests {
         let r = |delay_sensitivity| {
             EModel { absolute_delay: Span::from_millis(400), delay_sensitivity, ..EModel::default() }.rate().r
         };
+        // Table 1: delay is noticed from 100, 120 and 150 ms on.
+        for (class, from) in
+            [(DelaySensitivity::Default, 100), (DelaySensitivity::Low, 120), (DelaySensitivity::VeryLow, 150)]
+        {
+            let impairment = |millis| {
+                let delayed =
+                    EModel { absolute_delay: Span::from_millis(millis), delay_sensitivity: class, ..EModel::default() };
+                delayed.rate().absolute_delay
+            };
+            assert!(impairment(from) == 0.0 && impairment(from + 20) > 0.0, "{class:?}");
+        }
         assert!(r(DelaySensitivity::Default) < r(DelaySensitivity::Low));
         assert!(r(DelaySensitivity::Low) < r(DelaySensitivity::VeryLow));
     }

@@ -71,6 +71,24 @@ mod tests {
     }
 
     #[test]
+    fn users_are_as_satisfied_as_g109_says() {
+        // Its categories: best from 90, high from 80, medium from 70, low from 60, poor from 50.
+        for (rating, words) in [
+            (93.2, "very satisfied"),
+            (90.0, "very satisfied"),
+            (89.9, "satisfied"),
+            (80.0, "satisfied"),
+            (79.9, "some users dissatisfied"),
+            (69.9, "many users dissatisfied"),
+            (59.9, "nearly all users dissatisfied"),
+            (50.0, "nearly all users dissatisfied"),
+            (49.9, "not recommended"),
+        ] {
+            assert_eq!(satisfaction(rating), words, "at {rating}");
+        }
+    }
+
+    #[test]
     fn the_ends_of_the_scale_are_1_and_4_and_a_half() {
         assert_eq!([-20.0, 0.0, 3.0, 100.0, 120.0].map(mean_opinion_score), [1.0, 1.0, 1.0, 4.5, 4.5]);
     }

@@ -144,6 +144,15 @@ mod tests {
     }
 
     #[test]
+    fn coders_look_ahead_as_far_as_their_standards_say() {
+        let millis = |codec: Codec| codec.look_ahead().millis();
+        assert_eq!(millis(Codec::G711), 0.0);
+        assert_eq!(millis(Codec::G728), 0.0);
+        assert_eq!(millis(Codec::G729), 5.0);
+        assert_eq!((millis(Codec::G7231At63), millis(Codec::G7231At53)), (7.5, 7.5));
+    }
+
+    #[test]
     fn payload_rates_are_those_of_the_standards() {
         let kilobits = |codec: Codec| codec.rate().bits_per_second() as f64 / 1e3;
         assert_eq!(kilobits(Codec::G711), 64.0);

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairwave.studies.dropping import points as p
+from fairwave.studies.dropping import published, recognition
 from fairwave.studies.dropping import quantities as q
-from fairwave.studies.dropping import recognition
 from fairwave.studies.dropping.agreement import mean
 from fairwave.study.claims import Verdict
 
@@ -48,14 +48,13 @@ def _over(cases: Iterable[str], words: Callable[[str], str]) -> str:
 def _q1(data: Data) -> str:
     place = {"queue": "RED", "victim": p.DROP_SEL}
     shares = _over(("CA1", "CA2"), lambda case: _by_class(data, p.ALWAYS_ON, case=case, **place))
+    voice, other, tcp = published.SHARES_CA2
     return (
-        f"Under Drop-Sel the classes have, in %: {shares} (paper, CA2: 34, 31 and 35). What Drop-Sel makes "
-        f"equal is the bytes that "
-        "wait. A class that is thinned at the front of the queue has waited there without being sent, so it "
-        "gets less than "
-        "its part of the queue; where that class is voice (CA2), whose packets are a sixth of the others', many "
-        "must go for one "
-        "of theirs, and it ends below a third while other UDP gets all that it asks for. "
+        f"Under Drop-Sel the classes have, in %: {shares} (paper, CA2: {voice}, {other} and {tcp}). What "
+        "Drop-Sel makes equal is the bytes that wait. A class that is thinned at the front of the queue has waited "
+        "there without being sent, so it gets less than its part of the queue; where that class is voice (CA2), "
+        "whose packets are a sixth of the others', many must go for one of theirs, and it ends below a third while "
+        "other UDP gets all that it asks for. "
         f"{TRIED_IN_S1}: reproduced in none."
     )
 
@@ -140,7 +139,7 @@ def _q7(data: Data) -> str:
 
     return (
         f"Voice dropped by queues under Drop-Sel, in %: {_over(grids, losses)}. It is most under REM in CA7, as in the "
-        "paper (0.74)."
+        f"paper ({published.LOSS_S2['CA7'][published.QUEUE]['REM', p.DROP_SEL]:.2f})."
     )
 
 
@@ -227,7 +226,11 @@ def _q12(data: Data) -> str:
     waits = _over(
         ("CA3", "CA4"), lambda case: _by_victim(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED")
     )
-    return f"Queueing delay in ms: {waits} (paper: 71, 75 and 55; 58, 73 and 51)."
+    paper = "; ".join(
+        "{:.0f}, {:.0f} and {:.0f}".format(*(published.QUEUEING_MS[case][one] for one in THREE))
+        for case in ("CA3", "CA4")
+    )
+    return f"Queueing delay in ms: {waits} (paper: {paper})."
 
 
 NOTES: tuple[Callable[[Data], str], ...] = (

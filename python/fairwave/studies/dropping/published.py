@@ -32,6 +32,9 @@ END_TO_END_MS: Mapping[str, Mapping[str, float]] = {
 }
 """Table 5: mean end-to-end delay."""
 
+SHARES_CA2 = (34, 31, 35)
+"""§4.2: what voice, other UDP and TCP have of the link in CA2 under Drop-Sel, in %."""
+
 VARIANCE: Mapping[str, Mapping[str, float]] = {
     "CA1": {TAIL: 22e-3, FRONT: 42e-3, DROP_SEL: 40e-3},
     "CA2": {TAIL: 19e-3, FRONT: 42e-3, DROP_SEL: 48e-3},

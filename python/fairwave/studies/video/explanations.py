@@ -1,7 +1,8 @@
 """Why claims come out as they do: what differs, what was tried, on which assumption it hangs.
 
 What was tried stands in the sensitivity tables (`fairwave study video --sensitivity`), whose ids are named here.
-Numbers of the study itself are taken from its data.
+Numbers of the study itself are taken from its data. Those of the tables are of one run of them, made once because it
+takes hours, and say so: see `TRIED`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from fairwave.studies.video import points as p
 from fairwave.studies.video import quantities as q
+from fairwave.studies.video.figures import PUBLISHED_COV
 from fairwave.studies.video.systems import DVRC, LITERAL, RENO, RTCP, TFRC, UDP, WESTWOOD
 from fairwave.study.claims import Verdict
 
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from fairwave.study.study import Data
 
     Notes = Mapping[Verdict, str | Callable[[Data], str]]
+
+
+TRIED = "in the tables' run of seeds 1 to 5"
+"""Where the numbers come from that stand in these words and not in the study's data."""
 
 
 def _otherwise(words: str | Callable[[Data], str]) -> Notes:
@@ -45,13 +51,14 @@ def _d1(data: Data) -> str:
     video = {name: _mean(data, q.COV, p.SINGLE, transport=name) for name in (DVRC, LITERAL, TFRC, UDP)}
     bulk = {name: _mean(data, q.COV, p.BULK, transport=name) for name in (DVRC, TFRC)}
     return (
-        f"DVRC has {video[DVRC]:.4f} and TFRC {video[TFRC]:.4f}, published are 0.1854 and 0.2229. It hangs on what "
+        f"DVRC has {video[DVRC]:.4f} and TFRC {video[TFRC]:.4f}, published are {PUBLISHED_COV[DVRC]:.4f} and "
+        f"{PUBLISHED_COV[TFRC]:.4f}. It hangs on what "
         "a loss is judged by. By the text it is the receiving rate; by Eq. (11) as printed it is the rate that was "
         f"asked for, and so DVRC has {video[LITERAL]:.4f}, below TFRC. (Then "
         f"hardly any loss is taken for congestion: see D3.) With data that never ends DVRC has {bulk[DVRC]:.4f} and "
         f"TFRC {bulk[TFRC]:.4f}, in the paper's order: what varies is the number of layers, besides the frames (the "
-        f"video over UDP has {video[UDP]:.4f}). Tried: frames of one size 0.23 against 0.26; eight equal layers, "
-        "other layer rates and buffers leave the two level or TFRC ahead (single-settings)."
+        f"video over UDP has {video[UDP]:.4f}). Tried, {TRIED}: frames of one size 0.23 against 0.26; eight equal "
+        "layers, other layer rates and buffers leave the two level or TFRC ahead (single-settings)."
     )
 
 
@@ -67,7 +74,7 @@ def _d3(data: Data) -> str:
         "rule. R̄ and D̄ are mean and deviation of the receiving rate at losses, most of which are congestion's, "
         "so the rate at a loss of the queue is compared with its own mean; if it were normal, 1.5 mean deviations "
         "below would be met by 12 % of losses of whatever cause. And when a drop-tail queue overflows, the "
-        "receiver still gets its full share: a lower rate follows a loss and does not come before it. Tried "
+        f"receiver still gets its full share: a lower rate follows a loss and does not come before it. Tried, {TRIED} "
         "(judging-settings): n of 0 and 0.5, gains halved and quadrupled, rates over 50 ms to 2 s, α from a "
         "quarter of a packet to four, a quarter and twice the buffer, other videos. The most congestion was found "
         "with n = 0: 15 %, with 54 % of random losses judged rightly."
@@ -118,8 +125,8 @@ def _d6(data: Data) -> str:
         f"Losses grow with the number of flows: {words}. DVRC takes {taken:.0f} % of a queue's losses for random "
         "(see D3) and then gives way by one packet per round trip, the same that a round trip without loss adds; "
         "so it stays where about every other round trip has a loss. Westwood+ does delay the most on average; with "
-        "the most flows DVRC does. Tried: with α_I of a quarter of a packet, or α_D of four, losses come down to "
-        "5.3 and 8.4 % on average (from 10.8; TFRC 4.7, Westwood+ 5.3), and goodput by a quarter and a fifth "
+        f"the most flows DVRC does. Tried, {TRIED}: with α_I of a quarter of a packet, or α_D of four, losses come "
+        "down to 5.3 and 8.4 % on average (from 10.8; TFRC 4.7, Westwood+ 5.3), and goodput by a quarter and a fifth "
         "(cross-settings)."
     )
 
@@ -145,8 +152,9 @@ def _d9(data: Data) -> str:
         f"Under UDP the queue stays full. Under DVRC it falls from three quarters to a half {halves:.1f} times a "
         f"minute and to a quarter {deep:.1f} times; under Westwood+ {other[WESTWOOD]:.0f} times. The base layers of "
         "40 videos alone want half of the link, file transfers what is left, and most losses of the queue are not "
-        "taken for congestion (see D3). It hangs on α: with an increase of a quarter of a packet, or a decrease of "
-        "four, the queue drains 14 and 55 times a minute; with half the layer rates 4 times (queue-settings)."
+        f"taken for congestion (see D3). It hangs on α: {TRIED}, with an increase of a quarter of a packet, or a "
+        "decrease of four, the queue drains 14 and 55 times a minute; with half the layer rates 4 times "
+        "(queue-settings)."
     )
 
 
@@ -167,9 +175,9 @@ def _d10(data: Data) -> str:
         "In goodput and fairness RTCP/UDP is below DVRC, as the paper says. Its index is above: "
         f"{'; '.join(parts)}. A sender that adds a layer every five seconds and drops one within a second of a loss "
         "above 5 % asks for less than there is, and loses less of it. Reports at RFC 3550's reduced minimum "
-        "interval add layers faster: its index then falls to 0.81 and 0.72, its fairness rises to 0.99, and the "
-        "claim is open. It stays contradicted with other thresholds, without early reports, and if it begins with "
-        "all layers (reverse-settings, chain-settings)."
+        f"interval add layers faster: {TRIED}, its index then falls to 0.81 and 0.72, its fairness rises to 0.99, "
+        "and the claim is open. It stays contradicted with other thresholds, without early reports, and if it "
+        "begins with all layers (reverse-settings, chain-settings)."
     )
 
 
@@ -192,8 +200,8 @@ def _d11(data: Data) -> str:
         f"It is the other way round: with {crowd} TCP flows their share is {words[DVRC]} beside DVRC and "
         f"{words[TFRC]} beside TFRC. AIAMD adds a packet per round trip as Reno does, but halves on one in ten of "
         "the losses on which Reno does (see D3), so TCP gives way until DVRC has all layers. TFRC takes less than "
-        "its share. Tried: with α_I of a quarter of a packet TCP has 1.06 beside DVRC, with α_D of four packets "
-        "0.91. Beside TFRC it has between 1.19 and 1.34 whatever was tried (friendliness-settings)."
+        f"its share. Tried, {TRIED}: with α_I of a quarter of a packet TCP has 1.06 beside DVRC, with α_D of "
+        "four packets 0.91. Beside TFRC it has between 1.19 and 1.34 whatever was tried (friendliness-settings)."
     )
 
 

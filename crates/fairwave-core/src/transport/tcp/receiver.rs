@@ -321,6 +321,26 @@ mod tests {
     }
 
     #[test]
+    fn a_delayed_acknowledgement_echoes_the_earliest_segment_that_it_covers_and_any_other_the_latest() {
+        // RFC 7323 §4.3. Each segment was sent as many nanoseconds after the beginning as its number says.
+        let echoes = |delayed| {
+            let mut receiver = receiver(TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::default() });
+            let mut out = Output::default();
+            for sequence in [0, 1, 2, 3, 4] {
+                receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+            }
+            let echo = |packet: &Packet| match packet.body {
+                Body::Ack { next, echo, .. } => (next, echo.nanos()),
+                _ => (0, 0),
+            };
+            out.packets.iter().map(echo).collect::<Vec<_>>()
+        };
+        assert_eq!(echoes(false), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)]);
+        // The SYN is answered at once.
+        assert_eq!(echoes(true), [(1, 0), (3, 1), (5, 3)]);
+    }
+
+    #[test]
     fn blocks_are_reported_newest_first() {
         // RFC 2018 §4: the first block is the one that the segment belongs to, the others as last reported.
         let acks = acknowledgements(&mut receiver(TcpConfig::default()), &[0, 1, 3, 5, 6, 8, 2, 4]);

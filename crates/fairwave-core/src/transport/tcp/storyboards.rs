@@ -94,6 +94,50 @@ fn three_duplicates_bring_the_segment_again_at_once() {
     assert_eq!((wire.sender.view().timeouts, wire.sender.view().fast_retransmits), (0, 1));
 }
 
+#[test]
+fn fast_recovery_halves_what_was_in_flight_and_lets_a_segment_go_for_each_further_duplicate() {
+    // Sixteen segments are in flight from segment 50 on, which is lost. Of the other fifteen three duplicates bring it again;
+    // of the twelve further ones five make up for what is above half of sixteen and the three, and each of the rest lets a
+    // new segment go: seven. With the one that the repair's acknowledgement lets go, eight are in flight then.
+    let config = TcpConfig { receiver_window: Some(16), limited_transmit: Some(false), ..TcpConfig::default() };
+    let mut wire = losing(bulk(Flavour::Reno, &config), &[50]);
+    wire.run_until(at(3000));
+    let times = sendings(&wire, 50);
+    assert_eq!((times.len(), times[1] - times[0]), (2, 100));
+    let new: Vec<u32> = (wire.sent.iter())
+        .filter(|(time, p)| *time >= at(times[1]) && *time <= at(times[1] + 100) && sequence(p) > 65)
+        .map(|(_, p)| sequence(p))
+        .collect();
+    assert_eq!(new, (66..74).collect::<Vec<u32>>());
+    let mut wire = losing(bulk(Flavour::Reno, &config), &[50]);
+    let after = windows(&mut wire, times[1] + 101, times[1] + 102)[0];
+    assert!((8.0..8.3).contains(&after), "half of sixteen, and the first acknowledgement: {after}");
+}
+
+#[test]
+fn a_partial_acknowledgement_brings_the_next_missing_segment_one_round_trip_after_the_one_before() {
+    const LOST: &[u32] = &[40, 42, 44, 46];
+    let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::default() };
+    let mut wire = losing(bulk(Flavour::Newreno, &config), LOST);
+    wire.run_until(at(6000));
+    let again: Vec<u64> = LOST.iter().map(|&segment| sendings(&wire, segment)[1]).collect();
+    assert!(again.windows(2).all(|pair| pair[1] - pair[0] == 100), "{again:?}");
+    assert_eq!((wire.sender.view().timeouts, wire.sender.view().fast_retransmits), (0, 1), "one recovery for all");
+}
+
+#[test]
+fn vegas_needs_but_one_duplicate_where_a_segment_has_been_out_for_longer_than_its_fine_timeout() {
+    // Two more segments in flight draw two duplicates: too few for Reno.
+    let timeouts = |flavour| {
+        let config = TcpConfig { receiver_window: Some(3), limited_transmit: Some(false), ..ns2() };
+        let mut wire = losing(bulk(flavour, &config), &[40]);
+        wire.run_until(at(4000));
+        (sendings(&wire, 40).len(), wire.sender.view().timeouts)
+    };
+    assert_eq!(timeouts(Flavour::Reno), (2, 1));
+    assert_eq!(timeouts(Flavour::Vegas), (2, 0));
+}
+
 /// How long recovery from these losses takes until all up to `last` is delivered, and the timeouts it took.
 fn recovery_from(flavour: Flavour, segments: &'static [u32], last: u32) -> (Instant, u64) {
     let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::default() };

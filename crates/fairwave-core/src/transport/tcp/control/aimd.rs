@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn eq_4_a_timeout_lowers_the_threshold_to_half_of_what_is_in_flight_and_to_two_segments_at_least() {
+        for (in_flight, threshold) in [(40.0, 20.0), (5.0, 2.5), (3.0, 2.0), (1.0, 2.0)] {
+            let mut window = Window { congestion: 50.0, threshold: 60.0 };
+            Aimd::new(1.0, 0.5, false).on_timeout(&path(in_flight), &mut window);
+            assert_eq!(window, Window { congestion: 1.0, threshold }, "{in_flight} in flight");
+        }
+    }
+
+    #[test]
     fn the_friendly_curve_goes_through_reno_and_paper_003s_pairs() {
         assert!((friendly_alpha(0.5) - 1.0).abs() < 1e-12);
         assert!((friendly_alpha(0.875) - 0.3125).abs() < 1e-12);
