@@ -160,7 +160,12 @@ mod tests {
         assert_eq!(kilobits(Codec::G728), 16.0);
         assert_eq!(kilobits(Codec::G729), 8.0);
         assert_eq!(kilobits(Codec::G7231At63), 6.4);
+        assert_eq!(kilobits(Codec::G722), 64.0);
         assert_eq!(kilobits(Codec::GsmFullRate), 13.2);
         assert_eq!(kilobits(Codec::Ilbc20), 15.2);
+        assert_eq!(kilobits(Codec::Ilbc30).round(), 13.0);
+        // As RTP carries them: 244 bits and a table of contents (RFC 4867, octets aligned), 112 bits alike (RFC 5993).
+        assert_eq!(Codec::Amr122.frame(), (Bytes::new(32), Span::from_millis(20)));
+        assert_eq!(Codec::GsmHalfRate.frame(), (Bytes::new(14), Span::from_millis(20)));
     }
 }

@@ -85,6 +85,18 @@ fn slow_start_doubles_the_window_each_round_trip_after_the_handshake() {
 }
 
 #[test]
+fn the_initial_window_depends_on_the_segments_size() {
+    // RFC 5681 §3.1: two segments above 2190 bytes, three above 1095, else four.
+    for (bytes, window) in [(536, 4), (1095, 4), (1096, 3), (1460, 3), (2190, 3), (2191, 2)] {
+        let config = TcpConfig { segment: Some(Bytes::new(bytes)), ..TcpConfig::default() };
+        let mut wire = bulk(Flavour::Reno, &config);
+        wire.run_until(at(199));
+        let data = wire.sent.iter().filter(|(_, packet)| sequence(packet) > 0).count();
+        assert_eq!(data, window, "segments of {bytes} bytes");
+    }
+}
+
+#[test]
 fn three_duplicates_bring_the_segment_again_at_once() {
     let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::default()), &[20]);
     wire.run_until(at(2000));

@@ -160,6 +160,14 @@ fn section_4_4_before_the_first_report_the_rate_halves_every_two_seconds_and_mor
 }
 
 #[test]
+fn section_4_3_the_rate_never_falls_below_a_packet_in_64_seconds() {
+    let mut wire = bulk();
+    wire.lose_feedback = Box::new(|_, _| true);
+    wire.run_until(ms(1_000_000));
+    assert_eq!(bit_rate(wire.sender.view()), 8.0 * 1000.0 / 64.0);
+}
+
+#[test]
 fn section_4_3_a_blackout_ends_and_the_rate_comes_back() {
     let mut wire = bulk();
     wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
