@@ -3,11 +3,13 @@
 //! The limits are generous: they refuse what cannot have been meant (10⁹ flows), not what takes long. The estimates are
 //! upper bounds of the right order, made before anything is allocated.
 
+use fairwave_core::loss::LossConfig;
 use fairwave_core::units::{Rate, Span};
+use serde::Serialize;
 
 use crate::error::Problem;
 use crate::flows::GroupWork;
-use crate::model::{Flow, Scenario};
+use crate::model::Scenario;
 use crate::path::Path;
 use crate::select::Selection;
 use crate::template::Template;
@@ -109,9 +111,9 @@ fn count_flows(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>
     }
 }
 
-/// Each flow keeps its own copy of what is written of its group; a list of frames may be long.
-fn bytes_written(flow: &Flow) -> f64 {
-    serde_json::to_string(flow).map_or(0.0, |text| text.len() as f64)
+/// Each flow and link keeps its own copy of what is written of its group; a list of frames may be long.
+fn bytes_written(group: &impl Serialize) -> f64 {
+    serde_json::to_string(group).map_or(0.0, |text| text.len() as f64)
 }
 
 fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
@@ -128,6 +130,17 @@ fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
                 .allowed(format!("up to {MOST_LINKS} link directions in all"))
                 .help("lower the `count`"),
             );
+            return;
+        }
+        let written = link.count as f64 * bytes_written(link);
+        if written > MOST_KEPT {
+            let what = format!(
+                "{} links, each with what is written here, would need about {} of memory",
+                link.count,
+                bytes(written)
+            );
+            let problem = Problem::new(at, what).allowed(format!("up to {} of lists in all", bytes(MOST_KEPT)));
+            problems.push(problem.help("lower the `count`, or shorten the pattern of losses"));
             return;
         }
         let chained = match (Template::parse(&link.from), Template::parse(&link.to)) {
@@ -302,6 +315,9 @@ pub(crate) struct Room {
 impl Room {
     /// So many more queues, each for so many packets.
     pub fn add(&mut self, queues: u64, packets: u64) {
+        if packets == 0 {
+            return;
+        }
         self.queues = self.queues.saturating_add(queues);
         self.bytes += queues as f64 * packets.saturating_add(1).min(ROOM) as f64 * BYTES_PER_PLACE;
     }
@@ -318,6 +334,30 @@ impl Room {
             problem.help("manage only the queues of bottlenecks; leave `queue` out where packets do not wait"),
         ))
     }
+}
+
+/// How often a loss model changes its state in a run.
+pub(crate) fn turns_of(loss: &LossConfig, duration: Span) -> f64 {
+    let cycle = match loss {
+        LossConfig::Markov { good, bad, .. } => good.seconds() + bad.seconds(),
+        LossConfig::Handoff { up, down, .. } => up.seconds() + down.seconds(),
+        _ => return 0.0,
+    };
+    2.0 * duration.seconds() / cycle.max(1e-9)
+}
+
+/// Refuses links that change their state more often than any computer follows.
+pub(crate) fn check_turns(turns: f64, queue: &Path) -> Result<(), Box<Problem>> {
+    if turns <= MOST_PACKET_HOPS {
+        return Ok(());
+    }
+    let at = queue.parent().unwrap_or_default().key("loss");
+    let what = format!(
+        "the links' losses would change their state {turns:.1e} times, that is {} of computing",
+        computing(turns)
+    );
+    let problem = Problem::new(at, what).allowed(format!("up to {MOST_PACKET_HOPS:.0e} times in a run"));
+    Err(Box::new(problem.help("write longer times for its states, for example `good = \"1 s\"`")))
 }
 
 /// Why so many runs are refused, each of so many packet-hops.

@@ -209,16 +209,16 @@ impl Network {
             }
         }
         // Each link stands for two directions here, of which one may not be there.
-        let mut room = cost::Room::default();
+        let (mut room, mut turns) = (cost::Room::default(), 0.0);
         for (own, link) in
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
         {
-            if let Some((link, places)) = link.zip(own.places_in_advance()) {
-                room.add(link.count, places);
-                if let Err(problem) = room.check(&own.at) {
-                    problems.push(*problem);
-                    return (self.names, plans);
-                }
+            let Some(link) = link else { continue };
+            room.add(link.count, own.places_in_advance());
+            turns += link.count as f64 * cost::turns_of(&own.loss, scenario.duration);
+            if let Err(problem) = room.check(&own.at).and_then(|()| cost::check_turns(turns, &own.at)) {
+                problems.push(*problem);
+                return (self.names, plans);
             }
         }
         for ((direction, edge), used) in self.directions.iter().zip(&self.edges).zip(uses) {
@@ -271,13 +271,16 @@ impl<'a> Configured<'a> {
         Ok(Configured { at: at.key("queue"), queue, buffer: queue.bandwidth_delay(), loss, sized: BTreeMap::new() })
     }
 
-    /// How many packets it may hold, if it is a queue that takes room for them in advance.
-    fn places_in_advance(&self) -> Option<u64> {
+    /// For how many packets it takes room in advance, if it is a queue that does.
+    fn places_in_advance(&self) -> u64 {
         let queue = match self.buffer {
             Some(buffer) => self.queue.with_packets(buffer.at_least_packets),
             None => self.queue.resolve(|_| ()),
         };
-        queue.ok().filter(|queue| !matches!(queue, QueueConfig::DropTail { .. })).map(|queue| most_waiting(&queue))
+        match queue {
+            Ok(QueueConfig::DropTail { .. }) | Err(_) => 0,
+            Ok(managed) => most_waiting(&managed),
+        }
     }
 
     fn queue(&mut self, direction: &Direction, used: &Use) -> Result<QueueConfig, Box<Problem>> {

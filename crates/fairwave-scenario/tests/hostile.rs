@@ -174,6 +174,18 @@ fn timers_and_turns_of_a_nanosecond_are_counted() {
 }
 
 #[test]
+fn links_that_change_their_state_every_nanosecond_are_counted() {
+    for loss in [
+        "{ model = \"handoff\", up = \"1 ns\", down = \"1 ns\" }",
+        "{ model = \"markov\", good = \"1 ns\", bad = \"1 ns\" }",
+    ] {
+        let topology = format!("preset = \"dumbbell\"\nbottleneck = {{ loss = {loss} }}");
+        let said = complaint(Text { topology: &topology, duration: "10000 s", ..SOUND });
+        assert_refused(&said, "topology.loss", &["change their state 1.0e13 times, that is 11.6 days of computing"]);
+    }
+}
+
+#[test]
 fn windows_for_which_room_is_made_are_counted() {
     let transport = "{ name = \"tcp/vegas\", receiver-window = 1048576 }";
     let said = complaint(Text { transport, flow: "count = 10000", duration: "1 s", ..SOUND });
@@ -186,6 +198,21 @@ fn a_list_that_every_flow_copies_is_counted() {
     let flow = format!("count = 2000000\ntimely = [{}]", timely.join(","));
     let said = complaint(Text { flow: &flow, ..SOUND });
     assert_refused(&said, "flow[0].count", &["each with what is written here, would need about", "GB of memory"]);
+}
+
+#[test]
+fn a_pattern_that_every_link_copies_is_counted() {
+    let text = format!(
+        "name = \"x\"\nduration = \"1 s\"\n[[link]]\nfrom = \"s{{i}}\"\nto = \"r\"\ncount = 1000000\nrate = \"1 Mb/s\"\n\
+         delay = \"1 ms\"\nloss = {{ model = \"pattern\", pattern = \"{}\" }}\n[[flow]]\nname = \"a\"\nfrom = \"s0\"\nto = \"s1\"\n\
+         transport = \"tcp/reno\"\ntraffic = \"bulk\"\n",
+        "0001".repeat(10_000)
+    );
+    assert_refused(
+        &said(&text),
+        "link[0].count",
+        &["1000000 links, each with what is written here, would need about 40."],
+    );
 }
 
 #[test]
