@@ -30,7 +30,7 @@ static CORPUS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
         .collect();
     files.sort();
     let read = |path: &PathBuf| {
-        let text = std::fs::read_to_string(&path).expect("a scenario");
+        let text = std::fs::read_to_string(path).expect("a scenario");
         // Every target reads the corpus: the first that fails must say which file it was.
         let scenario = Scenario::from_toml(&text, &path.to_string_lossy()).unwrap_or_else(|error| panic!("{error}"));
         let json = scenario.to_json().expect("JSON");
