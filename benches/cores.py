@@ -11,7 +11,7 @@ from typing import Any
 
 from benches import machine, runner
 
-ATTEMPTS = 3
+ATTEMPTS = 5
 
 
 def measure(program: str) -> dict[str, Any]:
@@ -22,9 +22,11 @@ def measure(program: str) -> dict[str, Any]:
 
     def wall(count: int) -> float:
         arguments = ("--replications", str(replications), "--threads", str(count))
-        return min(runner.run(program, *arguments, **values).wall for _ in range(ATTEMPTS))
+        return runner.run(program, *arguments, **values).wall
 
-    one, all_threads = wall(1), wall(threads)
+    # One after the other, so that what comes and goes on the machine meets both.
+    attempts = [(wall(1), wall(threads)) for _ in range(ATTEMPTS)]
+    one, all_threads = (min(walls) for walls in zip(*attempts, strict=True))
     return {
         "commit": machine.commit(),
         "replications": replications,

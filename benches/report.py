@@ -79,8 +79,8 @@ def _speed(results: dict[str, Any]) -> Iterator[str]:
                 cells.append(f"{entry[kind]} [{low}–{high}]")
             rows.append((*cells, str(entry["runs"]), entry["commit"]))
     if rows:
-        head = ("N", "times ns-2, whole process", "times ns-2, set-up taken off", "runs of each", "commit")
-        yield from _table(head, rows)
+        times = ("N", "times ns-2, whole process", "times ns-2, set-up taken off", "runs of each", "commit")
+        yield from _table(times, rows)
     else:
         yield "ns-2 was not installed where this was measured: fairwave's figures alone."
 
@@ -110,7 +110,8 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
     yield (
         "Each flow has 1 Mb/s of the bottleneck and 2.5 packets of its buffer, whatever their number. Time"
         " is CPU time with"
-        " the set-up taken off; bytes per flow are the growth of the peak over that of 100 flows."
+        " the set-up taken off; with huge pages means `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`; bytes per flow are the"
+        " growth of the peak over that of 100 flows."
     )
     yield ""
     rows = [
@@ -118,6 +119,7 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
             f"{row['flows']:,}",
             f"{row['packet_hops']:,}",
             f"{row['ns_per_packet_hop']}",
+            f"{row['ns_per_packet_hop_huge_pages']}",
             f"{row['setup_cpu_s']}",
             f"{row['peak_mib']}",
             f"{row['bytes_per_flow']:,}" if row["bytes_per_flow"] else "–",
@@ -125,10 +127,22 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
         for row in part["rows"]
     ]
     yield from _table(
-        ("flows", "packet-hops", "ns per packet-hop", "set-up s", "peak MiB", "bytes per flow"), rows
+        (
+            "flows",
+            "packet-hops",
+            "ns per packet-hop",
+            "with huge pages",
+            "set-up s",
+            "peak MiB",
+            "bytes per flow",
+        ),
+        rows,
     )
     yield ""
-    yield f"Time per packet-hop grows {part['growth']} times from first to last row. Commit {part['commit']}."
+    yield (
+        f"Time per packet-hop grows {part['growth']} times from first to last row,"
+        f" {part['growth_huge_pages']} times with huge pages. Commit {part['commit']}."
+    )
 
 
 def _cores(part: dict[str, Any]) -> Iterator[str]:

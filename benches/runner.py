@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fairwave.validation.ns2 import Cost, timed
 
@@ -38,6 +39,8 @@ class Run:
     packet_hops: int
     events: int
     wall: float
+    #: Bytes of memory at the most; 0 where the system does not say.
+    peak: int
     cost: Cost
 
 
@@ -60,10 +63,10 @@ def run(program: str, *arguments: str, prefix: tuple[str, ...] = (), **values: o
         file = scenario(Path(folder), **values)
         text, cost = timed([*prefix, program, str(file), *arguments])
     said = json.loads(text)
-    return Run(said["packet_hops"], said["events"], said["wall_s"], cost)
+    return Run(said["packet_hops"], said["events"], said["wall_s"], 1024 * (said["peak_kib"] or 0), cost)
 
 
-def contested(flows: int, seconds: float) -> dict[str, object]:
+def contested(flows: int, seconds: float) -> dict[str, Any]:
     """The experiment of the speed comparison: N Reno flows through 100 Mb/s, flow i starts at 0.01·i s."""
     return {
         "flows": flows,

@@ -54,8 +54,8 @@ fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
         "to": flow.to,
         "forward": flow.forward,
         "backward": flow.backward,
-        "traffic": serde_json::to_value(&flow.traffic)?,
-        "transport": serde_json::to_value(&flow.transport)?,
+        "traffic": serde_json::to_value(&*flow.traffic)?,
+        "transport": serde_json::to_value(&*flow.transport)?,
         "start_ns": flow.start.nanos(),
         "stop_ns": (flow.stop != Instant::NEVER).then(|| flow.stop.nanos()),
     }))

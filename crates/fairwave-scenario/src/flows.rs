@@ -1,5 +1,7 @@
 //! The flows of a plan: groups multiplied, starts drawn, routes found.
 
+use std::sync::Arc;
+
 use fairwave_core::packet::Class;
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Span};
@@ -108,7 +110,9 @@ impl Expansion<'_> {
         let (from, to) = (template(from, "from")?, template(to, "to")?);
         let resolved = |key: &str, error: serde_json::Error| Box::new(Problem::new(at.key(key), error.to_string()));
         let transport = flow.transport.with_details(scenario.preset).map_err(|error| resolved("transport", error))?;
+        let transport = Arc::new(transport);
         let traffic = flow.traffic.resolve(|_| ()).map_err(|error| resolved("traffic", error))?;
+        let traffic = Arc::new(traffic);
         let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
         let playout = playout.map_err(|error| resolved("playout", error))?.unwrap_or_default();
         let class = flow.class.unwrap_or_else(|| derived_class(flow));
@@ -151,8 +155,8 @@ impl Expansion<'_> {
                 to,
                 forward,
                 backward,
-                traffic: traffic.clone(),
-                transport: transport.clone(),
+                traffic: Arc::clone(&traffic),
+                transport: Arc::clone(&transport),
                 class,
                 start: flow.start.instant(i, count, &mut starts),
                 stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),

@@ -3,6 +3,8 @@
 //! Presets are expanded, defaults filled in, templates multiplied, spreads drawn; nothing in a plan is left to guess.
 //! Whoever runs it may rely on: every index in range, every route existing, every rate above zero.
 
+use std::sync::Arc;
+
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
@@ -72,10 +74,10 @@ pub struct FlowPlan {
     pub forward: Vec<usize>,
     /// Indices of the links back, in order.
     pub backward: Vec<usize>,
-    /// What the application sends.
-    pub traffic: TrafficConfig,
-    /// How it is sent.
-    pub transport: TransportConfig,
+    /// What the application sends; flows of a group share it.
+    pub traffic: Arc<TrafficConfig>,
+    /// How it is sent; flows of a group share it.
+    pub transport: Arc<TransportConfig>,
     /// Traffic class, for queues that tell classes apart.
     pub class: Class,
     /// When it begins.

@@ -142,7 +142,7 @@ fn the_hash_tells_scenarios_apart_and_does_not_see_how_they_are_written() {
 fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
     let transport = |text: &str| {
         let scenario = Scenario::from_toml(text, "").expect("a scenario");
-        scenario.plan(Seed(1)).expect("a plan").flows[0].transport.clone()
+        scenario.plan(Seed(1)).expect("a plan").flows[0].transport.as_ref().clone()
     };
     let header = |config: TransportConfig| serde_json::to_value(config).expect("JSON")["header"].clone();
     let ns2 = TEXT.replace("[topology]", "preset = \"ns2\"\n[topology]");

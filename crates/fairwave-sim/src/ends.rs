@@ -10,9 +10,8 @@ use crate::measure::FlowMeasure;
 use crate::unit_log::UnitLog;
 
 /// A flow's sending side. What every acknowledgement needs comes first.
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Sending {
-    pub sender: AnySender,
     /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
     pub scheduled: Instant,
     /// When the application wants to be woken.
@@ -21,6 +20,7 @@ pub(crate) struct Sending {
     pub packets_sent: u64,
     /// Their bytes on the wire.
     pub wire_sent: u64,
+    pub sender: AnySender,
     pub source: Box<Source>,
     pub next_unit: Option<Unit>,
     /// When the application is, or will next be, active; none when it has ended.
@@ -34,11 +34,6 @@ impl Sending {
     #[inline]
     pub fn wake_at(&self) -> Instant {
         self.sender.deadline().min(self.application_at)
-    }
-
-    #[inline]
-    pub fn look(&self) -> u64 {
-        self.packets_sent
     }
 
     /// Finds out when the application wants to be woken; call when its activity or its next unit has changed.
@@ -57,28 +52,24 @@ impl Sending {
     }
 }
 
-/// A flow's receiving side. What every packet needs comes first.
+/// A flow's receiving side. What every packet needs lies together in two cache lines: the first line holds the rest of the
+/// measures.
 #[repr(C, align(64))]
 pub(crate) struct Receiving {
-    pub receiver: AnyReceiver,
+    /// For applications that make units.
+    pub units: Option<Box<UnitLog>>,
+    /// For receivers that judge losses.
+    pub judge: Option<Box<LossJudge>>,
+    pub measure: FlowMeasure,
     pub scheduled: Instant,
     /// Called as soon as the arrival time is known.
     pub ahead_of_time: bool,
     /// There is a log of units.
     pub logged: bool,
-    pub measure: FlowMeasure,
-    /// For applications that make units.
-    pub units: Option<Box<UnitLog>>,
-    /// For receivers that judge losses.
-    pub judge: Option<Box<LossJudge>>,
+    pub receiver: AnyReceiver,
 }
 
 impl Receiving {
-    #[inline]
-    pub fn look(&self) -> u64 {
-        self.measure.packets_arrived
-    }
-
     /// A packet is gone, by congestion or at random.
     #[inline]
     pub fn lose(&mut self, packet: &Packet, congestion: bool) {

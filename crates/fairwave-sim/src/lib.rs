@@ -5,6 +5,7 @@
 //! packet passes through is told in ARCHITECTURE.md.
 
 mod application;
+mod calendar;
 mod classes;
 mod digest;
 mod ends;
@@ -15,7 +16,7 @@ mod link;
 mod look_ahead;
 mod measure;
 mod network;
-mod pipe;
+mod pages;
 mod replicate;
 mod result;
 mod run;

@@ -1,5 +1,4 @@
-//! One direction of a link: where packets wait, how long they take, whether the wire loses them, and the pipe in which
-//! they travel.
+//! One direction of a link: where packets wait, how long they take, and whether the wire loses them.
 //!
 //! Two kinds of service. A *FIFO* whose overflow drops the arrival is crossed arithmetically: when a packet arrives, its
 //! departure follows at once from those before it. A *managed* queue, whose discipline may act on packets that already
@@ -14,10 +13,10 @@ use fairwave_core::queue::{Capacity, DropReason, Queue};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::LinkPlan;
+use prefetch_index::prefetch_index;
 
 use crate::classes::ClassMeasures;
 use crate::measure::{Bins, LinkMeasure, Window};
-use crate::pipe::Pipe;
 
 /// How a link serves its queue.
 pub enum Service {
@@ -44,8 +43,6 @@ pub struct Managed {
 /// One direction of a link. A crossing without waiting needs the first cache line and no other.
 #[repr(C, align(64))]
 pub struct Link {
-    /// Packets that have left this link's transmitter and wait for their arrival to become the present.
-    pub pipe: Pipe,
     /// When the transmitter will be free.
     pub free: Instant,
     delay: Span,
@@ -97,7 +94,6 @@ impl Link {
             lossy: loss.is_some(),
             service,
             loss,
-            pipe: Pipe::default(),
             measure: LinkMeasure::new(Bins::over(window, bin)),
         })
     }
@@ -151,6 +147,9 @@ impl Link {
     }
 }
 
+/// How far ahead of its front a queue is asked for: as many packets as arrive until then, in a large network.
+const FETCH_AHEAD: usize = 32;
+
 /// A first-in-first-out queue before a transmitter, as arithmetic: it knows when each packet that waits will start.
 pub struct Fifo {
     capacity: Capacity,
@@ -176,6 +175,14 @@ impl Fifo {
             self.bytes -= u64::from(wire);
         }
         self.waiting.len()
+    }
+
+    /// Asks for the part of the queue that will be read when some more packets have arrived.
+    #[inline]
+    pub fn fetch_ahead(&self) {
+        if let Some(place) = self.waiting.get(FETCH_AHEAD) {
+            prefetch_index(std::slice::from_ref(place), 0);
+        }
     }
 
     /// Packets that waited when the last one arrived, that one included.

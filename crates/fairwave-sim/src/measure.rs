@@ -170,18 +170,10 @@ impl LinkMeasure {
     }
 }
 
-/// What one flow counts at its receiver's end of the network. The counters that every packet touches come first.
+/// What one flow counts at its receiver's end of the network. The counters that every packet touches come last.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct FlowMeasure {
-    /// Data packets that reached the receiver's transport.
-    pub packets_arrived: u64,
-    /// Feedback packets that the receiver handed to the network.
-    pub feedback_sent: u64,
-    /// Payload bytes delivered to the receiving application in the steady part, each once.
-    pub payload_steady: u64,
-    /// There are bins or an application that plays back.
-    observed: bool,
     /// Payload delivered before the steady part.
     payload_early: u64,
     /// Bytes of payload per bin, when asked for.
@@ -194,6 +186,14 @@ pub struct FlowMeasure {
     pub lost: u64,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u64,
+    /// There are bins or an application that plays back.
+    observed: bool,
+    /// Data packets that reached the receiver's transport.
+    pub packets_arrived: u64,
+    /// Feedback packets that the receiver handed to the network.
+    pub feedback_sent: u64,
+    /// Payload bytes delivered to the receiving application in the steady part, each once.
+    pub payload_steady: u64,
 }
 
 impl FlowMeasure {

@@ -8,14 +8,11 @@ use crate::error::RunError;
 use crate::event::MAX_INDEX;
 use crate::link::{Link, Service};
 use crate::measure::Window;
-use crate::pipe::{Coming, Transit, Transits};
 
-/// Links, the routes over them, and the packets on their way.
+/// Links and the routes over them.
 pub struct Network {
     /// Link directions, by index of the plan.
     pub links: Vec<Link>,
-    /// What is in the links' pipes.
-    transits: Transits,
     routes: Vec<FlowRoutes>,
     /// Links of the routes that are too long for their flow's [`FlowRoutes`], one route after the other.
     long: Vec<u32>,
@@ -27,7 +24,7 @@ const NEAR: usize = 14;
 /// A flow's route forward and, behind it, the one back, in a cache line of their own.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct FlowRoutes {
+pub struct FlowRoutes {
     forward: u16,
     backward: u16,
     /// Where they begin in `long`, if they have more than `NEAR` links.
@@ -48,12 +45,7 @@ impl Network {
                     .map_err(|error| RunError::Config { place: link.name.clone(), error })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let mut network = Network {
-            links,
-            transits: Transits::new(),
-            routes: Vec::with_capacity(plan.flows.len()),
-            long: Vec::new(),
-        };
+        let mut network = Network { links, routes: Vec::with_capacity(plan.flows.len()), long: Vec::new() };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()
@@ -92,29 +84,10 @@ impl Network {
         Some(if near { routes.near[place] } else { self.long[routes.long as usize + place] } as usize)
     }
 
-    /// A packet leaves a link's transmitter. Answers whether it is the only one in the pipe.
+    /// Where a flow's routes are, for those who want them in a cache.
     #[inline]
-    pub fn put_in_pipe(&mut self, link: usize, transit: Transit, coming: Coming) -> bool {
-        self.transits.push(&mut self.links[link].pipe, transit, coming)
-    }
-
-    /// The first packet of a link's pipe, whose arrival has become the present, and when the next one comes.
-    #[inline]
-    pub fn take_from_pipe(&mut self, link: usize) -> Option<(Transit, Option<Coming>)> {
-        self.transits.pop(&mut self.links[link].pipe)
-    }
-
-    /// The packet in a link's pipe that arrives first, see [`Transits::first`].
-    #[inline]
-    pub fn first_in_pipe(&self, link: usize) -> Option<(&Transit, u64)> {
-        self.transits.first(self.links[link].pipe)
-    }
-
-    /// Links of a flow's routes, both together.
-    #[inline]
-    pub fn hops(&self, flow: usize) -> u64 {
-        let routes = &self.routes[flow];
-        u64::from(routes.forward) + u64::from(routes.backward)
+    pub fn routes_of(&self, flow: usize) -> &FlowRoutes {
+        &self.routes[flow]
     }
 
     /// The place of a link on a flow's route; routes have no loops, so there is one.
@@ -172,14 +145,12 @@ impl Network {
         plan.flows.iter().map(|flow| allowed[flow.to]).collect()
     }
 
-    /// Packets of a class in pipes, whose arrival has not become the present, and in managed queues.
-    pub fn holds(&self, class: Class) -> u64 {
-        let on_its_way =
-            |link: &Link| self.transits.of(link.pipe).filter(|transit| transit.packet.class == class).count() as u64;
+    /// Packets of a class that wait in managed queues.
+    pub fn waiting(&self, class: Class) -> u64 {
         let waiting = |link: &Link| match &link.service {
             Service::Managed(managed) => u64::from(managed.queue.class_packets(class)),
             Service::Fifo(_) => 0,
         };
-        self.links.iter().map(|link| on_its_way(link) + waiting(link)).sum()
+        self.links.iter().map(waiting).sum()
     }
 }

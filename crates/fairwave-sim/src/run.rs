@@ -1,21 +1,25 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
+use std::sync::Arc;
+
 use fairwave_core::packet::{Class, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source};
-use fairwave_core::transport::{FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, TransportConfig};
+use fairwave_core::transport::{
+    FlowContext, Output, Prepared, Receiver, ReceiverView, Sender, SenderView, TransportConfig,
+};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use crate::calendar::{END, Entry, EventQueue, Transit};
 use crate::classes;
 use crate::ends::{Receiving, Sending};
 use crate::error::RunError;
-use crate::event::{Event, EventQueue, Kind};
+use crate::event::{Event, Kind};
 use crate::link::Service;
 use crate::look_ahead::CROWD;
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::network::Network;
-use crate::pipe::{Coming, Transit};
 use crate::result::{self, RunResult};
 use crate::unit_log::UnitLog;
 
@@ -63,6 +67,7 @@ impl<'p> Simulation<'p> {
         let network = Network::new(plan, window)?;
         let (mut sending, mut receiving) = (Vec::with_capacity(plan.flows.len()), Vec::with_capacity(plan.flows.len()));
         let mut reactive = Vec::with_capacity(plan.flows.len());
+        let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
         for (index, flow) in plan.flows.iter().enumerate() {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
             let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
@@ -71,7 +76,12 @@ impl<'p> Simulation<'p> {
             let (class, layers) = (flow.class, flow.traffic.layers());
             let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
             let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
-            let (sender, receiver) = flow.transport.endpoints(context, stream).map_err(refused)?;
+            let prepared = match &latest {
+                // Flows of a group share their configuration.
+                Some((config, prepared)) if Arc::ptr_eq(config, &flow.transport) => prepared,
+                _ => &latest.insert((&flow.transport, flow.transport.prepare().map_err(refused)?)).1,
+            };
+            let (sender, receiver) = prepared.endpoints(context, stream).map_err(refused)?;
             reactive.push(receiver.is_reactive());
             let activity = match bulk {
                 true => Sending::next_activity(&mut source, flow.stop),
@@ -102,7 +112,7 @@ impl<'p> Simulation<'p> {
                 logged: !bulk,
                 measure,
                 units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
-                judge: matches!(flow.transport, TransportConfig::Dvrc(_)).then(Box::default),
+                judge: matches!(*flow.transport, TransportConfig::Dvrc(_)).then(Box::default),
             });
         }
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
@@ -113,7 +123,7 @@ impl<'p> Simulation<'p> {
         let mut simulation = Simulation {
             plan,
             window,
-            events: EventQueue::new(plan.links.len() + 2 * plan.flows.len(), crowded),
+            events: EventQueue::new(crowded),
             network,
             sending,
             receiving,
@@ -129,7 +139,7 @@ impl<'p> Simulation<'p> {
             simulation.arm_sender(flow, Instant::ZERO);
         }
         if plan.record.window_interval > Span::ZERO && !plan.record.windows.is_empty() {
-            simulation.events.push(Event::new(Instant::ZERO, Kind::Sample, 0));
+            simulation.events.push_timer(Event::new(Instant::ZERO, Kind::Sample, 0));
         }
         Ok(simulation)
     }
@@ -145,10 +155,11 @@ impl<'p> Simulation<'p> {
 
     fn run_until_end(&mut self) -> Result<(), RunError> {
         let mut now = Instant::ZERO;
-        while let Some(event) = self.events.peek() {
-            if event.at > self.window.end {
-                break;
+        loop {
+            if self.crowded {
+                self.look_ahead();
             }
+            let Some((event, place)) = self.events.pop_until(self.window.end) else { return Ok(()) };
             if event.at < now {
                 return Err(RunError::Invariant {
                     law: "time never runs back",
@@ -157,47 +168,42 @@ impl<'p> Simulation<'p> {
                 });
             }
             now = event.at;
-            if self.crowded {
-                self.look_ahead();
-            }
             self.events_handled += 1;
             match event.kind() {
-                Kind::Arrival | Kind::ArrivalBehind => self.arrival(event.index(), now),
+                Kind::Arrival | Kind::ArrivalBehind => {
+                    let transit = self.events.entry(place).transit;
+                    self.arrival(&transit, now);
+                }
                 Kind::Service => self.service(event.index(), now),
                 Kind::Sender => self.sender_wakes(event.index(), now),
                 Kind::Receiver => self.receiver_wakes(event.index(), now),
                 Kind::Sample => self.sample(now),
             }
         }
-        Ok(())
     }
 
-    /// The first packet of a link's pipe has reached the far end.
+    /// A packet has reached the far end of a link.
     #[inline]
-    fn arrival(&mut self, link: usize, now: Instant) {
-        self.events.pop();
-        let Some((Transit { hop, packet }, next)) = self.network.take_from_pipe(link) else { return };
-        if let Some(next) = next {
-            self.events.push(Event::new(next.at, next.kind(), link));
-        }
+    fn arrival(&mut self, transit: &Transit, now: Instant) {
+        let Transit { packet, next, hop } = transit;
         let flow = packet.flow.0 as usize;
-        match self.network.route(flow, packet.feedback, hop + 1) {
-            Some(next) => self.forward(next, packet, hop + 1, now),
-            None if packet.feedback => {
+        match *next {
+            END if packet.feedback => {
                 self.feedback_arrived[packet.class as usize] += 1;
-                self.sending[flow].sender.on_packet(now, &packet, &mut self.out);
+                self.sending[flow].sender.on_packet(now, packet, &mut self.out);
                 self.send(flow, now);
                 self.arm_sender(flow, now);
             }
-            None => {
-                self.receive(flow, &packet, now);
+            END => {
+                self.receive(flow, packet, now);
                 self.arm_receiver(flow, now);
             }
+            next => self.forward(next as usize, packet, hop + 1, now),
         }
     }
 
     /// A packet arrives at a link at `at` and goes as far as can be told without another event.
-    fn forward(&mut self, mut link: usize, packet: Packet, mut hop: u16, mut at: Instant) {
+    fn forward(&mut self, mut link: usize, packet: &Packet, mut hop: u16, mut at: Instant) {
         loop {
             if at > self.window.end {
                 self.beyond_end[packet.class as usize] += 1;
@@ -205,12 +211,12 @@ impl<'p> Simulation<'p> {
             }
             let here = &mut self.network.links[link];
             here.measure.arrived(at, self.window);
-            let time = here.transmission_time(&packet);
+            let time = here.transmission_time(packet);
             let start = if here.passes_at_once(at) {
                 at
             } else {
                 let Service::Fifo(fifo) = &mut here.service else {
-                    self.arrive_at_managed(link, packet, at);
+                    self.arrive_at_managed(link, *packet, at);
                     return;
                 };
                 match fifo.arrive(at, packet.wire, here.free) {
@@ -221,13 +227,13 @@ impl<'p> Simulation<'p> {
                     }
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
-                        self.receiving[packet.flow.0 as usize].lose(&packet, true);
+                        self.receiving[packet.flow.0 as usize].lose(packet, true);
                         return;
                     }
                 }
             };
             here.free = start + time;
-            match self.leave(link, &packet, hop, start > at) {
+            match self.leave(link, packet, hop, start > at) {
                 Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
                 None => return,
             }
@@ -256,7 +262,8 @@ impl<'p> Simulation<'p> {
         }
         let arrival = here.far_end(departure);
         let flow = packet.flow.0 as usize;
-        match self.network.route(flow, packet.feedback, hop + 1) {
+        let next = self.network.route(flow, packet.feedback, hop + 1);
+        match next {
             Some(next) if self.network.links[next].fed_in_order => return Some((next, arrival)),
             None if !packet.feedback && self.receiving[flow].ahead_of_time => {
                 if arrival > self.window.end {
@@ -266,10 +273,9 @@ impl<'p> Simulation<'p> {
                 }
             }
             _ => {
-                let coming = Coming { at: arrival, waited };
-                if self.network.put_in_pipe(link, Transit { packet: *packet, hop }, coming) {
-                    self.events.push(Event::new(arrival, coming.kind(), link));
-                }
+                let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
+                let next = next.map_or(END, |next| next as u32);
+                self.events.push_arrival(Event::new(arrival, kind, link), packet, next, hop);
             }
         }
         None
@@ -291,7 +297,6 @@ impl<'p> Simulation<'p> {
 
     /// A managed link's transmitter may have become free, or its discipline may have periodic work.
     fn service(&mut self, link: usize, now: Instant) {
-        self.events.pop();
         let here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);
         let Service::Managed(managed) = &mut here.service else { return };
@@ -328,12 +333,12 @@ impl<'p> Simulation<'p> {
         let wanted = next_start.min(managed.queue.deadline());
         if wanted < managed.scheduled {
             managed.scheduled = wanted.max(now + Span::from_nanos(1));
-            self.events.push(Event::new(managed.scheduled, Kind::Service, link));
+            self.events.push_timer(Event::new(managed.scheduled, Kind::Service, link));
         }
         if let Some(packet) = begun {
             let hop = self.network.hop_of(packet.flow.0 as usize, packet.feedback, link);
             if let Some((next, arrival)) = self.leave(link, &packet, hop, false) {
-                self.forward(next, packet, hop + 1, arrival);
+                self.forward(next, &packet, hop + 1, arrival);
             }
         }
     }
@@ -345,7 +350,7 @@ impl<'p> Simulation<'p> {
         }
         let mut packets = std::mem::take(&mut self.out.packets);
         let first = self.network.route(flow, false, 0);
-        for packet in packets.drain(..) {
+        for packet in &packets {
             let sending = &mut self.sending[flow];
             sending.packets_sent += 1;
             sending.wire_sent += u64::from(packet.wire);
@@ -353,6 +358,7 @@ impl<'p> Simulation<'p> {
                 self.forward(first, packet, 0, now);
             }
         }
+        packets.clear();
         self.out.packets = packets;
     }
 
@@ -387,16 +393,16 @@ impl<'p> Simulation<'p> {
         let mut packets = std::mem::take(&mut self.answer.packets);
         receiving.measure.feedback_sent += packets.len() as u64;
         let first = self.network.route(flow, true, 0);
-        for packet in packets.drain(..) {
+        for packet in &packets {
             if let Some(first) = first {
                 self.forward(first, packet, 0, now);
             }
         }
+        packets.clear();
         self.answer.packets = packets;
     }
 
     fn sender_wakes(&mut self, flow: usize, now: Instant) {
-        self.events.pop();
         let sending = &mut self.sending[flow];
         if sending.scheduled != now {
             return;
@@ -443,12 +449,11 @@ impl<'p> Simulation<'p> {
         let wanted = sending.wake_at();
         if wanted < sending.scheduled && wanted <= self.window.end {
             sending.scheduled = wanted.max(earliest);
-            self.events.push(Event::new(sending.scheduled, Kind::Sender, flow));
+            self.events.push_timer(Event::new(sending.scheduled, Kind::Sender, flow));
         }
     }
 
     fn receiver_wakes(&mut self, flow: usize, now: Instant) {
-        self.events.pop();
         let receiving = &mut self.receiving[flow];
         if receiving.scheduled != now {
             return;
@@ -467,13 +472,12 @@ impl<'p> Simulation<'p> {
         let wanted = receiving.receiver.deadline();
         if wanted < receiving.scheduled && wanted <= self.window.end {
             receiving.scheduled = wanted.max(now + Span::from_nanos(1));
-            self.events.push(Event::new(receiving.scheduled, Kind::Receiver, flow));
+            self.events.push_timer(Event::new(receiving.scheduled, Kind::Receiver, flow));
         }
     }
 
     fn sample(&mut self, now: Instant) {
-        self.events.pop();
-        self.events.push(Event::new(now + self.plan.record.window_interval, Kind::Sample, 0));
+        self.events.push_timer(Event::new(now + self.plan.record.window_interval, Kind::Sample, 0));
         for &flow in &self.plan.record.windows {
             let (view, receiver) = (self.sending[flow].sender.view(), self.receiving[flow].receiver.view());
             self.samples.push(Sample { flow, at: now, view, receiver });
@@ -494,6 +498,10 @@ impl<'p> Simulation<'p> {
         for (plan, link) in self.plan.links.iter().zip(&self.network.links) {
             classes::check(&plan.name, link)?;
         }
+        let mut on_their_way = [0; 3];
+        for transit in self.events.iter().filter_map(Entry::arrival) {
+            on_their_way[transit.packet.class as usize] += 1;
+        }
         for class in Class::ALL {
             let of_class = || {
                 (self.plan.flows.iter().zip(&self.sending).zip(&self.receiving))
@@ -505,7 +513,8 @@ impl<'p> Simulation<'p> {
                 .map(|(_, measure)| measure.packets_arrived + measure.dropped + measure.lost + measure.feedback_missing)
                 .sum::<u64>()
                 + self.feedback_arrived[class as usize];
-            let in_flight = self.beyond_end[class as usize] + self.network.holds(class);
+            let in_flight =
+                self.beyond_end[class as usize] + on_their_way[class as usize] + self.network.waiting(class);
             if sent != ended + in_flight {
                 return Err(RunError::Invariant {
                     law: "sent = arrived + dropped + lost + in flight, per class",

@@ -19,6 +19,8 @@ pub mod udp;
 #[cfg(test)]
 mod wire_test;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -119,11 +121,6 @@ pub trait Sender {
     fn on_stop(&mut self, now: Instant);
     /// What may be plotted: see [`SenderView`].
     fn view(&self) -> SenderView;
-    /// Reads a little of each part of its state that the next acknowledgement will need, so that it is in a cache by then; the
-    /// number means nothing.
-    fn glance(&self) -> u64 {
-        self.deadline().nanos()
-    }
 }
 
 /// The receiving half of a transport.
@@ -294,7 +291,38 @@ impl TransportConfig {
     /// # Errors
     /// The first key whose value is not allowed.
     pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(AnySender, AnyReceiver), ConfigError> {
-        match self {
+        self.prepare()?.endpoints(context, stream)
+    }
+
+    /// Makes ready for the endpoints of many flows.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn prepare(&self) -> Result<Prepared<'_>, ConfigError> {
+        self.check()?;
+        let tcp = self.tcp().map(|(flavour, config)| (flavour, config, Arc::new(config.parameters(flavour))));
+        Ok(Prepared { config: self, tcp })
+    }
+}
+
+/// A configuration that has been checked, from which the endpoints of any number of flows are made. They share what is the same
+/// for all.
+pub struct Prepared<'a> {
+    config: &'a TransportConfig,
+    tcp: Option<(tcp::Flavour, &'a TcpConfig, Arc<tcp::TcpParameters>)>,
+}
+
+impl Prepared<'_> {
+    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    ///
+    /// # Errors
+    /// When the configuration does not fit the flow.
+    pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(AnySender, AnyReceiver), ConfigError> {
+        if let Some((flavour, config, parameters)) = &self.tcp {
+            let (sender, receiver) = config.endpoints_with(parameters, *flavour, context, stream);
+            return Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)));
+        }
+        match self.config {
             TransportConfig::Udp(config) => Ok((
                 AnySender::Udp(Box::new(udp::UdpSender::new(context, config)?)),
                 AnyReceiver::Udp(Box::new(udp::UdpReceiver::new())),
@@ -312,19 +340,18 @@ impl TransportConfig {
                 Ok((AnySender::Rtcp(Box::new(sender)), AnyReceiver::Rtcp(Box::new(receiver))))
             }
             other => {
-                let Some((flavour, config)) = other.tcp() else {
-                    let allowed = format!("one of {}", TransportConfig::names().join(", "));
-                    return Err(ConfigError::new("transport", other.name(), allowed, "transport = \"tcp/vegas\""));
-                };
-                let (sender, receiver) = config.endpoints(flavour, context, stream)?;
-                Ok((AnySender::Tcp(Box::new(sender)), AnyReceiver::Tcp(Box::new(receiver))))
+                let allowed = format!("one of {}", TransportConfig::names().join(", "));
+                Err(ConfigError::new("transport", other.name(), allowed, "transport = \"tcp/vegas\""))
             }
         }
     }
 }
 
 /// A sender of any transport. Built-in ones are dispatched by variant, without a virtual call; `Custom` takes a user's own.
+///
+/// TCP's is not in a box: in large networks most flows are TCP, and a box would be one more place to fetch from memory.
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)]
 pub enum AnySender {
     /// UDP.
     Udp(Box<udp::UdpSender>),
@@ -335,13 +362,14 @@ pub enum AnySender {
     /// UDP with reports.
     Rtcp(Box<rtcp::RtcpSender>),
     /// TCP, any flavour.
-    Tcp(Box<tcp::TcpSender>),
+    Tcp(tcp::TcpSender),
     /// A user's own.
     Custom(Box<dyn Sender + Send>),
 }
 
-/// A receiver of any transport.
+/// A receiver of any transport, see [`AnySender`].
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)]
 pub enum AnyReceiver {
     /// UDP.
     Udp(Box<udp::UdpReceiver>),
@@ -352,7 +380,7 @@ pub enum AnyReceiver {
     /// UDP with reports.
     Rtcp(Box<rtcp::RtcpReceiver>),
     /// TCP, any flavour.
-    Tcp(Box<tcp::TcpReceiver>),
+    Tcp(tcp::TcpReceiver),
     /// A user's own.
     Custom(Box<dyn Receiver + Send>),
 }
@@ -411,10 +439,6 @@ impl Sender for AnySender {
     }
     fn view(&self) -> SenderView {
         each_sender!(self, s => s.view())
-    }
-    #[inline]
-    fn glance(&self) -> u64 {
-        each_sender!(self, s => s.glance())
     }
 }
 

@@ -76,7 +76,15 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
         "packet_hops": results.iter().map(|result| result.packet_hops).sum::<u64>(),
         "events": results.iter().map(|result| result.events).sum::<u64>(),
         "wall_s": begin.elapsed().as_secs_f64(),
+        "peak_kib": peak_kib(),
     }))
+}
+
+/// The most memory that this process has had, where the system says so (Linux): what a parent is told includes its own.
+fn peak_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn main() -> ExitCode {

@@ -1,6 +1,8 @@
 //! Plans made by hand for the simulator's own tests.
 #![allow(dead_code)]
 
+use std::sync::Arc;
+
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::queue::{Capacity, QueueConfig};
@@ -90,8 +92,8 @@ impl Dumbbell {
                 to,
                 forward,
                 backward,
-                traffic,
-                transport,
+                traffic: Arc::new(traffic),
+                transport: Arc::new(transport),
                 class: Class::OtherUdp,
                 start,
                 stop: Instant::NEVER,

@@ -16,6 +16,8 @@ mod units;
 #[cfg(test)]
 mod storyboards;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -368,9 +370,19 @@ impl TcpConfig {
         stream: Stream,
     ) -> Result<(TcpSender, TcpReceiver), ConfigError> {
         self.check(flavour)?;
-        let parameters = self.parameters(flavour);
-        let receiver = TcpReceiver::new(context, &parameters);
-        Ok((TcpSender::new(context, parameters, self.control(flavour), stream), receiver))
+        Ok(self.endpoints_with(&Arc::new(self.parameters(flavour)), flavour, context, stream))
+    }
+
+    /// Both endpoints of one of many connections that have this configuration: its parameters are kept once for all of them.
+    pub(super) fn endpoints_with(
+        &self,
+        parameters: &Arc<TcpParameters>,
+        flavour: Flavour,
+        context: FlowContext,
+        stream: Stream,
+    ) -> (TcpSender, TcpReceiver) {
+        let receiver = TcpReceiver::new(context, parameters);
+        (TcpSender::new(context, Arc::clone(parameters), self.control(flavour), stream), receiver)
     }
 
     /// Checks that every key belongs to the flavour and is in its range.

@@ -10,22 +10,23 @@
 
 use super::TcpParameters;
 use super::units::{Piece, Pieces};
-use crate::packet::{Body, Packet, SackBlock};
+use crate::packet::{Body, Class, FlowId, Packet, SackBlock};
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Bytes, Instant, Span};
 
 /// The receiving half of a TCP connection. As in the sender, what every segment needs comes first.
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct TcpReceiver {
     /// The next segment expected.
     next: u32,
     /// One past the highest segment held; `next` if nothing is held out of order.
     top: u32,
-    context: FlowContext,
+    window: u32,
+    flow: FlowId,
     acknowledgement: u16,
+    class: Class,
     sack: bool,
     waves: bool,
-    window: u32,
     acknowledge_at: Instant,
     delay: Option<Span>,
     /// An acknowledgement is being delayed; what it would echo.
@@ -125,7 +126,8 @@ impl TcpReceiver {
     pub fn new(context: FlowContext, parameters: &TcpParameters) -> Self {
         let first = u32::from(!parameters.handshake);
         TcpReceiver {
-            context,
+            flow: context.flow,
+            class: context.class,
             acknowledgement: parameters.acknowledgement,
             window: parameters.receiver_window,
             sack: parameters.sends_sack(),
@@ -158,9 +160,9 @@ impl TcpReceiver {
         let (rate, wave) = if self.waves { (self.wave.rate, self.wave.measured) } else { (0.0, 0) };
         let sack = if self.sack { self.blocks } else { [SackBlock::default(); 3] };
         out.packets.push(Packet {
-            flow: self.context.flow,
+            flow: self.flow,
             wire: self.acknowledgement,
-            class: self.context.class,
+            class: self.class,
             feedback: true,
             layer: 0,
             body: Body::Ack { next: self.next, echo, rate, wave, sack },
@@ -273,7 +275,6 @@ mod tests {
 
     use super::super::{Flavour, TcpConfig};
     use super::*;
-    use crate::packet::{Class, FlowId};
 
     fn receiver(config: TcpConfig) -> TcpReceiver {
         TcpReceiver::new(FlowContext::default(), &config.parameters(Flavour::Sack))

@@ -38,10 +38,10 @@ pub struct RtoLimits {
     pub max: Span,
 }
 
-/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+/// Smoothed round-trip time, its variation, and the timeout that follows from them. The limits, which many connections have in
+/// common, are the caller's and the same in every call.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    limits: RtoLimits,
     /// Nanoseconds on the fine clock, ticks × 8 on the coarse one; 0 before the first sample.
     smoothed: u64,
     /// Nanoseconds on the fine clock, ticks × 4 on the coarse one.
@@ -61,9 +61,8 @@ const DISTRUST_BACKOFF: u32 = 8;
 
 impl RttEstimator {
     /// An estimator without samples. `phase` is the coarse clock's offset, below a tick.
-    pub fn new(limits: RtoLimits, phase: Span) -> Self {
+    pub fn new(limits: &RtoLimits, phase: Span) -> Self {
         RttEstimator {
-            limits,
             smoothed: 0,
             variation: 0,
             base: limits.initial.nanos(),
@@ -76,15 +75,9 @@ impl RttEstimator {
     }
 
     /// The timeout now, backoff included.
-    pub fn timeout(&self) -> Span {
-        let floor = self.base.max(self.limits.min.nanos());
-        Span::from_nanos(floor.saturating_mul(u64::from(self.backoff)).min(self.limits.max.nanos()))
-    }
-
-    /// Reads a part of the state, see [`crate::transport::Sender::glance`].
-    #[inline]
-    pub(super) fn glance(&self) -> u64 {
-        self.base
+    pub fn timeout(&self, limits: &RtoLimits) -> Span {
+        let floor = self.base.max(limits.min.nanos());
+        Span::from_nanos(floor.saturating_mul(u64::from(self.backoff)).min(limits.max.nanos()))
     }
 
     /// How often the timeout has been doubled since the last valid sample, as a factor: 1, 2, 4, …
@@ -93,10 +86,10 @@ impl RttEstimator {
     }
 
     /// Smoothed round-trip time; zero before the first sample.
-    pub fn smoothed(&self) -> Span {
-        match self.limits.clock {
+    pub fn smoothed(&self, limits: &RtoLimits) -> Span {
+        match limits.clock {
             RttClock::Fine => Span::from_nanos(self.smoothed),
-            RttClock::Coarse => Span::from_nanos(self.smoothed * self.limits.tick.nanos() / 8),
+            RttClock::Coarse => Span::from_nanos(self.smoothed * limits.tick.nanos() / 8),
         }
     }
 
@@ -115,17 +108,17 @@ impl RttEstimator {
     }
 
     /// Everything before `next` is acknowledged, and the segment that caused it had left at `echo`.
-    pub fn acknowledged(&mut self, now: Instant, next: u32, echo: Instant) {
-        match self.limits.clock {
+    pub fn acknowledged(&mut self, limits: &RtoLimits, now: Instant, next: u32, echo: Instant) {
+        match limits.clock {
             RttClock::Fine => {
                 self.backoff = 1;
-                self.sample_fine(now.since(echo).nanos());
+                self.sample_fine(limits, now.since(echo).nanos());
             }
             RttClock::Coarse => {
                 if self.timing && next > self.timed {
                     self.timing = false;
                     self.backoff = 1;
-                    self.sample_coarse(self.timed_at, now);
+                    self.sample_coarse(limits, self.timed_at, now);
                 }
             }
         }
@@ -133,9 +126,9 @@ impl RttEstimator {
 
     /// As [`Self::acknowledged`], for a partial acknowledgement within a recovery. The coarse clock ends its timing and its
     /// backoff then, and takes no sample.
-    pub fn acknowledged_partially(&mut self, now: Instant, next: u32, echo: Instant) {
-        match self.limits.clock {
-            RttClock::Fine => self.acknowledged(now, next, echo),
+    pub fn acknowledged_partially(&mut self, limits: &RtoLimits, now: Instant, next: u32, echo: Instant) {
+        match limits.clock {
+            RttClock::Fine => self.acknowledged(limits, now, next, echo),
             RttClock::Coarse => {
                 if self.timing && next > self.timed {
                     self.timing = false;
@@ -158,19 +151,19 @@ impl RttEstimator {
     }
 
     /// The timer went off: the timeout doubles (RFC 6298 §5.5).
-    pub fn expired(&mut self) {
+    pub fn expired(&mut self, limits: &RtoLimits) {
         self.timing = false;
-        if self.timeout() < self.limits.max {
+        if self.timeout(limits) < limits.max {
             self.backoff = self.backoff.saturating_mul(2);
         }
-        if self.limits.clock == RttClock::Coarse && self.backoff > DISTRUST_BACKOFF {
+        if limits.clock == RttClock::Coarse && self.backoff > DISTRUST_BACKOFF {
             self.variation += self.smoothed >> 3;
             self.smoothed = 0;
         }
     }
 
     /// RFC 6298 §2.2–2.3 with α = 1/8, β = 1/4, K = 4.
-    fn sample_fine(&mut self, rtt: u64) {
+    fn sample_fine(&mut self, limits: &RtoLimits, rtt: u64) {
         if self.smoothed == 0 {
             self.smoothed = rtt.max(1);
             self.variation = rtt / 2;
@@ -178,12 +171,12 @@ impl RttEstimator {
             self.variation = self.variation - self.variation / 4 + self.smoothed.abs_diff(rtt) / 4;
             self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
         }
-        self.base = self.smoothed + (4 * self.variation).max(self.limits.tick.nanos());
+        self.base = self.smoothed + (4 * self.variation).max(limits.tick.nanos());
     }
 
     /// The same in whole ticks, as BSD did it.
-    fn sample_coarse(&mut self, from: Instant, to: Instant) {
-        let tick = self.limits.tick.nanos().max(1);
+    fn sample_coarse(&mut self, limits: &RtoLimits, from: Instant, to: Instant) {
+        let tick = limits.tick.nanos().max(1);
         let offset = (from.nanos() + self.phase) % tick;
         let ticks = ((to.since(from).nanos() + offset) / tick).max(1) as i64;
         if self.smoothed == 0 {
@@ -220,20 +213,22 @@ mod tests {
     #[test]
     fn the_first_sample_sets_rtt_and_half_of_it_as_variation() {
         // RFC 6298 §2.2: SRTT = R, RTTVAR = R/2, RTO = R + 4·R/2 = 3R.
-        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
-        rtt.acknowledged(at(1100), 1, at(1000));
-        assert_eq!(rtt.smoothed(), Span::from_millis(100));
-        assert_eq!(rtt.timeout(), Span::from_millis(300));
+        let limits = limits(RttClock::Fine);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+        rtt.acknowledged(&limits, at(1100), 1, at(1000));
+        assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
+        assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
 
     #[test]
     fn later_samples_follow_the_filters_of_rfc_6298() {
-        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
-        rtt.acknowledged(at(1100), 1, at(1000));
-        rtt.acknowledged(at(1280), 2, at(1100));
+        let limits = limits(RttClock::Fine);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+        rtt.acknowledged(&limits, at(1100), 1, at(1000));
+        rtt.acknowledged(&limits, at(1280), 2, at(1100));
         // RTTVAR = 3/4·50 + 1/4·80 = 57.5, SRTT = 7/8·100 + 1/8·180 = 110, RTO = 110 + 230.
-        assert_eq!(rtt.smoothed(), Span::from_millis(110));
-        assert_eq!(rtt.timeout(), Span::from_millis(340));
+        assert_eq!(rtt.smoothed(&limits), Span::from_millis(110));
+        assert_eq!(rtt.timeout(&limits), Span::from_millis(340));
     }
 
     #[test]
@@ -249,46 +244,50 @@ mod tests {
 
     #[test]
     fn the_timeout_stays_between_its_limits() {
-        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
+        let limits = limits(RttClock::Fine);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         for n in 0..50 {
-            rtt.acknowledged(at(1000 + n), n as u32, at(999 + n));
+            rtt.acknowledged(&limits, at(1000 + n), n as u32, at(999 + n));
         }
-        assert_eq!(rtt.timeout(), Span::from_millis(200));
+        assert_eq!(rtt.timeout(&limits), Span::from_millis(200));
         for _ in 0..20 {
-            rtt.expired();
+            rtt.expired(&limits);
         }
-        assert_eq!(rtt.timeout(), Span::from_secs(60));
+        assert_eq!(rtt.timeout(&limits), Span::from_secs(60));
     }
 
     #[test]
     fn expiry_doubles_and_a_valid_sample_forgets() {
-        let mut rtt = RttEstimator::new(limits(RttClock::Coarse), Span::ZERO);
-        assert_eq!(rtt.timeout(), Span::from_secs(3));
-        rtt.expired();
-        rtt.expired();
-        assert_eq!(rtt.timeout(), Span::from_secs(12));
+        let limits = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+        assert_eq!(rtt.timeout(&limits), Span::from_secs(3));
+        rtt.expired(&limits);
+        rtt.expired(&limits);
+        assert_eq!(rtt.timeout(&limits), Span::from_secs(12));
         rtt.sent_new(at(1000), 5);
-        rtt.acknowledged(at(1100), 6, at(1000));
-        assert_eq!(rtt.timeout(), Span::from_millis(300));
+        rtt.acknowledged(&limits, at(1100), 6, at(1000));
+        assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
 
     #[test]
     fn a_segment_sent_again_gives_no_sample_on_the_coarse_clock() {
-        let mut rtt = RttEstimator::new(limits(RttClock::Coarse), Span::ZERO);
+        let limits = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         rtt.sent_new(at(1000), 1);
-        rtt.expired();
-        rtt.acknowledged(at(9000), 2, at(8900));
-        assert_eq!(rtt.smoothed(), Span::ZERO);
+        rtt.expired(&limits);
+        rtt.acknowledged(&limits, at(9000), 2, at(8900));
+        assert_eq!(rtt.smoothed(&limits), Span::ZERO);
         assert_eq!(rtt.backoff(), 2, "the doubled timeout is kept until a valid sample");
     }
 
     #[test]
     fn the_coarse_clock_counts_whole_ticks() {
         // 104 ms from an instant 5 ms after a tick: 10 ticks. SRTT 80/8, RTTVAR 20/4, RTO 10 + 4·5 ticks.
-        let mut rtt = RttEstimator::new(limits(RttClock::Coarse), Span::ZERO);
+        let limits = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         rtt.sent_new(at(1005), 1);
-        rtt.acknowledged(at(1109), 2, at(1005));
-        assert_eq!(rtt.smoothed(), Span::from_millis(100));
-        assert_eq!(rtt.timeout(), Span::from_millis(300));
+        rtt.acknowledged(&limits, at(1109), 2, at(1005));
+        assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
+        assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
 }

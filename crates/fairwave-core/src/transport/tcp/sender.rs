@@ -8,6 +8,8 @@
 //! here, without limit, until the window lets them go. The receiver's window is constant: its application reads at once.
 //! After `on_stop` units that have not been sent never are; what was sent is still repaired.
 
+use std::sync::Arc;
+
 use super::TcpParameters;
 use super::control::{Control, Controller, Path, Verdict, Window};
 use super::recovery::scoreboard::Scoreboard;
@@ -15,7 +17,7 @@ use super::recovery::vegas::FineTimers;
 use super::recovery::{Episode, Recovery};
 use super::rtt::RttEstimator;
 use super::units::{Piece, Pieces};
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Class, FlowId, Packet};
 use crate::random::Stream;
 use crate::traffic::Unit;
 use crate::transport::{FlowContext, Output, Sender, SenderView};
@@ -24,8 +26,8 @@ use crate::units::{Instant, Rate, Span};
 /// The sending half of a TCP connection.
 ///
 /// The fields stand in the order in which they are needed: what every acknowledgement reads comes first and together, since
-/// with many connections each line of it is fetched from memory anew.
-#[repr(C, align(64))]
+/// with many connections each line of it is fetched from memory anew. What connections have in common is kept once.
+#[repr(C)]
 pub struct TcpSender {
     /// First segment that is not acknowledged.
     pub(super) una: u32,
@@ -50,24 +52,26 @@ pub struct TcpSender {
     retransmit_at: Instant,
     /// When the randomly delayed sending happens.
     send_at: Instant,
+    pub(super) parameters: Arc<TcpParameters>,
     /// The timer has gone off since the last acknowledgement of new data.
     timed_out: bool,
     started: bool,
     stopped: bool,
     pub(super) scoreboard_used: bool,
-    /// Estimate of the segments in the network during SACK recovery.
-    pub(super) pipe: u32,
-    context: FlowContext,
+    bulk: bool,
+    class: Class,
+    flow: FlowId,
     sent: u64,
     echo: Instant,
     pub(super) rtt: RttEstimator,
     pub(super) path: Path,
-    pub(super) parameters: TcpParameters,
     pub(super) control: Control,
-    /// What the segments carry; bulk data needs no note of it.
-    pieces: Pieces,
+    /// Estimate of the segments in the network during SACK recovery.
+    pub(super) pipe: u32,
     /// One past the last segment handed over by the application.
     handed: u32,
+    /// What the segments carry; bulk data needs no note of it.
+    pieces: Pieces,
     wave: u16,
     wave_size: u16,
     /// The wave ends when this segment is acknowledged: it was the next to be sent when the wave began.
@@ -76,6 +80,8 @@ pub struct TcpSender {
     pub(super) scoreboard: Scoreboard,
     /// From here on the connection has been idle for longer than a timeout.
     idle_at: Instant,
+    /// Congestion window after the handshake, segments; a lost SYN lowers it.
+    initial_window: f64,
     retransmitted: u64,
     timeouts: u64,
     fast_retransmits: u64,
@@ -84,7 +90,7 @@ pub struct TcpSender {
 
 impl TcpSender {
     /// A sender of `context`'s flow. `stream` is used for the phase of the coarse clock and the random delay of sending.
-    pub fn new(context: FlowContext, parameters: TcpParameters, control: Control, mut stream: Stream) -> Self {
+    pub fn new(context: FlowContext, parameters: Arc<TcpParameters>, control: Control, mut stream: Stream) -> Self {
         let phase = stream.span_between(Span::ZERO, parameters.rto.tick);
         let first = u32::from(!parameters.handshake);
         let room = parameters.receiver_window.saturating_add(1);
@@ -114,15 +120,18 @@ impl TcpSender {
             idle_at: Instant::NEVER,
             echo: Instant::ZERO,
             path: Path::new(u32::from(parameters.segment)),
-            rtt: RttEstimator::new(parameters.rto, phase),
+            rtt: RttEstimator::new(&parameters.rto, phase),
             control,
             pieces: Pieces::new(if context.bulk { 0 } else { room }),
             handed: 1,
             scoreboard: Scoreboard::default(),
             fine: (parameters.recovery == Recovery::Vegas)
                 .then(|| Box::new(FineTimers::new(parameters.receiver_window))),
+            initial_window: parameters.initial_window,
             parameters,
-            context,
+            bulk: context.bulk,
+            class: context.class,
+            flow: context.flow,
             wave: 0,
             wave_size: 0,
             wave_end: 0,
@@ -235,7 +244,7 @@ impl TcpSender {
 
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Instant) {
-        self.retransmit_at = now + self.rtt.timeout();
+        self.retransmit_at = now + self.rtt.timeout(&self.parameters.rto);
     }
 
     /// Everything before `next` is acknowledged.
@@ -252,7 +261,7 @@ impl TcpSender {
     /// A partial acknowledgement within a recovery: moves on and notes the round trip as far as the clock allows.
     pub(super) fn move_partially(&mut self, now: Instant, next: u32) {
         self.move_to(next);
-        self.rtt.acknowledged_partially(now, next, self.echo);
+        self.rtt.acknowledged_partially(&self.parameters.rto, now, next, self.echo);
     }
 
     /// Everything before `next` is acknowledged: duplicates, round trip and timer follow.
@@ -260,10 +269,10 @@ impl TcpSender {
     pub(super) fn advance(&mut self, now: Instant, next: u32) {
         self.duplicates = 0;
         self.move_to(next);
-        self.rtt.acknowledged(now, next, self.echo);
+        self.rtt.acknowledged(&self.parameters.rto, now, next, self.echo);
         if self.una == self.max {
             self.retransmit_at = Instant::NEVER;
-            self.idle_at = now + self.rtt.timeout();
+            self.idle_at = now + self.rtt.timeout(&self.parameters.rto);
         } else {
             self.restart_timer(now);
         }
@@ -275,10 +284,10 @@ impl TcpSender {
         // ns-2's Vegas begins with one segment, and takes up the initial window when that is acknowledged.
         let late = self.parameters.like_ns2 && self.parameters.recovery == Recovery::Vegas;
         if self.una == 1 && self.parameters.handshake {
-            self.window.congestion = if late { 1.0 } else { self.parameters.initial_window };
+            self.window.congestion = if late { 1.0 } else { self.initial_window };
         } else {
             if late && self.una == 2 && self.parameters.handshake && self.window.congestion < 2.0 {
-                self.window.congestion = self.parameters.initial_window;
+                self.window.congestion = self.initial_window;
             }
             self.control.on_ack(&self.path, &mut self.window);
         }
@@ -296,7 +305,7 @@ impl TcpSender {
         let again = segment < self.max;
         let piece = if segment == 0 {
             Piece { created: now, ..Piece::default() }
-        } else if self.context.bulk {
+        } else if self.bulk {
             Piece { created: now, unit: segment - 1, payload: self.parameters.segment, layer: 0, last: true }
         } else {
             self.pieces.get(segment)
@@ -317,9 +326,9 @@ impl TcpSender {
         self.sent += 1;
         self.path.payload = u32::from(if segment == 0 { self.parameters.segment } else { piece.payload });
         out.packets.push(Packet {
-            flow: self.context.flow,
+            flow: self.flow,
             wire: self.parameters.header + piece.payload,
-            class: self.context.class,
+            class: self.class,
             feedback: false,
             layer: piece.layer,
             body: Body::Segment {
@@ -371,7 +380,7 @@ impl TcpSender {
         }
         if self.una == 0 && !self.parameters.like_ns2 {
             // A lost SYN says little of the path: the connection starts carefully (RFC 5681 §3.1), no more.
-            self.parameters.initial_window = 1.0;
+            self.initial_window = 1.0;
         } else if self.control.on_timeout(&self.path, &mut self.window) == Verdict::Random {
             self.episode = Episode::Recovered;
             if self.parameters.recovery == Recovery::Newreno {
@@ -383,7 +392,7 @@ impl TcpSender {
         }
         self.episode = Episode::Timeout;
         self.duplicates_ignored = true;
-        self.rtt.expired();
+        self.rtt.expired(&self.parameters.rto);
         self.restart_timer(now);
         self.next = self.una;
         self.send_allowed(now, out);
@@ -403,7 +412,7 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
         self.stopped = false;
-        self.limit = if self.context.bulk { u32::MAX } else { self.handed };
+        self.limit = if self.bulk { u32::MAX } else { self.handed };
         if !self.started {
             self.started = true;
             if self.parameters.handshake {
@@ -417,7 +426,7 @@ impl Sender for TcpSender {
     }
 
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
-        if self.stopped || self.context.bulk {
+        if self.stopped || self.bulk {
             return;
         }
         let mut left = unit.payload;
@@ -509,19 +518,8 @@ impl Sender for TcpSender {
         self.handed = self.handed.min(self.limit);
     }
 
-    #[inline]
-    fn glance(&self) -> u64 {
-        let parameters = u64::from(self.parameters.segment);
-        u64::from(self.una)
-            ^ self.sent
-            ^ self.rtt.glance()
-            ^ self.path.rtt.nanos()
-            ^ parameters
-            ^ u64::from(self.handed)
-    }
-
     fn view(&self) -> SenderView {
-        let smoothed_rtt = self.rtt.smoothed().seconds();
+        let smoothed_rtt = self.rtt.smoothed(&self.parameters.rto).seconds();
         let window = self.window.congestion.min(f64::from(self.parameters.receiver_window));
         SenderView {
             window: self.window.congestion,

@@ -121,7 +121,7 @@ impl TcpSender {
                     }
                 }
                 if self.parameters.like_ns2 {
-                    self.rtt.expired();
+                    self.rtt.expired(&self.parameters.rto);
                 }
                 self.retransmit_first(now, out);
                 if times == 1 {

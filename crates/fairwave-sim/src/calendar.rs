@@ -1,0 +1,443 @@
+//! The event queue: what happens next, and the packet to which it happens.
+//!
+//! A calendar (Brown 1988): a day is a span of 2^`shift` ns, and each day of the year has a list of what is due on it, in the
+//! order in which it was entered. The present day's events are kept sorted; what lies beyond the year waits in a heap. The
+//! length of a day follows the rate of events and the number of days the number of entries, so that adding and removing
+//! touch one list each, however many entries there are. The order in which events come out does not depend on any of this:
+//! it is that of [`Event`], and of their entering where two are equal.
+//!
+//! A packet on its way lies in its day's list, beside the event that says when it arrives, and nowhere else.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fairwave_core::packet::{Body, Class, FlowId, Packet};
+use fairwave_core::units::Instant;
+
+use crate::event::{Event, Kind};
+use crate::pages::{List, Pages, Place};
+
+/// A packet that arrives, and where it is on its route.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transit {
+    /// The packet.
+    pub packet: Packet,
+    /// The link that it enters now; [`END`] at the end of its route.
+    pub next: u32,
+    /// The place on the route of the link that it has left.
+    pub hop: u16,
+}
+
+/// Instead of a link: there is none.
+pub const END: u32 = u32::MAX;
+
+/// What is due: an event and, if a packet arrives by it, the packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C, align(32))]
+pub struct Entry {
+    /// When, and what happens to whom.
+    pub event: Event,
+    /// The packet that arrives. A timer's means nothing: an `Option` would cost more to copy than it is worth here, where
+    /// every packet comes through twice for each event of its way.
+    pub transit: Transit,
+}
+
+impl Entry {
+    /// A timer's.
+    #[inline]
+    pub fn timer(event: Event) -> Self {
+        Entry { event, transit: NOTHING }
+    }
+
+    /// The packet that arrives; none for timers.
+    #[inline]
+    pub fn arrival(&self) -> Option<&Transit> {
+        (self.event.kind() <= Kind::ArrivalBehind).then_some(&self.transit)
+    }
+}
+
+/// What stands in the place of a timer's packet.
+const NOTHING: Transit = Transit {
+    packet: Packet {
+        flow: FlowId(u32::MAX),
+        wire: 0,
+        class: Class::Tcp,
+        feedback: false,
+        layer: 0,
+        body: Body::RtcpSenderReport { sent: Instant::ZERO, packets: 0, octets: 0 },
+    },
+    next: END,
+    hop: 0,
+};
+
+/// An event of the present day, and where its entry is. Of two whose events are equal, the one with the lower number was
+/// entered first.
+#[derive(Clone, Copy)]
+struct Due {
+    at: Instant,
+    rank: u32,
+    number: u32,
+    place: Place,
+}
+
+impl Due {
+    #[inline]
+    fn new(event: Event, number: usize, place: Place) -> Self {
+        Due { at: event.at, rank: event.rank, number: number as u32, place }
+    }
+
+    #[inline]
+    fn key(self) -> u128 {
+        (u128::from(self.at.nanos()) << 64) | (u128::from(self.rank) << 32) | u128::from(self.number)
+    }
+}
+
+/// An entry beyond the year. Of two whose events are equal, the one with the lower number was entered first.
+struct Far {
+    entry: Entry,
+    number: u64,
+}
+
+impl Far {
+    fn key(&self) -> (Event, u64) {
+        (self.entry.event, self.number)
+    }
+}
+
+impl PartialEq for Far {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Far {}
+
+impl PartialOrd for Far {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Far {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// After how many events the calendar looks whether its days still have the right length.
+const REVIEW: u32 = 8192;
+
+/// Events that a day is made to hold, as a power of two.
+const PER_DAY: u32 = 3;
+
+/// The same where somebody looks ahead through the events of a day.
+const PER_DAY_AHEAD: u32 = 5;
+
+/// The least and the most days of a year.
+const DAYS: (usize, usize) = (64, 1 << 20);
+
+/// Pending events, earliest first.
+pub struct EventQueue {
+    /// What is still due today, latest first: the next event is the last one.
+    today: Vec<Due>,
+    /// Today's entries, those included that are no longer due.
+    entries: List,
+    /// Number of the present day since the beginning.
+    day: u64,
+    /// Each day's entries; a power of two of days.
+    days: Vec<List>,
+    pages: Pages,
+    /// Entries in the lists of `days`.
+    listed: usize,
+    beyond: BinaryHeap<Reverse<Far>>,
+    /// How many have been entered beyond the year so far.
+    numbered: u64,
+    shift: u32,
+    until_review: u32,
+    reviewed_at: u64,
+    /// A day has begun since anybody asked.
+    begun: bool,
+    /// Events that a day is made to hold, as a power of two.
+    per_day: u32,
+}
+
+impl EventQueue {
+    /// An empty queue.
+    pub fn new(looking_ahead: bool) -> Self {
+        EventQueue {
+            today: Vec::new(),
+            entries: List::EMPTY,
+            day: 0,
+            days: vec![List::EMPTY; DAYS.0],
+            pages: Pages::default(),
+            listed: 0,
+            beyond: BinaryHeap::new(),
+            numbered: 0,
+            shift: 15,
+            until_review: REVIEW,
+            reviewed_at: 0,
+            begun: true,
+            per_day: if looking_ahead { PER_DAY_AHEAD } else { PER_DAY },
+        }
+    }
+
+    /// Adds a timer's event.
+    #[inline]
+    pub fn push_timer(&mut self, event: Event) {
+        self.push(Entry::timer(event));
+    }
+
+    /// Adds the arrival of a packet that has left the link at place `hop` of its route and will enter `next`.
+    #[inline]
+    pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, hop: u16) {
+        self.push(Entry { event, transit: Transit { packet: *packet, next, hop } });
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
+        let day = entry.event.at.nanos() >> self.shift;
+        if day.wrapping_sub(self.day + 1) < self.days.len() as u64 - 1 {
+            self.list(day, entry);
+        } else {
+            self.push_elsewhere(day, entry);
+        }
+    }
+
+    /// Adds what is due today or beyond the year.
+    #[inline(never)]
+    fn push_elsewhere(&mut self, day: u64, entry: Entry) {
+        if day <= self.day {
+            let number = self.entries.len();
+            let due = Due::new(entry.event, number, self.pages.push(&mut self.entries, entry));
+            let place = self.today.iter().rposition(|other| other.key() > due.key()).map_or(0, |i| i + 1);
+            self.today.insert(place, due);
+        } else {
+            self.numbered += 1;
+            self.beyond.push(Reverse(Far { entry, number: self.numbered }));
+        }
+    }
+
+    /// Removes the earliest event, unless it lies after `end`. Answers with it and the place of its entry.
+    #[inline]
+    pub fn pop_until(&mut self, end: Instant) -> Option<(Event, Place)> {
+        if self.today.is_empty() {
+            self.begin_next_day()?;
+        }
+        let due = *self.today.last().filter(|due| due.at <= end)?;
+        self.today.pop();
+        Some((Event { at: due.at, rank: due.rank }, due.place))
+    }
+
+    /// The entry of the event that has just been removed.
+    #[inline]
+    pub fn entry(&self, place: Place) -> &Entry {
+        self.pages.at(place)
+    }
+
+    /// Entries.
+    pub fn len(&self) -> usize {
+        self.today.len() + self.listed + self.beyond.len()
+    }
+
+    /// All entries, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        (self.today.iter().map(|due| self.pages.at(due.place)))
+            .chain(self.days.iter().flat_map(|list| self.pages.iter(*list).map(|(_, entry)| entry)))
+            .chain(self.beyond.iter().map(|far| &far.0.entry))
+    }
+
+    /// Whether a day has begun since this was last asked. When nothing is left of the present one, the next that has
+    /// anything begins.
+    #[inline]
+    pub fn new_day(&mut self) -> bool {
+        if self.today.is_empty() {
+            self.begin_next_day();
+        }
+        std::mem::take(&mut self.begun)
+    }
+
+    /// What has been entered so far for the `n`th day after the present one, in the order in which it came.
+    pub fn day_after(&self, n: u64) -> impl Iterator<Item = &Entry> {
+        let slot = ((self.day + n) & (self.days.len() as u64 - 1)) as usize;
+        self.pages.iter(self.days[slot]).map(|(_, entry)| entry)
+    }
+
+    #[inline(always)]
+    fn list(&mut self, day: u64, entry: Entry) {
+        let slot = (day & (self.days.len() as u64 - 1)) as usize;
+        self.pages.push(&mut self.days[slot], entry);
+        self.listed += 1;
+    }
+
+    /// Goes to the next day that has entries. `None` if there is none.
+    fn begin_next_day(&mut self) -> Option<()> {
+        self.pages.release(&mut self.entries);
+        if self.until_review == 0 {
+            self.review();
+            if !self.today.is_empty() {
+                return Some(());
+            }
+        }
+        loop {
+            if self.listed == 0 {
+                // The year is empty: go to the first day that the heap knows of.
+                self.day = (self.beyond.peek()?.0.entry.event.at.nanos() >> self.shift).max(self.day + 1);
+            } else {
+                self.day += 1;
+            }
+            while let Some(Reverse(first)) = self.beyond.peek() {
+                let day = first.entry.event.at.nanos() >> self.shift;
+                if day >= self.day + self.days.len() as u64 {
+                    break;
+                }
+                let Some(Reverse(first)) = self.beyond.pop() else { break };
+                self.list(day.max(self.day), first.entry);
+            }
+            let slot = (self.day & (self.days.len() as u64 - 1)) as usize;
+            if self.days[slot].is_empty() {
+                continue;
+            }
+            self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
+            self.listed -= self.entries.len();
+            self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
+            let entries = self.pages.iter(self.entries).enumerate();
+            self.today.extend(entries.map(|(number, (place, entry))| Due::new(entry.event, number, place)));
+            self.begun = true;
+            if self.today.len() > 1 {
+                self.today.sort_unstable_by_key(|due| Reverse(due.key()));
+            }
+            return Some(());
+        }
+    }
+
+    /// Fits the day to the rate of events and the year to the number of entries, at the end of a day.
+    fn review(&mut self) {
+        let end = (self.day + 1) << self.shift;
+        let gap = (end - self.reviewed_at) / u64::from(REVIEW);
+        (self.until_review, self.reviewed_at) = (REVIEW, end);
+        let shift = gap.max(1).ilog2() + self.per_day;
+        let days = ((self.len() >> self.per_day) * 4).clamp(DAYS.0, DAYS.1).next_power_of_two();
+        if shift.abs_diff(self.shift) < 2 && days <= self.days.len() && days * 8 >= self.days.len() {
+            return;
+        }
+        let mut all: Vec<Entry> = Vec::with_capacity(self.len());
+        for list in &mut self.days {
+            all.extend(self.pages.iter(*list).map(|(_, entry)| entry));
+            self.pages.release(list);
+        }
+        let mut beyond = std::mem::take(&mut self.beyond).into_vec();
+        beyond.sort_unstable_by_key(|far| far.0.number);
+        all.extend(beyond.into_iter().map(|far| far.0.entry));
+        // No entry is due before the day has ended.
+        (self.shift, self.day, self.listed) = (shift, (end >> shift).saturating_sub(1), 0);
+        self.days = vec![List::EMPTY; days];
+        for entry in all {
+            self.push(entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn packet(number: u32) -> Packet {
+        let body = Body::Datagram { payload: 1, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
+        Packet { flow: FlowId(0), wire: 1, class: Class::Voice, feedback: false, layer: 0, body }
+    }
+
+    fn pop(queue: &mut EventQueue, end: Instant) -> Option<Entry> {
+        let (event, place) = queue.pop_until(end)?;
+        assert_eq!(queue.entry(place).event, event);
+        Some(*queue.entry(place))
+    }
+
+    fn drain(queue: &mut EventQueue) -> Vec<Entry> {
+        std::iter::from_fn(|| pop(queue, Instant::NEVER)).collect()
+    }
+
+    #[test]
+    fn ties_go_to_packets_before_timers_whatever_order_they_came_in() {
+        let at = Instant::from_nanos(5);
+        let mut events = vec![
+            Event::new(at, Kind::Sample, 0),
+            Event::new(at, Kind::Receiver, 0),
+            Event::new(at, Kind::Sender, 1),
+            Event::new(at, Kind::Service, 0),
+            Event::new(at, Kind::Arrival, 7),
+            Event::new(at, Kind::Arrival, 3),
+        ];
+        let drained = |events: &[Event]| {
+            let mut queue = EventQueue::new(false);
+            events.iter().for_each(|event| queue.push_timer(*event));
+            drain(&mut queue)
+        };
+        let first = drained(&events);
+        assert!(first.is_sorted_by_key(|entry| entry.event.kind()));
+        events.reverse();
+        assert_eq!(drained(&events), first);
+    }
+
+    #[test]
+    fn what_is_due_after_the_end_stays() {
+        let mut queue = EventQueue::new(false);
+        queue.push_arrival(Event::new(Instant::from_nanos(7), Kind::Arrival, 0), &packet(1), 4, 0);
+        assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
+        assert_eq!(
+            queue.iter().filter_map(Entry::arrival).collect::<Vec<_>>(),
+            [&Transit { packet: packet(1), next: 4, hop: 0 }]
+        );
+        assert!(pop(&mut queue, Instant::from_nanos(7)).is_some());
+        assert_eq!(queue.len(), 0);
+    }
+
+    proptest! {
+        /// Times of a simulation: nothing is added before what has come out last. Few links and times, so that many events are
+        /// equal; their packets then come out as they went in, as a link without delay of its own must have it.
+        #[test]
+        fn entries_come_out_in_order_whatever_the_length_of_a_day(
+            ops in prop::collection::vec((any::<bool>(), 0u64..40, 0u32..40, 0usize..3), 1..400)
+        ) {
+            let (mut queue, mut plain, mut now) = (EventQueue::new(false), Vec::<Entry>::new(), 0);
+            queue.until_review = 7;
+            for (number, (push, mantissa, exponent, index)) in (0u32..).zip(ops) {
+                if push {
+                    let event = Event::new(Instant::from_nanos(now + (mantissa << exponent)), Kind::Arrival, index);
+                    queue.push_arrival(event, &packet(number), END, 3);
+                    plain.push(Entry { event, transit: Transit { packet: packet(number), next: END, hop: 3 } });
+                } else {
+                    plain.sort_by_key(|entry| entry.event);
+                    let first = (!plain.is_empty()).then(|| plain.remove(0));
+                    if queue.until_review > 20 { queue.until_review = 5; }
+                    prop_assert_eq!(pop(&mut queue, Instant::NEVER), first);
+                    now = first.map_or(now, |entry| entry.event.at.nanos());
+                }
+                prop_assert_eq!(queue.len(), plain.len());
+                prop_assert_eq!(queue.iter().count(), plain.len());
+            }
+            plain.sort_by_key(|entry| entry.event);
+            prop_assert_eq!(drain(&mut queue), plain);
+        }
+
+        #[test]
+        fn what_is_shown_of_the_day_after_is_what_that_day_brings(times in prop::collection::vec(0u64..500_000, 1..200)) {
+            let mut queue = EventQueue::new(true);
+            for &at in &times {
+                queue.push_timer(Event::new(Instant::from_nanos(at), Kind::Sender, 0));
+            }
+            let mut shown: Vec<Entry> = Vec::new();
+            while queue.new_day() {
+                let mut brought: Vec<Entry> = queue.pages.iter(queue.entries).map(|(_, entry)| *entry).collect();
+                prop_assert!(shown.is_empty() || shown == brought);
+                shown = queue.day_after(1).copied().collect();
+                brought.sort_by_key(|entry| entry.event);
+                for entry in brought {
+                    prop_assert_eq!(pop(&mut queue, Instant::NEVER), Some(entry));
+                }
+            }
+            prop_assert_eq!(queue.len(), 0);
+        }
+    }
+}

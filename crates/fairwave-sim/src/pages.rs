@@ -1,0 +1,146 @@
+//! Lists of entries that share their memory: each list takes a page of a few entries at a time, and pages that are given back
+//! are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there are, however
+//! unevenly they come to the lists.
+
+use crate::calendar::Entry;
+
+/// Entries of a page.
+const PAGE: usize = 4;
+
+/// No page.
+const NONE: u32 = u32::MAX;
+
+/// A list of entries in the order in which they were added. Belongs to the [`Pages`] that it was made in.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+impl List {
+    /// Nothing.
+    pub const EMPTY: List = List { first: NONE, last: NONE, len: 0 };
+
+    /// How many entries it has.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it has none.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place(u32);
+
+/// The pages of all lists.
+#[derive(Default)]
+pub struct Pages {
+    /// Page after page.
+    entries: Vec<Entry>,
+    /// For each page the one that follows it in its list.
+    next: Vec<u32>,
+    /// Pages of no list.
+    free: Vec<u32>,
+}
+
+impl Pages {
+    /// Adds an entry at the end of `list`.
+    #[inline]
+    pub fn push(&mut self, list: &mut List, entry: Entry) -> Place {
+        let offset = list.len() % PAGE;
+        if offset == 0 {
+            self.add_page(list, &entry);
+        }
+        list.len += 1;
+        let place = list.last as usize * PAGE + offset;
+        self.entries[place] = entry;
+        Place(place as u32)
+    }
+
+    fn add_page(&mut self, list: &mut List, filling: &Entry) {
+        let page = self.free.pop().unwrap_or_else(|| {
+            self.entries.resize(self.entries.len() + PAGE, *filling);
+            self.next.push(NONE);
+            (self.next.len() - 1) as u32
+        });
+        if list.is_empty() {
+            list.first = page;
+        } else {
+            self.next[list.last as usize] = page;
+        }
+        list.last = page;
+    }
+
+    /// The entry at `place`.
+    #[inline]
+    pub fn at(&self, place: Place) -> &Entry {
+        &self.entries[place.0 as usize]
+    }
+
+    /// The entries of `list`, in order, with their places.
+    pub fn iter(&self, list: List) -> impl Iterator<Item = (Place, &Entry)> {
+        let mut page = list.first;
+        (0..list.len()).map(move |number| {
+            if number > 0 && number % PAGE == 0 {
+                page = self.next[page as usize];
+            }
+            let place = page as usize * PAGE + number % PAGE;
+            (Place(place as u32), &self.entries[place])
+        })
+    }
+
+    /// Empties `list` and takes its pages back.
+    pub fn release(&mut self, list: &mut List) {
+        let mut page = list.first;
+        for _ in 0..list.len().div_ceil(PAGE) {
+            self.free.push(page);
+            page = self.next[page as usize];
+        }
+        *list = List::EMPTY;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::event::{Event, Kind};
+    use fairwave_core::units::Instant;
+
+    proptest! {
+        #[test]
+        fn each_list_keeps_what_was_put_into_it_in_order(
+            ops in prop::collection::vec((0usize..4, 0u32..12), 1..300)
+        ) {
+            let (mut pages, mut lists) = (Pages::default(), [List::EMPTY; 4]);
+            let mut plain: [Vec<Entry>; 4] = Default::default();
+            let mut most = 0;
+            for (number, (list, what)) in (0u64..).zip(ops) {
+                if what == 0 {
+                    pages.release(&mut lists[list]);
+                    plain[list].clear();
+                } else {
+                    let entry = Entry::timer(Event::new(Instant::from_nanos(number), Kind::Sender, list));
+                    let place = pages.push(&mut lists[list], entry);
+                    prop_assert_eq!(pages.at(place), &entry);
+                    plain[list].push(entry);
+                }
+                for (list, plain) in lists.iter().zip(&plain) {
+                    prop_assert_eq!(list.len(), plain.len());
+                    prop_assert!(pages.iter(*list).map(|(_, entry)| entry).eq(plain));
+                    prop_assert!(pages.iter(*list).all(|(place, entry)| pages.at(place) == entry));
+                }
+                most = most.max(plain.iter().map(|list| list.len().div_ceil(PAGE)).sum());
+            }
+            prop_assert_eq!(pages.next.len(), most, "pages are used again");
+        }
+    }
+}
