@@ -13,7 +13,6 @@ use fairwave_core::queue::{Capacity, DropReason, Queue};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::LinkPlan;
-use prefetch_index::prefetch_index;
 
 use crate::classes::ClassMeasures;
 use crate::measure::{Bins, LinkMeasure, Window};
@@ -147,9 +146,6 @@ impl Link {
     }
 }
 
-/// How far ahead of its front a queue is asked for: as many packets as arrive until then, in a large network.
-const FETCH_AHEAD: usize = 32;
-
 /// A first-in-first-out queue before a transmitter, as arithmetic: it knows when each packet that waits will start.
 pub struct Fifo {
     capacity: Capacity,
@@ -175,14 +171,6 @@ impl Fifo {
             self.bytes -= u64::from(wire);
         }
         self.waiting.len()
-    }
-
-    /// Asks for the part of the queue that will be read when some more packets have arrived.
-    #[inline]
-    pub fn fetch_ahead(&self) {
-        if let Some(place) = self.waiting.get(FETCH_AHEAD) {
-            prefetch_index(std::slice::from_ref(place), 0);
-        }
     }
 
     /// Packets that waited when the last one arrived, that one included.

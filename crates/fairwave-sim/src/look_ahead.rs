@@ -10,7 +10,6 @@ use prefetch_index::prefetch_index;
 
 use crate::calendar::{END, Transit};
 use crate::event::Kind;
-use crate::link::Service;
 use crate::run::Simulation;
 
 /// From so many flows on it pays to look ahead: their state no longer fits a second-level cache.
@@ -62,9 +61,6 @@ impl Simulation<'_> {
             let Some(&Transit { ref packet, next, hop }) = entry.arrival() else { continue };
             let flow = packet.flow.0 as usize;
             if next != END {
-                if let Service::Fifo(fifo) = &self.network.links[next as usize].service {
-                    fifo.fetch_ahead();
-                }
                 // What the next link leads to is crossed at once.
                 if let Some(link) = self.network.route(flow, packet.feedback, hop + 2) {
                     fetch(&self.network.links[link]);
