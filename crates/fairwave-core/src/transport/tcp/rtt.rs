@@ -234,12 +234,14 @@ mod tests {
     #[test]
     fn a_steady_round_trip_leaves_it_and_the_granularity_as_the_timeout() {
         // RFC 6298 §2.3: RTO = SRTT + max(G, 4·RTTVAR), and RTTVAR dies away.
-        let mut rtt = RttEstimator::new(limits(RttClock::Fine), Span::ZERO);
+        let limits = limits(RttClock::Fine);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         for n in 1..200u64 {
-            rtt.acknowledged(at(1000 * n + 300), n as u32, at(1000 * n));
+            rtt.acknowledged(&limits, at(1000 * n + 300), n as u32, at(1000 * n));
         }
-        let over = rtt.timeout().saturating_sub(Span::from_millis(310));
-        assert!(rtt.timeout() >= Span::from_millis(310) && over < Span::from_micros(1), "{}", rtt.timeout());
+        let timeout = rtt.timeout(&limits);
+        let over = timeout.saturating_sub(Span::from_millis(310));
+        assert!(timeout >= Span::from_millis(310) && over < Span::from_micros(1), "{timeout}");
     }
 
     #[test]
