@@ -256,7 +256,7 @@ trait Quantity: Sized {
     /// Accepted units, each with its worth in the base unit.
     const UNITS: &'static [(&'static str, f64)];
 
-    fn parse(text: &str) -> Result<f64, UnitError> {
+    fn parse(text: &str) -> Result<u64, UnitError> {
         let fail = |problem: String| UnitError {
             text: text.to_owned(),
             quantity: Self::NAME,
@@ -292,7 +292,7 @@ trait Quantity: Sized {
         if base >= u64::MAX as f64 {
             return Err(fail("it is too large".to_owned()));
         }
-        Ok(base)
+        Ok(exactly(&number, *worth as u64).unwrap_or(libm::round(base) as u64))
     }
 }
 
@@ -337,13 +337,28 @@ impl Quantity for Bytes {
     ];
 }
 
-/// Writes `base` with the largest unit that keeps it exact and short.
+/// A plain decimal number times a unit's worth, to the nearest whole: exact also where floating point is not. None for
+/// what is written otherwise, or is too large.
+fn exactly(number: &str, worth: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.len() > 20 || fraction.len() > 18 {
+        return None;
+    }
+    let scale = 10u128.pow(fraction.len() as u32);
+    // Whatever is not a digit fails here, but for a sign, which the caller has seen.
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    u64::try_from((digits.checked_mul(u128::from(worth))? + scale / 2) / scale).ok()
+}
+
+/// Writes `base`, exactly, with the largest unit that it reaches. Units are worth powers of ten.
 fn write_scaled(f: &mut fmt::Formatter<'_>, base: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (name, worth) = units.iter().find(|(_, worth)| base >= *worth).or(units.last()).copied().unwrap_or(("", 1));
     if base.is_multiple_of(worth) {
         write!(f, "{} {name}", base / worth)
     } else {
-        write!(f, "{} {name}", base as f64 / worth as f64)
+        let digits = worth.ilog10() as usize;
+        let fraction = format!("{:0digits$}", base % worth);
+        write!(f, "{}.{} {name}", base / worth, fraction.trim_end_matches('0'))
     }
 }
 
@@ -376,11 +391,11 @@ impl fmt::Display for Bytes {
 
 /// Text, serde and JSON Schema for a quantity: all three speak the same language.
 macro_rules! textual {
-    ($type:ident, $base:expr) => {
+    ($type:ident) => {
         impl FromStr for $type {
             type Err = UnitError;
             fn from_str(text: &str) -> Result<Self, UnitError> {
-                <Self as Quantity>::parse(text).map(|base| $type(libm::round(base * $base) as u64))
+                <Self as Quantity>::parse(text).map($type)
             }
         }
 
@@ -421,9 +436,9 @@ macro_rules! textual {
     };
 }
 
-textual!(Span, 1.0);
-textual!(Rate, 1.0);
-textual!(Bytes, 1.0);
+textual!(Span);
+textual!(Rate);
+textual!(Bytes);
 
 #[cfg(test)]
 mod tests {
@@ -448,6 +463,21 @@ mod tests {
         for text in ["160 B", "125 kB"] {
             assert_eq!(text.parse::<Bytes>().expect("a size").to_string(), text);
         }
+    }
+
+    #[test]
+    fn large_quantities_are_written_and_read_to_the_last_digit() {
+        // Beyond 2^53 floating point leaves digits out.
+        for base in [67_110_000_121_100_216, u64::MAX - 4096, (1 << 53) + 1, 1_000_000_001] {
+            let rate = Rate::from_bits_per_second(base);
+            assert_eq!(rate.to_string().parse(), Ok(rate), "{rate}");
+            assert_eq!(format!("{base} b/s").parse(), Ok(rate));
+            let span = Span::from_nanos(base);
+            assert_eq!(span.to_string().parse(), Ok(span), "{span}");
+            assert_eq!(Bytes::new(base).to_string().parse(), Ok(Bytes::new(base)));
+        }
+        assert_eq!("1.5e3 b/s".parse(), Ok(Rate::from_bits_per_second(1500)));
+        assert!("18446744073709551616 b/s".parse::<Rate>().is_err());
     }
 
     #[test]
