@@ -55,7 +55,7 @@ docs: setup  ## what is drawn, measured and gathered for docs/
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
-fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: a quarter of an hour of one core
+fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace fuzz -- --nocapture --test-threads 1
 
 golden:  ## renew the golden digests, after a change that is meant to change results
