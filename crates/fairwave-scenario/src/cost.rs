@@ -111,7 +111,7 @@ fn count_flows(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>
     }
 }
 
-/// Each flow and link keeps its own copy of what is written of its group; a list of frames may be long.
+/// Each flow's source and each link keeps its own copy of what is written of its group; a list of frames may be long.
 fn bytes_written(group: &impl Serialize) -> f64 {
     serde_json::to_string(group).map_or(0.0, |text| text.len() as f64)
 }

@@ -4,6 +4,7 @@
 //!
 //! It goes in two steps, since where the second set of lines is stands in the first: routes and endpoints, then links.
 
+use std::ops::Range;
 use std::slice;
 
 use prefetch_index::prefetch_index;
@@ -19,6 +20,10 @@ pub const CROWD: usize = 2000;
 const ENTRIES: u64 = 3;
 const FIRST: u64 = 2;
 const SECOND: u64 = 1;
+
+/// The cache lines of a flow's sending and receiving sides in which lies what every packet needs.
+const SENDING: Range<usize> = 0..5;
+const RECEIVING: Range<usize> = 1..3;
 
 /// Words of eight bytes in a cache line.
 const LINE: usize = 8;
@@ -80,14 +85,14 @@ impl Simulation<'_> {
     fn fetch_sending(&self, flow: usize) {
         fetch(self.network.routes_of(flow));
         let start = slice::from_ref(&self.sending[flow].scheduled);
-        (0..5).for_each(|line| prefetch_index(start, line * LINE));
+        SENDING.for_each(|line| prefetch_index(start, line * LINE));
     }
 
     /// What a packet that reaches its receiver reads and writes.
     #[inline]
     fn fetch_receiving(&self, flow: usize) {
         let start = slice::from_ref(&self.receiving[flow].units);
-        (1..3).for_each(|line| prefetch_index(start, line * LINE));
+        RECEIVING.for_each(|line| prefetch_index(start, line * LINE));
     }
 }
 
