@@ -8,9 +8,92 @@
 //! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
 //! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).
 
-use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::config::{ConfigError, check_between};
+use crate::registry::{Checked, Law};
+use crate::transport::tcp::{Preset, Recovery};
 
 /// TCP(α, β).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct AimdConfig {
+    /// Segments added per round trip, above 0. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+}
+
+impl AimdConfig {
+    /// The controller with what is set, and TCP(1, 0.5) where nothing is.
+    pub(super) fn aimd(&self, preset: Preset) -> Aimd {
+        Aimd::new(self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5), preset == Preset::Ns2)
+    }
+}
+
+impl Checked for AimdConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_between("alpha", self.alpha.unwrap_or(1.0), 0.0, f64::INFINITY, "alpha = 0.31")?;
+        check_between("beta", self.beta.unwrap_or(0.5), 0.0, 1.0, "beta = 0.875")
+    }
+}
+
+impl Law for AimdConfig {
+    const NAME: &'static str = "tcp/aimd";
+}
+
+impl ControlLaw for AimdConfig {
+    type Controller = Aimd;
+    const RECOVERY: Recovery = Recovery::Reno;
+
+    fn controller(&self, preset: Preset) -> Aimd {
+        self.aimd(preset)
+    }
+
+    /// α and β, where at least one is set.
+    fn shown(&self) -> Option<String> {
+        (self.alpha.or(self.beta))?;
+        Some(format!("{}, {}", self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5)))
+    }
+}
+
+/// TCP(1, 0.5) by the names that it has with its recoveries: one line each.
+macro_rules! reno_with {
+    ($($doc:literal $Config:ident $name:literal $recovery:ident;)+) => {$(
+        #[doc = $doc]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $Config {}
+
+        impl Checked for $Config {}
+
+        impl Law for $Config {
+            const NAME: &'static str = $name;
+        }
+
+        impl ControlLaw for $Config {
+            type Controller = Aimd;
+            const RECOVERY: Recovery = Recovery::$recovery;
+
+            fn controller(&self, preset: Preset) -> Aimd {
+                AimdConfig::default().aimd(preset)
+            }
+        }
+    )+};
+}
+
+reno_with! {
+    "TCP(1, 0.5) with Tahoe's recovery." TahoeConfig "tcp/tahoe" Tahoe;
+    "TCP(1, 0.5) with Reno's recovery." RenoConfig "tcp/reno" Reno;
+    "TCP(1, 0.5) with NewReno's recovery." NewrenoConfig "tcp/newreno" Newreno;
+    "TCP(1, 0.5) with selective acknowledgements." SackConfig "tcp/sack" Sack;
+}
+
+/// The window of TCP(α, β).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Aimd {
     alpha: f64,

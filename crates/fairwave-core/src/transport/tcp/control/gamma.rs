@@ -10,9 +10,122 @@
 //! that left after it is acknowledged, since what is measured before was queued before. Both act in congestion avoidance only: in slow start the largest round trip is
 //! always the present one. The threshold follows the window down, so that a decrease does not start slow start.
 
-use super::aimd::Additive;
-use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::aimd::{Additive, Aimd, AimdConfig};
+use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::config::{ConfigError, check_between};
+use crate::registry::{Checked, Law};
+use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Span};
+
+const UPPER: f64 = 0.5;
+const LOWER: f64 = 0.1;
+const DELTA: f64 = 2.0;
+
+/// γ around TCP(α, β) (paper 003).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct GammaConfig {
+    /// Segments added per round trip, above 0. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// Share of the largest queueing delay at which the window is lowered, between 0 and 1. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+}
+
+impl GammaConfig {
+    fn base(&self) -> AimdConfig {
+        AimdConfig { alpha: self.alpha, beta: self.beta }
+    }
+}
+
+impl Checked for GammaConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.base().check()?;
+        check_between("upper", self.upper.unwrap_or(UPPER), 0.0, 1.0, "upper = 0.5")
+    }
+}
+
+impl Law for GammaConfig {
+    const NAME: &'static str = "tcp/gamma";
+}
+
+impl ControlLaw for GammaConfig {
+    type Controller = Gamma<Aimd>;
+    const RECOVERY: Recovery = Recovery::Reno;
+
+    fn controller(&self, preset: Preset) -> Gamma<Aimd> {
+        Gamma::new(self.base().aimd(preset), self.upper.unwrap_or(UPPER), LOWER, None)
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.base().shown()
+    }
+}
+
+/// γ and δ around TCP(α, β) (paper 003).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct GammaDeltaConfig {
+    /// Segments added per round trip, above 0. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// Segments added per round trip while the queue is nearly empty, above 0. Default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    /// Share of the largest queueing delay at which the window is lowered, between 0 and 1. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// Share up to which the window grows by `delta`, above 0 and below `upper`. Default 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+}
+
+impl GammaDeltaConfig {
+    fn gamma(&self) -> GammaConfig {
+        GammaConfig { alpha: self.alpha, beta: self.beta, upper: self.upper }
+    }
+}
+
+impl Checked for GammaDeltaConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.gamma().base().check()?;
+        check_between("delta", self.delta.unwrap_or(DELTA), 0.0, f64::INFINITY, "delta = 2")?;
+        self.gamma().check()?;
+        match self.lower {
+            Some(lower) => check_between("lower", lower, 0.0, self.upper.unwrap_or(UPPER), "lower = 0.1"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Law for GammaDeltaConfig {
+    const NAME: &'static str = "tcp/gamma-delta";
+}
+
+impl ControlLaw for GammaDeltaConfig {
+    type Controller = Gamma<Aimd>;
+    const RECOVERY: Recovery = Recovery::Reno;
+
+    fn controller(&self, preset: Preset) -> Gamma<Aimd> {
+        let base = self.gamma().base().aimd(preset);
+        let (upper, lower) = (self.upper.unwrap_or(UPPER), self.lower.unwrap_or(LOWER));
+        Gamma::new(base, upper, lower, Some(self.delta.unwrap_or(DELTA)))
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.gamma().shown()
+    }
+}
 
 /// γ (and δ) around `B`.
 #[derive(Clone, PartialEq, Debug)]
@@ -99,7 +212,6 @@ impl<B: Additive> Controller for Gamma<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Aimd;
     use super::*;
 
     /// Segments leave and are acknowledged every millisecond.

@@ -13,8 +13,74 @@
 //! arrival. In slow start the window grows by one per acknowledgement, and a large drop ends it. A timeout is judged random once in a row;
 //! if the timer goes off again before anything came through, the path is gone and the window is too.
 
-use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::config::{ConfigError, check_between};
+use crate::registry::{Checked, Law};
+use crate::transport::tcp::{Preset, Recovery};
 use crate::units::Rate;
+
+/// TCP-Real.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RealConfig {
+    /// Part of the window lost on a large drop of the rate, between 0 and 1. Default 0.125.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    /// A drop of the rate by up to this part is none, from 0 to below 1. Default 0.01.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<f64>,
+    /// A drop of the rate by up to this part is small, from `hold` to below 1. Default 0.125.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<f64>,
+    /// Jitter is low up to this part of the largest queueing delay, from 0 to below 1. Default 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<f64>,
+}
+
+impl RealConfig {
+    fn thresholds(&self) -> RealThresholds {
+        RealThresholds {
+            gamma: self.gamma.unwrap_or(0.125),
+            hold: self.hold.unwrap_or(0.01),
+            cut: self.cut.unwrap_or(0.125),
+            jitter: self.jitter.unwrap_or(0.5),
+        }
+    }
+}
+
+impl Checked for RealConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        let RealThresholds { gamma, hold, cut, jitter } = self.thresholds();
+        check_between("gamma", gamma, 0.0, 1.0, "gamma = 0.125")?;
+        for (key, value, example) in [("hold", hold, "hold = 0.01"), ("jitter", jitter, "jitter = 0.5")] {
+            if !(0.0..1.0).contains(&value) {
+                return Err(ConfigError::new(key, value, "from 0 to below 1", example));
+            }
+        }
+        if self.cut.is_some() && !(hold..1.0).contains(&cut) {
+            let allowed = format!("from hold ({hold}) to below 1");
+            return Err(ConfigError::new("cut", cut, allowed, "cut = 0.125"));
+        }
+        Ok(())
+    }
+}
+
+impl Law for RealConfig {
+    const NAME: &'static str = "tcp/real";
+}
+
+impl ControlLaw for RealConfig {
+    type Controller = Real;
+    const RECOVERY: Recovery = Recovery::Newreno;
+    const WAVES: bool = true;
+
+    fn controller(&self, _preset: Preset) -> Real {
+        Real::new(self.thresholds())
+    }
+}
 
 /// Thresholds of TCP-Real.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,7 +95,7 @@ pub struct RealThresholds {
     pub jitter: f64,
 }
 
-/// TCP-Real.
+/// The window of TCP-Real.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Real {
     thresholds: RealThresholds,

@@ -10,9 +10,58 @@
 //! in flight. Loss lowers the window to three quarters, to one half if the segment had been sent again before, and not at all
 //! when it left before the last decrease.
 
-use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::config::{ConfigError, check_between};
+use crate::registry::{Checked, Law};
+use crate::transport::tcp::{Preset, Recovery};
+
+const ALPHA: f64 = 1.0;
+const BETA: f64 = 3.0;
+const GAMMA: f64 = 1.0;
 
 /// Vegas.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct VegasConfig {
+    /// Grow below so many queued segments, above 0. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Shrink above so many queued segments, above `alpha`. Default 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// Leave slow start above so many queued segments, above 0. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+}
+
+impl Checked for VegasConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        let alpha = self.alpha.unwrap_or(ALPHA);
+        check_between("alpha", alpha, 0.0, f64::INFINITY, "alpha = 1")?;
+        if let Some(beta) = self.beta {
+            check_between("beta", beta, alpha, f64::INFINITY, "beta = 3")?;
+        }
+        check_between("gamma", self.gamma.unwrap_or(GAMMA), 0.0, f64::INFINITY, "gamma = 1")
+    }
+}
+
+impl Law for VegasConfig {
+    const NAME: &'static str = "tcp/vegas";
+}
+
+impl ControlLaw for VegasConfig {
+    type Controller = Vegas;
+    const RECOVERY: Recovery = Recovery::Vegas;
+
+    fn controller(&self, _preset: Preset) -> Vegas {
+        Vegas::new(self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA), self.gamma.unwrap_or(GAMMA))
+    }
+}
+
+/// The window of Vegas.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Vegas {
     alpha: f64,

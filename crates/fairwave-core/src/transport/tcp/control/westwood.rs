@@ -8,10 +8,54 @@
 //! (as in the 2001 paper's *AckedCount*); acknowledgements of the same instant make one sample. Sizes are payload. The window falls to the threshold on
 //! loss, if it is above it, and to one segment on timeout. Without an estimate the window halves.
 
-use super::{Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::config::ConfigError;
+use crate::registry::{Checked, Law};
+use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Rate};
 
 /// Westwood.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct WestwoodConfig {
+    /// Pole of the filter of bandwidth samples, from 0 to below 1. Default 19/21.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<f64>,
+}
+
+/// Accepts a part of the old estimate that a filter keeps: some of the new must enter.
+pub(super) fn check_filter(filter: Option<f64>) -> Result<(), ConfigError> {
+    match filter {
+        Some(filter) if !(0.0..1.0).contains(&filter) => {
+            Err(ConfigError::new("filter", filter, "from 0 to below 1", "filter = 0.9"))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Checked for WestwoodConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_filter(self.filter)
+    }
+}
+
+impl Law for WestwoodConfig {
+    const NAME: &'static str = "tcp/westwood";
+}
+
+impl ControlLaw for WestwoodConfig {
+    type Controller = Westwood;
+    const RECOVERY: Recovery = Recovery::Reno;
+
+    fn controller(&self, _preset: Preset) -> Westwood {
+        Westwood::new(self.filter.unwrap_or(19.0 / 21.0))
+    }
+}
+
+/// The window of Westwood.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Westwood {
     pole: f64,

@@ -7,11 +7,45 @@
 //! **Assumptions.** A round ends with the first acknowledgement at least one (last measured) round trip after it began; the first sample
 //! sets the estimate. Otherwise as [`Westwood`](super::Westwood).
 
-use super::westwood::{AckedCount, threshold_of};
-use super::{Controller, Path, Verdict, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::westwood::{AckedCount, check_filter, threshold_of};
+use super::{ControlLaw, Controller, Path, Verdict, Window};
+use crate::config::ConfigError;
+use crate::registry::{Checked, Law};
+use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Rate, Span};
 
 /// Westwood+.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct WestwoodPlusConfig {
+    /// Part of the bandwidth estimate that is kept in each round trip, from 0 to below 1. Default 0.9.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<f64>,
+}
+
+impl Checked for WestwoodPlusConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_filter(self.filter)
+    }
+}
+
+impl Law for WestwoodPlusConfig {
+    const NAME: &'static str = "tcp/westwood+";
+}
+
+impl ControlLaw for WestwoodPlusConfig {
+    type Controller = WestwoodPlus;
+    const RECOVERY: Recovery = Recovery::Newreno;
+
+    fn controller(&self, _preset: Preset) -> WestwoodPlus {
+        WestwoodPlus::new(self.filter.unwrap_or(0.9))
+    }
+}
+
+/// The window of Westwood+.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WestwoodPlus {
     filter: f64,
