@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::config::ConfigError;
@@ -178,6 +178,17 @@ pub(crate) fn write(tag: &str, name: &str, law: &impl Serialize) -> Result<Map<S
     Ok(table)
 }
 
+/// Reads the table of a law. A name alone stands for the table that holds nothing else.
+pub(crate) fn table_or_name<'de, D: Deserializer<'de>>(
+    tag: &'static str,
+    deserializer: D,
+) -> Result<Map<String, Value>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(name) => Ok(Map::from_iter([(tag.to_owned(), Value::from(name))])),
+        table => Map::deserialize(table).map_err(serde::de::Error::custom),
+    }
+}
+
 /// Takes the name that a table has under `tag` out of it.
 pub(crate) fn take_name(tag: &'static str, table: &mut Map<String, Value>) -> Result<String, serde_json::Error> {
     use serde::de::Error as _;
@@ -218,7 +229,7 @@ pub(crate) fn one_of(tag: &str, description: &str, laws: Vec<(String, Schema)>) 
 ///
 /// `family! { (Config, "tag", "what it is", dyn Erased, REGISTRY) Variant(Parameters), … }` also gives the enum
 /// `names`, `name` and `check`, conversion from each law's parameters, and the form in which scenarios write it: a table whose
-/// key `tag` names the law.
+/// key `tag` names the law, or the name alone.
 macro_rules! family {
     (
         ($Config:ident, $tag:literal, $what:literal, $Erased:ty, $registry:path)
@@ -285,7 +296,7 @@ macro_rules! family {
 
         impl<'de> serde::Deserialize<'de> for $Config {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let mut table = serde_json::Map::deserialize(deserializer)?;
+                let mut table = $crate::registry::table_or_name($tag, deserializer)?;
                 let read = || {
                     let name = $crate::registry::take_name($tag, &mut table)?;
                     $(if name == <$Law as $crate::registry::Law>::NAME {

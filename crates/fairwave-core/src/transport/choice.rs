@@ -1,100 +1,270 @@
-//! Which transports there are, by name, and how a choice is written: as the name alone or as a table with a name.
+//! Which transports there are: two lists, from which follow configuration, names, schema and endpoints.
+//!
+//! A TCP is listed by its controller ([`controllers!`]), every other transport in [`transports!`]. A program's own is handed in by
+//! [`register`], a controller of its own by [`tcp::control::register`].
 
-use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Value, json};
 
-use super::TransportConfig;
-use super::tcp::{Flavour, TcpConfig};
+use super::tcp::control::{Control, controllers};
+use super::tcp::table::keys_of;
+use super::{AnyReceiver, AnySender, FlowContext, Receiver, Sender, dvrc, rtcp, tcp, tfrc, udp};
 use crate::config::ConfigError;
+use crate::random::Stream;
+use crate::registry::{Checked, Law, NameTaken, Registry, family};
+use crate::units::{Bytes, Span};
 
-/// Every transport by name, in the order in which they are listed to people.
-const NAMES: [&str; 15] = [
-    "udp",
-    "tfrc",
-    "dvrc",
-    "rtcp",
-    Flavour::Tahoe.name(),
-    Flavour::Reno.name(),
-    Flavour::Newreno.name(),
-    Flavour::Sack.name(),
-    Flavour::Aimd.name(),
-    Flavour::Gamma.name(),
-    Flavour::GammaDelta.name(),
-    Flavour::Vegas.name(),
-    Flavour::Westwood.name(),
-    Flavour::WestwoodPlus.name(),
-    Flavour::Real.name(),
-];
+/// All transports but the TCPs, in the order in which they are listed to people.
+macro_rules! transports {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            Udp(udp::UdpConfig),
+            Tfrc(tfrc::TfrcConfig),
+            Dvrc(dvrc::DvrcConfig),
+            Rtcp(rtcp::RtcpConfig),
+        }
+    };
+}
+pub(super) use transports;
+
+/// How a transport cuts what it sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketSize {
+    /// The most payload that a packet carries.
+    pub payload: Bytes,
+    /// What is added to it on the wire.
+    pub header: Bytes,
+}
+
+/// What scenario and simulator have to know of a transport before it runs.
+pub trait Properties {
+    /// How it cuts what it sends.
+    fn packet(&self) -> PacketSize;
+
+    /// A key and its value that stand in the table when the scenario's details are those of ns-2 and it says nothing else.
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        None
+    }
+
+    /// What the network does not take waits in the sender, and what arrives is answered: it controls its rate.
+    fn controls_rate(&self) -> bool {
+        true
+    }
+
+    /// It can send bulk data, which has no rate of its own.
+    fn carries_bulk(&self) -> bool {
+        true
+    }
+
+    /// Its receiver judges losses: [`super::Output::verdicts`].
+    fn judges_losses(&self) -> bool {
+        false
+    }
+
+    /// The time between timers that go off although nothing happens; [`Span::MAX`] for none.
+    fn slowest_timer(&self) -> Span {
+        Span::MAX
+    }
+
+    /// The parameters of the connection, if it is a TCP.
+    fn tcp(&self) -> Option<tcp::TcpParameters> {
+        None
+    }
+
+    /// The parameters that tell it from another of its name, for labels: `0.31, 0.875`.
+    fn shown(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The parameters of a transport other than TCP, and how its endpoints are made.
+pub trait TransportLaw: Law + Properties {
+    /// The sending half.
+    type Sender: Sender + Send + 'static;
+    /// The receiving half.
+    type Receiver: Receiver + Send + 'static;
+
+    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses, and a configuration that does not fit the flow.
+    fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(Self::Sender, Self::Receiver), ConfigError>;
+}
+
+/// What is asked of a transport, or a controller, that a program handed in.
+pub trait AnyTransport: Checked + Properties + Send + Sync {
+    /// See [`TransportConfig::prepare`]. The parameters have been checked.
+    fn prepare(&self) -> Prepared<'_>;
+}
+
+impl<L: TransportLaw> AnyTransport for L {
+    fn prepare(&self) -> Prepared<'_> {
+        Prepared::new(move |context, stream| {
+            let (sender, receiver) = self.endpoints(context, stream)?;
+            Ok((AnySender::Own(Box::new(sender)), AnyReceiver::Own(Box::new(receiver))))
+        })
+    }
+}
+
+/// Both ends of a flow.
+pub type Endpoints = (AnySender, AnyReceiver);
+
+type Make<'a> = dyn Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 'a;
+
+/// A configuration that has been checked, from which the endpoints of any number of flows are made. They share what is the same
+/// for all.
+pub struct Prepared<'a>(Box<Make<'a>>);
+
+impl<'a> Prepared<'a> {
+    /// Endpoints made by `make`.
+    pub fn new(make: impl Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 'a) -> Self {
+        Prepared(Box::new(make))
+    }
+
+    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    ///
+    /// # Errors
+    /// When the configuration does not fit the flow.
+    pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<Endpoints, ConfigError> {
+        self.0(context, stream)
+    }
+}
+
+pub(crate) static OWN: Registry<dyn AnyTransport> = Registry::new();
+
+/// Hands in a transport of the program's own, which scenarios then name like any other.
+///
+/// # Errors
+/// When there is a transport of that name.
+pub fn register<L: TransportLaw>() -> Result<(), NameTaken> {
+    OWN.add::<L>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Appends the controllers' list to that of the other transports.
+macro_rules! and_controllers {
+    ($then:ident $($others:tt)*) => {
+        controllers! { $then! [$($others)*] }
+    };
+}
+
+macro_rules! configuration {
+    (
+        [$($Variant:ident($Law:ty)),+ $(,)?]
+        $($file:ident { $($Tcp:ident($Control:ident)),+ $(,)? })+
+    ) => {
+        family! { (TransportConfig, "name", "transport", dyn AnyTransport, OWN)
+            $($Variant($Law),)+
+            $($($Tcp(tcp::Tcp<tcp::control::$Control>),)+)+
+        }
+
+        impl TransportConfig {
+            fn properties(&self) -> &dyn Properties {
+                match self {
+                    $(TransportConfig::$Variant(law) => law,)+
+                    $($(TransportConfig::$Tcp(tcp) => tcp,)+)+
+                    TransportConfig::Own(own) => own.law(),
+                }
+            }
+
+            /// Makes ready for the endpoints of many flows.
+            ///
+            /// # Errors
+            /// The first key whose value is not allowed.
+            pub fn prepare(&self) -> Result<Prepared<'_>, ConfigError> {
+                self.check()?;
+                Ok(match self {
+                    $(TransportConfig::$Variant(law) => Prepared::new(move |context, stream| {
+                        let (sender, receiver) = law.endpoints(context, stream)?;
+                        Ok((AnySender::$Variant(Box::new(sender)), AnyReceiver::$Variant(Box::new(receiver))))
+                    }),)+
+                    $($(TransportConfig::$Tcp(tcp) => tcp.prepare_as(Control::$Tcp),)+)+
+                    TransportConfig::Own(own) => own.law().prepare(),
+                })
+            }
+
+            /// The names of the transports whose tables have this key.
+            pub(super) fn names_with(key: &str) -> Vec<String> {
+                let generator = &mut SchemaGenerator::default();
+                let mut laws = vec![
+                    $((<$Law as Law>::NAME.to_owned(), <$Law>::json_schema(generator)),)+
+                    $($((
+                        <tcp::control::$Control as Law>::NAME.to_owned(),
+                        <tcp::Tcp<tcp::control::$Control>>::json_schema(generator),
+                    ),)+)+
+                ];
+                laws.extend(OWN.schemas(generator));
+                laws.retain(|(_, schema)| keys_of(schema).iter().any(|own| own == key));
+                laws.into_iter().map(|(name, _)| name).collect()
+            }
+        }
+    };
+}
+
+macro_rules! configurations {
+    (() $($others:tt)*) => { and_controllers! { configuration $($others)* } };
+}
+
+transports! { configurations! () }
+
+impl Default for TransportConfig {
+    fn default() -> Self {
+        TransportConfig::Udp(udp::UdpConfig::default())
+    }
+}
 
 impl TransportConfig {
-    /// The names of all transports.
-    pub fn names() -> &'static [&'static str] {
-        &NAMES
-    }
-
-    /// A TCP of this flavour.
-    pub fn from_tcp(flavour: Flavour, config: TcpConfig) -> Self {
-        match flavour {
-            Flavour::Tahoe => TransportConfig::TcpTahoe(config),
-            Flavour::Reno => TransportConfig::TcpReno(config),
-            Flavour::Newreno => TransportConfig::TcpNewreno(config),
-            Flavour::Sack => TransportConfig::TcpSack(config),
-            Flavour::Aimd => TransportConfig::TcpAimd(config),
-            Flavour::Gamma => TransportConfig::TcpGamma(config),
-            Flavour::GammaDelta => TransportConfig::TcpGammaDelta(config),
-            Flavour::Vegas => TransportConfig::TcpVegas(config),
-            Flavour::Westwood => TransportConfig::TcpWestwood(config),
-            Flavour::WestwoodPlus => TransportConfig::TcpWestwoodPlus(config),
-            Flavour::Real => TransportConfig::TcpReal(config),
-        }
-    }
-
-    /// Flavour and parameters, if it is a TCP.
-    pub fn tcp(&self) -> Option<(Flavour, &TcpConfig)> {
-        match self {
-            TransportConfig::TcpTahoe(config) => Some((Flavour::Tahoe, config)),
-            TransportConfig::TcpReno(config) => Some((Flavour::Reno, config)),
-            TransportConfig::TcpNewreno(config) => Some((Flavour::Newreno, config)),
-            TransportConfig::TcpSack(config) => Some((Flavour::Sack, config)),
-            TransportConfig::TcpAimd(config) => Some((Flavour::Aimd, config)),
-            TransportConfig::TcpGamma(config) => Some((Flavour::Gamma, config)),
-            TransportConfig::TcpGammaDelta(config) => Some((Flavour::GammaDelta, config)),
-            TransportConfig::TcpVegas(config) => Some((Flavour::Vegas, config)),
-            TransportConfig::TcpWestwood(config) => Some((Flavour::Westwood, config)),
-            TransportConfig::TcpWestwoodPlus(config) => Some((Flavour::WestwoodPlus, config)),
-            TransportConfig::TcpReal(config) => Some((Flavour::Real, config)),
-            TransportConfig::Udp(_)
-            | TransportConfig::Tfrc(_)
-            | TransportConfig::Dvrc(_)
-            | TransportConfig::Rtcp(_) => None,
-        }
-    }
-
-    /// Its name, as in [`Self::names`].
-    pub fn name(&self) -> &'static str {
-        match self {
-            TransportConfig::Udp(_) => "udp",
-            TransportConfig::Tfrc(_) => "tfrc",
-            TransportConfig::Dvrc(_) => "dvrc",
-            TransportConfig::Rtcp(_) => "rtcp",
-            tcp => tcp.tcp().map_or("tcp", |(flavour, _)| flavour.name()),
-        }
+    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<Endpoints, ConfigError> {
+        self.prepare()?.endpoints(context, stream)
     }
 
     /// The name, with the parameters that tell one TCP(α, β) from another: `tcp/aimd(0.31, 0.875)`.
     pub fn label(&self) -> String {
-        match self {
-            TransportConfig::TcpAimd(c) | TransportConfig::TcpGamma(c) | TransportConfig::TcpGammaDelta(c)
-                if c.alpha.is_some() || c.beta.is_some() =>
-            {
-                format!("{}({}, {})", self.name(), c.alpha.unwrap_or(1.0), c.beta.unwrap_or(0.5))
-            }
-            _ => self.name().to_owned(),
+        match self.properties().shown() {
+            Some(shown) => format!("{}({shown})", self.name()),
+            None => self.name().to_owned(),
         }
+    }
+}
+
+/// What a transport says of itself, whichever it is.
+impl Properties for TransportConfig {
+    fn packet(&self) -> PacketSize {
+        self.properties().packet()
+    }
+
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        self.properties().like_ns2()
+    }
+
+    fn controls_rate(&self) -> bool {
+        self.properties().controls_rate()
+    }
+
+    fn carries_bulk(&self) -> bool {
+        self.properties().carries_bulk()
+    }
+
+    fn judges_losses(&self) -> bool {
+        self.properties().judges_losses()
+    }
+
+    fn slowest_timer(&self) -> Span {
+        self.properties().slowest_timer()
+    }
+
+    fn tcp(&self) -> Option<tcp::TcpParameters> {
+        self.properties().tcp()
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.properties().shown()
     }
 }
 
@@ -103,100 +273,17 @@ impl FromStr for TransportConfig {
 
     /// The transport of this name with its defaults.
     fn from_str(name: &str) -> Result<Self, ConfigError> {
-        match name {
-            "udp" => return Ok(TransportConfig::Udp(super::udp::UdpConfig::default())),
-            "tfrc" => return Ok(TransportConfig::Tfrc(super::tfrc::TfrcConfig::default())),
-            "dvrc" => return Ok(TransportConfig::Dvrc(super::dvrc::DvrcConfig::default())),
-            "rtcp" => return Ok(TransportConfig::Rtcp(super::rtcp::RtcpConfig::default())),
-            _ => {}
+        let names = TransportConfig::names();
+        if !names.iter().any(|known| known == name) {
+            let allowed = format!("one of {}", names.join(", "));
+            return Err(ConfigError::new("transport", name, allowed, "transport = \"tcp/vegas\""));
         }
-        Flavour::ALL
-            .into_iter()
-            .find(|flavour| flavour.name() == name)
-            .map(|flavour| TransportConfig::from_tcp(flavour, TcpConfig::default()))
-            .ok_or_else(|| {
-                ConfigError::new("transport", name, format!("one of {}", NAMES.join(", ")), "transport = \"tcp/vegas\"")
-            })
-    }
-}
-
-impl Serialize for TransportConfig {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        TransportConfig::serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for TransportConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameOrTable;
-        impl<'de> Visitor<'de> for NameOrTable {
-            type Value = TransportConfig;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a transport's name, for example \"tcp/vegas\", or a table with `name`")
-            }
-            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<TransportConfig, E> {
-                name.parse().map_err(E::custom)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TransportConfig, A::Error> {
-                TransportConfig::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-        deserializer.deserialize_any(NameOrTable)
+        serde_json::from_value(json!({ "name": name })).map_err(|error| {
+            let allowed = format!("a table with its parameters ({error})");
+            ConfigError::new("transport", name, allowed, format!("transport = {{ name = \"{name}\", … }}"))
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::units::Span;
-
-    fn read(json: &str) -> Result<TransportConfig, serde_json::Error> {
-        serde_json::from_str(json)
-    }
-
-    #[test]
-    fn a_name_alone_stands_for_the_defaults() {
-        for name in TransportConfig::names() {
-            let config = read(&format!("\"{name}\"")).expect("a transport");
-            assert_eq!(config.name(), *name);
-            assert_eq!(read(&format!("{{\"name\": \"{name}\"}}")).expect("a transport"), config);
-            config.check().expect("defaults are in range");
-        }
-    }
-
-    #[test]
-    fn a_table_sets_parameters_and_is_written_as_it_was_read() {
-        let text =
-            r#"{"name":"tcp/aimd","preset":"ns2","recovery":"sack","alpha":0.31,"beta":0.875,"min-rto":"200 ms"}"#;
-        let config = read(text).expect("a transport");
-        let (flavour, tcp) = config.tcp().expect("a TCP");
-        assert_eq!((flavour, tcp.alpha, tcp.beta), (Flavour::Aimd, Some(0.31), Some(0.875)));
-        assert_eq!(tcp.min_rto, Some(Span::from_millis(200)));
-        assert_eq!(serde_json::to_string(&config).expect("text"), text);
-        assert_eq!(config.label(), "tcp/aimd(0.31, 0.875)");
-    }
-
-    #[test]
-    fn unknown_names_and_keys_are_refused() {
-        let error = read("\"tcp/vages\"").expect_err("no such transport").to_string();
-        assert!(error.contains("tcp/vages") && error.contains("tcp/vegas"), "{error}");
-        let error = read(r#"{"name":"tcp/aimd","apha":1}"#).expect_err("no such key").to_string();
-        assert!(error.contains("apha") && error.contains("alpha"), "{error}");
-    }
-
-    #[test]
-    fn values_out_of_range_are_refused_with_key_range_and_example() {
-        let refused = |text: &str| read(text).expect("well-formed").check().expect_err("out of range").to_string();
-        let error = refused(r#"{"name":"tcp/aimd","beta":1.5}"#);
-        assert!(
-            error.contains("`beta` is 1.5") && error.contains("above 0 and below 1") && error.contains("beta = 0.875"),
-            "{error}"
-        );
-        assert!(refused(r#"{"name":"tcp/aimd","alpha":0}"#).contains("above 0"));
-        assert!(refused(r#"{"name":"tcp/reno","alpha":2}"#).contains("tcp/aimd"), "alpha is not Reno's to set");
-        assert!(refused(r#"{"name":"tcp/gamma-delta","lower":0.6}"#).contains("below 0.5"));
-        assert!(refused(r#"{"name":"tcp/sack","receiver-window":0}"#).contains("receiver-window"));
-        assert!(refused(r#"{"name":"tcp/sack","segment":"70 kB"}"#).contains("65535"));
-        assert!(refused(r#"{"name":"tcp/sack","max-rto":"10 ms"}"#).contains("min-rto"));
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
 mod choice;
+mod dispatch;
 pub mod dvrc;
 #[cfg(test)]
 mod fuzz;
@@ -19,17 +20,15 @@ pub mod udp;
 #[cfg(test)]
 mod wire_test;
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::config::ConfigError;
 use crate::packet::{Class, FlowId, Packet};
-use crate::random::Stream;
 use crate::traffic::{LayerRates, Unit};
 use crate::units::Instant;
-use tcp::TcpConfig;
+
+pub(crate) use choice::OWN;
+pub use choice::{
+    AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig, TransportLaw, register,
+};
+pub use dispatch::{AnyReceiver, AnySender};
 
 /// A unit, or a part of it, that reached the receiving application.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -215,251 +214,5 @@ impl Default for SenderView {
             timeouts: 0,
             fast_retransmits: 0,
         }
-    }
-}
-
-/// How a flow is sent.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "Self", tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TransportConfig {
-    /// As the application makes it.
-    Udp(udp::UdpConfig),
-    /// TFRC (RFC 5348).
-    Tfrc(tfrc::TfrcConfig),
-    /// DVRC: layered video at a rate that its receiver asks for (paper 002).
-    Dvrc(dvrc::DvrcConfig),
-    /// UDP with receiver reports, by which a layered sender adapts (RFC 3550).
-    Rtcp(rtcp::RtcpConfig),
-    /// TCP(1, 0.5) with Tahoe's recovery.
-    #[serde(rename = "tcp/tahoe")]
-    TcpTahoe(TcpConfig),
-    /// TCP(1, 0.5) with Reno's recovery.
-    #[serde(rename = "tcp/reno")]
-    TcpReno(TcpConfig),
-    /// TCP(1, 0.5) with NewReno's recovery.
-    #[serde(rename = "tcp/newreno")]
-    TcpNewreno(TcpConfig),
-    /// TCP(1, 0.5) with selective acknowledgements.
-    #[serde(rename = "tcp/sack")]
-    TcpSack(TcpConfig),
-    /// TCP(α, β).
-    #[serde(rename = "tcp/aimd")]
-    TcpAimd(TcpConfig),
-    /// γ around TCP(α, β) (paper 003).
-    #[serde(rename = "tcp/gamma")]
-    TcpGamma(TcpConfig),
-    /// γ and δ around TCP(α, β) (paper 003).
-    #[serde(rename = "tcp/gamma-delta")]
-    TcpGammaDelta(TcpConfig),
-    /// Vegas.
-    #[serde(rename = "tcp/vegas")]
-    TcpVegas(TcpConfig),
-    /// Westwood.
-    #[serde(rename = "tcp/westwood")]
-    TcpWestwood(TcpConfig),
-    /// Westwood+.
-    #[serde(rename = "tcp/westwood+")]
-    TcpWestwoodPlus(TcpConfig),
-    /// TCP-Real.
-    #[serde(rename = "tcp/real")]
-    TcpReal(TcpConfig),
-}
-
-impl Default for TransportConfig {
-    fn default() -> Self {
-        TransportConfig::Udp(udp::UdpConfig::default())
-    }
-}
-
-impl TransportConfig {
-    /// Checks the ranges of all parameters.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        match self {
-            TransportConfig::Udp(config) => config.check(),
-            TransportConfig::Tfrc(config) => config.check(),
-            TransportConfig::Dvrc(config) => config.check(),
-            TransportConfig::Rtcp(config) => config.check(),
-            other => other.tcp().map_or(Ok(()), |(flavour, config)| config.check(flavour)),
-        }
-    }
-
-    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(AnySender, AnyReceiver), ConfigError> {
-        self.prepare()?.endpoints(context, stream)
-    }
-
-    /// Makes ready for the endpoints of many flows.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn prepare(&self) -> Result<Prepared<'_>, ConfigError> {
-        self.check()?;
-        let tcp = self.tcp().map(|(flavour, config)| (flavour, config, Arc::new(config.parameters(flavour))));
-        Ok(Prepared { config: self, tcp })
-    }
-}
-
-/// A configuration that has been checked, from which the endpoints of any number of flows are made. They share what is the same
-/// for all.
-pub struct Prepared<'a> {
-    config: &'a TransportConfig,
-    tcp: Option<(tcp::Flavour, &'a TcpConfig, Arc<tcp::TcpParameters>)>,
-}
-
-impl Prepared<'_> {
-    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
-    ///
-    /// # Errors
-    /// When the configuration does not fit the flow.
-    pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(AnySender, AnyReceiver), ConfigError> {
-        if let Some((flavour, config, parameters)) = &self.tcp {
-            let (sender, receiver) = config.endpoints_with(parameters, *flavour, context, stream);
-            return Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)));
-        }
-        match self.config {
-            TransportConfig::Udp(config) => Ok((
-                AnySender::Udp(Box::new(udp::UdpSender::new(context, config)?)),
-                AnyReceiver::Udp(Box::new(udp::UdpReceiver::new())),
-            )),
-            TransportConfig::Tfrc(config) => Ok((
-                AnySender::Tfrc(Box::new(tfrc::TfrcSender::new(context, config)?)),
-                AnyReceiver::Tfrc(Box::new(tfrc::TfrcReceiver::new(context, config)?)),
-            )),
-            TransportConfig::Dvrc(config) => Ok((
-                AnySender::Dvrc(Box::new(dvrc::DvrcSender::new(context, config)?)),
-                AnyReceiver::Dvrc(Box::new(dvrc::DvrcReceiver::new(context, config)?)),
-            )),
-            TransportConfig::Rtcp(config) => {
-                let (sender, receiver) = config.endpoints(context, stream)?;
-                Ok((AnySender::Rtcp(Box::new(sender)), AnyReceiver::Rtcp(Box::new(receiver))))
-            }
-            other => {
-                let allowed = format!("one of {}", TransportConfig::names().join(", "));
-                Err(ConfigError::new("transport", other.name(), allowed, "transport = \"tcp/vegas\""))
-            }
-        }
-    }
-}
-
-/// A sender of any transport. Built-in ones are dispatched by variant, without a virtual call; `Custom` takes a user's own.
-///
-/// TCP's is not in a box: in large networks most flows are TCP, and a box would be one more place to fetch from memory.
-#[non_exhaustive]
-#[allow(clippy::large_enum_variant)]
-pub enum AnySender {
-    /// UDP.
-    Udp(Box<udp::UdpSender>),
-    /// TFRC.
-    Tfrc(Box<tfrc::TfrcSender>),
-    /// DVRC.
-    Dvrc(Box<dvrc::DvrcSender>),
-    /// UDP with reports.
-    Rtcp(Box<rtcp::RtcpSender>),
-    /// TCP, any flavour.
-    Tcp(tcp::TcpSender),
-    /// A user's own.
-    Custom(Box<dyn Sender + Send>),
-}
-
-/// A receiver of any transport, see [`AnySender`].
-#[non_exhaustive]
-#[allow(clippy::large_enum_variant)]
-pub enum AnyReceiver {
-    /// UDP.
-    Udp(Box<udp::UdpReceiver>),
-    /// TFRC.
-    Tfrc(Box<tfrc::TfrcReceiver>),
-    /// DVRC.
-    Dvrc(Box<dvrc::DvrcReceiver>),
-    /// UDP with reports.
-    Rtcp(Box<rtcp::RtcpReceiver>),
-    /// TCP, any flavour.
-    Tcp(tcp::TcpReceiver),
-    /// A user's own.
-    Custom(Box<dyn Receiver + Send>),
-}
-
-/// Calls the same method on whichever endpoint the variant holds. New transports add their variant here.
-macro_rules! each_sender {
-    ($any:expr, $endpoint:ident => $call:expr) => {
-        match $any {
-            AnySender::Udp($endpoint) => $call,
-            AnySender::Tfrc($endpoint) => $call,
-            AnySender::Dvrc($endpoint) => $call,
-            AnySender::Rtcp($endpoint) => $call,
-            AnySender::Tcp($endpoint) => $call,
-            AnySender::Custom($endpoint) => $call,
-        }
-    };
-}
-
-macro_rules! each_receiver {
-    ($any:expr, $endpoint:ident => $call:expr) => {
-        match $any {
-            AnyReceiver::Udp($endpoint) => $call,
-            AnyReceiver::Tfrc($endpoint) => $call,
-            AnyReceiver::Dvrc($endpoint) => $call,
-            AnyReceiver::Rtcp($endpoint) => $call,
-            AnyReceiver::Tcp($endpoint) => $call,
-            AnyReceiver::Custom($endpoint) => $call,
-        }
-    };
-}
-
-impl Sender for AnySender {
-    #[inline]
-    fn on_start(&mut self, now: Instant, out: &mut Output) {
-        each_sender!(self, s => s.on_start(now, out))
-    }
-    #[inline]
-    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
-        each_sender!(self, s => s.on_unit(now, unit, out))
-    }
-    #[inline]
-    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        each_sender!(self, s => s.on_packet(now, packet, out))
-    }
-    #[inline]
-    fn on_timer(&mut self, now: Instant, out: &mut Output) {
-        each_sender!(self, s => s.on_timer(now, out))
-    }
-    #[inline]
-    fn deadline(&self) -> Instant {
-        each_sender!(self, s => s.deadline())
-    }
-    #[inline]
-    fn on_stop(&mut self, now: Instant) {
-        each_sender!(self, s => s.on_stop(now))
-    }
-    fn view(&self) -> SenderView {
-        each_sender!(self, s => s.view())
-    }
-}
-
-impl Receiver for AnyReceiver {
-    #[inline]
-    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        each_receiver!(self, r => r.on_packet(now, packet, out))
-    }
-    #[inline]
-    fn on_timer(&mut self, now: Instant, out: &mut Output) {
-        each_receiver!(self, r => r.on_timer(now, out))
-    }
-    #[inline]
-    fn deadline(&self) -> Instant {
-        each_receiver!(self, r => r.deadline())
-    }
-    #[inline]
-    fn is_reactive(&self) -> bool {
-        each_receiver!(self, r => r.is_reactive())
-    }
-    fn view(&self) -> ReceiverView {
-        each_receiver!(self, r => r.view())
     }
 }

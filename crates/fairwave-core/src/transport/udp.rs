@@ -9,13 +9,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Delivery, FlowContext, Output, Receiver, Sender, SenderView};
+use serde_json::Value;
+
+use super::{Delivery, FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::traffic::Unit;
 use crate::units::{Bytes, Instant};
 
-/// Parameters of UDP.
+/// As the application makes it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UdpConfig {
@@ -32,9 +36,9 @@ impl Default for UdpConfig {
     }
 }
 
-impl UdpConfig {
+impl Checked for UdpConfig {
     /// Checks the ranges: `max-payload` at least 1 B, and no datagram above 65 535 B on the wire.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), ConfigError> {
         if self.max_payload == Bytes::ZERO {
             return Err(ConfigError::new("max-payload", self.max_payload, "at least 1 B", "max-payload = \"1460 B\""));
         }
@@ -43,6 +47,37 @@ impl UdpConfig {
             return Err(ConfigError::new("max-payload", self.max_payload, allowed, "max-payload = \"1460 B\""));
         }
         Ok(())
+    }
+}
+
+impl Law for UdpConfig {
+    const NAME: &'static str = "udp";
+}
+
+impl Properties for UdpConfig {
+    fn packet(&self) -> PacketSize {
+        PacketSize { payload: self.max_payload, header: self.header }
+    }
+
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        Some(("header", Value::from("0 B")))
+    }
+
+    fn controls_rate(&self) -> bool {
+        false
+    }
+
+    fn carries_bulk(&self) -> bool {
+        false
+    }
+}
+
+impl TransportLaw for UdpConfig {
+    type Sender = UdpSender;
+    type Receiver = UdpReceiver;
+
+    fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(UdpSender, UdpReceiver), ConfigError> {
+        Ok((UdpSender::new(context, self)?, UdpReceiver::new()))
     }
 }
 

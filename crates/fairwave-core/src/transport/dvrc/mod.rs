@@ -35,13 +35,15 @@ use serde::{Deserialize, Serialize};
 pub use receiver::DvrcReceiver;
 pub use sender::DvrcSender;
 
-use super::FlowContext;
 use super::gaps::MOST_LATER_ARRIVALS;
 use super::tfrc::check_sizes;
+use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_span};
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
-/// Parameters of DVRC.
+/// DVRC: layered video at a rate that its receiver asks for (paper 002).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DvrcConfig {
@@ -91,13 +93,32 @@ impl Default for DvrcConfig {
     }
 }
 
-impl DvrcConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        check_sizes(self.segment, self.lower_headers + Bytes::new(wire::DATA_HEADER as u64))?;
+impl Law for DvrcConfig {
+    const NAME: &'static str = "dvrc";
+}
+
+impl Properties for DvrcConfig {
+    fn packet(&self) -> PacketSize {
+        PacketSize { payload: self.segment, header: self.headers() }
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}
+
+impl TransportLaw for DvrcConfig {
+    type Sender = DvrcSender;
+    type Receiver = DvrcReceiver;
+
+    fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(DvrcSender, DvrcReceiver), ConfigError> {
+        Ok((DvrcSender::new(context, self)?, DvrcReceiver::new(context, self)?))
+    }
+}
+
+impl Checked for DvrcConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_sizes(self.segment, self.headers())?;
         self.aiamd.check().map_err(|e| e.within("aiamd"))?;
         self.timeout.check().map_err(|e| e.within("timeout"))?;
         if !(1..=MOST_LATER_ARRIVALS).contains(&usize::from(self.later_arrivals)) {
@@ -116,6 +137,14 @@ impl DvrcConfig {
         }
         check_span("most-delay", self.most_delay, "most-delay = \"200 ms\"")?;
         check_span("silence", self.silence, "silence = \"2 s\"")
+    }
+
+}
+
+impl DvrcConfig {
+    /// All header bytes of a data packet.
+    fn headers(&self) -> Bytes {
+        self.lower_headers + Bytes::new(wire::DATA_HEADER as u64)
     }
 
     /// The least and the most that R may be.

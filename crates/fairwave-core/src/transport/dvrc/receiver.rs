@@ -5,6 +5,7 @@ use super::wire::{CONTROL, Control, Data, Header, clamp};
 use super::{DvrcConfig, FlowContext};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
+use crate::registry::Checked;
 use crate::transport::gaps::{Gap, LossDetector};
 use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;

@@ -5,6 +5,7 @@ use super::wire::{CONTROL, Control, DATA_HEADER, Data, Header, micros};
 use super::{DvrcConfig, FlowContext};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
+use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
 use crate::transport::serial::unwrap;

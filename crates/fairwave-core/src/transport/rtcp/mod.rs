@@ -26,13 +26,14 @@ use serde::{Deserialize, Serialize};
 pub use receiver::RtcpReceiver;
 pub use sender::RtcpSender;
 
-use super::FlowContext;
 use super::udp::UdpConfig;
+use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_fraction, check_span};
 use crate::random::{Seed, Stream};
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
-/// Parameters of RTCP over UDP.
+/// UDP with receiver reports, by which a layered sender adapts (RFC 3550).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RtcpConfig {
@@ -78,12 +79,27 @@ impl Default for RtcpConfig {
     }
 }
 
-impl RtcpConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
+impl Law for RtcpConfig {
+    const NAME: &'static str = "rtcp";
+}
+
+impl Properties for RtcpConfig {
+    fn packet(&self) -> PacketSize {
+        PacketSize { payload: self.max_payload, header: self.header }
+    }
+
+    fn controls_rate(&self) -> bool {
+        false
+    }
+
+    /// Reports go on while nothing is sent.
+    fn slowest_timer(&self) -> Span {
+        self.minimum
+    }
+}
+
+impl Checked for RtcpConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         self.udp().check()?;
         if self.report == Bytes::ZERO || self.report.get() > u64::from(u16::MAX) {
             return Err(ConfigError::new("report", self.report, "from 1 B to 65535 B", "report = \"80 B\""));
@@ -105,11 +121,14 @@ impl RtcpConfig {
         Ok(())
     }
 
-    /// Both endpoints of a flow, whose report intervals are drawn from `stream`.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn endpoints(
+}
+
+impl TransportLaw for RtcpConfig {
+    type Sender = RtcpSender;
+    type Receiver = RtcpReceiver;
+
+    /// The intervals between reports are drawn from `stream`.
+    fn endpoints(
         &self,
         context: FlowContext,
         mut stream: Stream,
@@ -119,6 +138,9 @@ impl RtcpConfig {
         Ok((sender, RtcpReceiver::new(context, self, seed.stream("receiver"))?))
     }
 
+}
+
+impl RtcpConfig {
     fn udp(&self) -> UdpConfig {
         UdpConfig { header: self.header, max_payload: self.max_payload }
     }

@@ -5,6 +5,7 @@ use super::{FlowContext, RtcpConfig};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::random::Stream;
+use crate::registry::Checked;
 use crate::transport::gaps::LossDetector;
 use crate::transport::serial::{SeenWindow, unwrap};
 use crate::transport::tfrc::narrow;

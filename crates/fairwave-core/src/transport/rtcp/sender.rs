@@ -5,6 +5,7 @@ use super::{FlowContext, RtcpConfig};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::random::Stream;
+use crate::registry::Checked;
 use crate::traffic::Unit;
 use crate::transport::tfrc::narrow;
 use crate::transport::udp::UdpSender;

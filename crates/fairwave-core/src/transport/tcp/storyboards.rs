@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 
+use super::control::{AimdConfig, Control, ControlLaw};
 use super::*;
 use crate::packet::{Body, Packet};
 use crate::random::Seed;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::wire_test::{Fate, Wire};
-use crate::transport::{Receiver, Sender};
+use crate::transport::{FlowContext, Receiver, Sender};
 use crate::units::{Instant, Rate};
 
 type TcpWire = Wire<TcpSender, TcpReceiver>;
@@ -233,14 +234,15 @@ fn limited_transmit_sends_two_new_segments_on_the_first_duplicates() {
 /// Period and mean of the window's saw-tooth on a path of constant round trip: each time the window reaches `peak`, one segment is lost.
 fn sawtooth(alpha: f64, beta: f64, peak: f64) -> (f64, f64) {
     let config = TcpConfig {
-        alpha: Some(alpha),
-        beta: Some(beta),
         recovery: Some(Recovery::Sack),
         receiver_window: Some(300),
         initial_threshold: Some(40),
         ..TcpConfig::default()
     };
-    let mut wire = bulk(Flavour::Aimd, &config);
+    let aimd = Control::Aimd(AimdConfig { alpha: Some(alpha), beta: Some(beta) }.controller(config.preset));
+    let context = FlowContext { bulk: true, ..FlowContext::default() };
+    let ends = config.endpoints_with(Flavour::Aimd, aimd, context, Seed(1).stream("tcp")).expect("in range");
+    let mut wire = Wire::new(ends.0, ends.1, DELAY);
     let (mut trace, mut losses) = (Vec::new(), Vec::new());
     let mut now = 0;
     while losses.len() < 6 {

@@ -22,14 +22,18 @@ mod tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use receiver::TfrcReceiver;
 pub use sender::TfrcSender;
 
+use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::ConfigError;
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::Bytes;
 
-/// Parameters of TFRC. The defaults are RFC 5348's, with ns-2's sizes (1000 B of payload, 32 B of headers).
+/// TFRC (RFC 5348). The defaults are RFC 5348's, with ns-2's sizes (1000 B of payload, 32 B of headers).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {
@@ -57,12 +61,36 @@ impl Default for TfrcConfig {
     }
 }
 
-impl TfrcConfig {
+impl Law for TfrcConfig {
+    const NAME: &'static str = "tfrc";
+}
+
+impl Properties for TfrcConfig {
+    fn packet(&self) -> PacketSize {
+        PacketSize { payload: self.segment, header: self.header }
+    }
+
+    /// ns-2's `ca_`.
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        Some(("oscillation-damping", Value::from(true)))
+    }
+}
+
+impl TransportLaw for TfrcConfig {
+    type Sender = TfrcSender;
+    type Receiver = TfrcReceiver;
+
+    fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(TfrcSender, TfrcReceiver), ConfigError> {
+        Ok((TfrcSender::new(context, self)?, TfrcReceiver::new(context, self)?))
+    }
+}
+
+impl Checked for TfrcConfig {
     /// Checks the ranges.
     ///
     /// # Errors
     /// When `segment` is zero, or a packet would exceed 65 535 B on the wire.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), ConfigError> {
         check_sizes(self.segment, self.header)?;
         if self.feedback.get() > u64::from(u16::MAX) {
             return Err(ConfigError::new("feedback", self.feedback, "at most 65535 B", "feedback = \"40 B\""));

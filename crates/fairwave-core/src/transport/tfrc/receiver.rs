@@ -5,6 +5,7 @@ use super::history::{LATER_ARRIVALS, LossHistory};
 use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
+use crate::registry::Checked;
 use crate::transport::gaps::LossDetector;
 use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;

@@ -5,6 +5,7 @@ use super::limits::{LimitedBy, ReceiveRates};
 use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
+use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
 use crate::transport::{FlowContext, Output, Sender, SenderView};

@@ -1,22 +1,29 @@
 //! Controllers: what a TCP flavour is. The one TCP sender tells its controller of acknowledgements, losses and timeouts,
-//! together with the state of the path, and the controller answers with a [`Window`]. To add one is one file here and one
-//! line in [`Control`]; a program's own goes into [`Control::Custom`].
+//! together with the state of the path, and the controller answers with a [`Window`].
+//!
+//! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
+//! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
 
-pub mod aimd;
-pub mod gamma;
-pub mod real;
-pub mod vegas;
-pub mod westwood;
-pub mod westwood_plus;
-
+use crate::registry::{Law, NameTaken};
+use crate::transport::tcp::{Preset, Recovery, Tcp};
+use crate::transport::{OWN, TransportConfig};
 use crate::units::{Instant, Rate, Span};
 
-pub use aimd::Aimd;
-pub use gamma::Gamma;
-pub use real::Real;
-pub use vegas::Vegas;
-pub use westwood::Westwood;
-pub use westwood_plus::WestwoodPlus;
+/// All controllers in the order in which they are listed to people: a file, and within braces the names that it gives, each
+/// with its parameters.
+macro_rules! controllers {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            aimd { Tahoe(TahoeConfig), Reno(RenoConfig), Newreno(NewrenoConfig), Sack(SackConfig), Aimd(AimdConfig) }
+            gamma { Gamma(GammaConfig), GammaDelta(GammaDeltaConfig) }
+            vegas { Vegas(VegasConfig) }
+            westwood { Westwood(WestwoodConfig) }
+            westwood_plus { WestwoodPlus(WestwoodPlusConfig) }
+            real { Real(RealConfig) }
+        }
+    };
+}
+pub(in crate::transport) use controllers;
 
 /// What a controller decides, in segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -89,6 +96,13 @@ impl Path {
         }
     }
 
+    /// Whether application or receiver's window, and not the congestion window, held the sender back before this
+    /// acknowledgement arrived: less was in flight than `window` allowed. A window that is not used says nothing of the path,
+    /// so a controller may choose not to open it further (RFC 7661 §4.1).
+    pub fn limited(&self, window: &Window) -> bool {
+        self.flight < window.congestion as u32
+    }
+
     /// The queueing delay's share of the largest seen, 0 to 1 (paper 003 Eq. 15); 0 while no two round trips differ.
     pub fn queueing_share(&self) -> f64 {
         let range = self.max_rtt.saturating_sub(self.min_rtt).nanos();
@@ -140,61 +154,97 @@ pub trait Controller: Send {
     }
 }
 
-/// Any controller: built-in ones are dispatched by variant.
-#[allow(clippy::large_enum_variant)] // one per flow, and the flow is what is large
-pub enum Control {
-    /// TCP(α, β).
-    Aimd(Aimd),
-    /// γ, with or without δ, around TCP(α, β).
-    Gamma(Gamma<Aimd>),
-    /// Vegas.
-    Vegas(Vegas),
-    /// Westwood.
-    Westwood(Westwood),
-    /// Westwood+.
-    WestwoodPlus(WestwoodPlus),
-    /// TCP-Real.
-    Real(Real),
-    /// A program's own.
-    Custom(Box<dyn Controller>),
+/// The parameters of a controller, and how it is made. The connection's own keys ([`TcpConfig`](super::TcpConfig)) stand beside
+/// them in a scenario's table, so none of them may be used again.
+pub trait ControlLaw: Law {
+    /// The window rule.
+    type Controller: Controller + 'static;
+
+    /// The loss recovery of a connection that does not choose one.
+    const RECOVERY: Recovery;
+
+    /// The receiver measures the rate of each wave of segments and says so: [`Path::rate`], [`Path::wave`].
+    const WAVES: bool = false;
+
+    /// A controller for a new connection. The parameters have been checked; `preset` says whose habits to follow where the
+    /// controller's source and a simulator differ.
+    fn controller(&self, preset: Preset) -> Self::Controller;
+
+    /// The parameters that tell it from another of its name, for labels: `0.31, 0.875`.
+    fn shown(&self) -> Option<String> {
+        None
+    }
 }
 
-macro_rules! each {
-    ($any:expr, $controller:ident => $call:expr) => {
-        match $any {
-            Control::Aimd($controller) => $call,
-            Control::Gamma($controller) => $call,
-            Control::Vegas($controller) => $call,
-            Control::Westwood($controller) => $call,
-            Control::WestwoodPlus($controller) => $call,
-            Control::Real($controller) => $call,
-            Control::Custom($controller) => $call,
+/// Hands in a controller of the program's own, which scenarios then name like any other transport. Its name should begin
+/// with `tcp/`, as those of the built-in ones do.
+///
+/// # Errors
+/// When there is a transport of that name.
+pub fn register<C: ControlLaw>() -> Result<(), NameTaken> {
+    OWN.add::<Tcp<C>>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |tcp| std::sync::Arc::new(tcp))
+}
+
+macro_rules! at_work {
+    (() $($file:ident { $($Variant:ident($Config:ident)),+ $(,)? })+) => {
+        $(
+            pub mod $file;
+            pub use $file::{$($Config),+};
+        )+
+
+        /// Any controller: built-in ones are dispatched by variant.
+        #[allow(clippy::large_enum_variant)] // one per flow, and the flow is what is large
+        #[allow(missing_docs)] // each controller's parameters say what it is
+        pub enum Control {
+            $($($Variant(<$Config as ControlLaw>::Controller),)+)+
+            /// A program's own.
+            Own(Box<dyn Controller>),
+        }
+
+        impl Controller for Control {
+            #[inline]
+            fn on_ack(&mut self, path: &Path, window: &mut Window) {
+                match self {
+                    $($(Control::$Variant(c) => c.on_ack(path, window),)+)+
+                    Control::Own(c) => c.on_ack(path, window),
+                }
+            }
+            #[inline]
+            fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
+                match self {
+                    $($(Control::$Variant(c) => c.on_other_ack(path, window),)+)+
+                    Control::Own(c) => c.on_other_ack(path, window),
+                }
+            }
+            fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+                match self {
+                    $($(Control::$Variant(c) => c.on_loss(path, window),)+)+
+                    Control::Own(c) => c.on_loss(path, window),
+                }
+            }
+            fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+                match self {
+                    $($(Control::$Variant(c) => c.on_timeout(path, window),)+)+
+                    Control::Own(c) => c.on_timeout(path, window),
+                }
+            }
+            fn on_restart(&mut self, path: &Path, window: &mut Window) {
+                match self {
+                    $($(Control::$Variant(c) => c.on_restart(path, window),)+)+
+                    Control::Own(c) => c.on_restart(path, window),
+                }
+            }
+            fn estimate(&self) -> f64 {
+                match self {
+                    $($(Control::$Variant(c) => c.estimate(),)+)+
+                    Control::Own(c) => c.estimate(),
+                }
+            }
         }
     };
 }
 
-impl Controller for Control {
-    #[inline]
-    fn on_ack(&mut self, path: &Path, window: &mut Window) {
-        each!(self, c => c.on_ack(path, window));
-    }
-    #[inline]
-    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
-        each!(self, c => c.on_other_ack(path, window));
-    }
-    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
-        each!(self, c => c.on_loss(path, window))
-    }
-    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
-        each!(self, c => c.on_timeout(path, window))
-    }
-    fn on_restart(&mut self, path: &Path, window: &mut Window) {
-        each!(self, c => c.on_restart(path, window));
-    }
-    fn estimate(&self) -> f64 {
-        each!(self, c => c.estimate())
-    }
-}
+controllers! { at_work! () }
 
 /// The slow start threshold never falls below two segments (RFC 5681 §3.1 Eq. 4).
-pub(crate) const LEAST_THRESHOLD: f64 = 2.0;
+pub const LEAST_THRESHOLD: f64 = 2.0;

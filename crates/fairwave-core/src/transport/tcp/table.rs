@@ -1,0 +1,146 @@
+//! A TCP as a scenario writes it: the controller's keys and the connection's side by side in one table.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::control::{Control, ControlLaw};
+use super::{TcpConfig, TcpParameters, TcpReceiver, TcpSender};
+use crate::config::ConfigError;
+use crate::registry::{Checked, Law};
+use crate::transport::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
+use crate::units::{Bytes, Span};
+
+/// A controller with its connection.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Tcp<C> {
+    /// The controller's parameters.
+    #[serde(flatten)]
+    pub law: C,
+    /// The connection's.
+    #[serde(flatten)]
+    pub connection: TcpConfig,
+}
+
+/// The keys of a connection; what else stands in the table is the controller's.
+static CONNECTION_KEYS: LazyLock<Vec<String>> =
+    LazyLock::new(|| keys_of(&SchemaGenerator::default().into_root_schema_for::<TcpConfig>()));
+
+/// The keys of a table with this schema.
+pub(in crate::transport) fn keys_of(schema: &Schema) -> Vec<String> {
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map_or_else(Vec::new, |properties| properties.keys().cloned().collect())
+}
+
+impl<'de, C: ControlLaw> Deserialize<'de> for Tcp<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (connection, own): (Map<_, _>, Map<_, _>) =
+            Map::<String, Value>::deserialize(deserializer)?.into_iter().partition(|(key, _)| CONNECTION_KEYS.contains(key));
+        let connection = serde_json::from_value(Value::Object(connection)).map_err(D::Error::custom)?;
+        let law = serde_json::from_value(Value::Object(own.clone()))
+            .map_err(|error| D::Error::custom(refusal::<C>(&own, &error.to_string())))?;
+        Ok(Tcp { law, connection })
+    }
+}
+
+/// What is wrong with a table that the controller refused: a key that it does not know may be another's, or
+/// be misspelled for one of the controller's or the connection's.
+fn refusal<C: ControlLaw>(own: &Map<String, Value>, message: &str) -> String {
+    let Some(rest) = message.strip_prefix("unknown field `") else { return message.to_owned() };
+    let mut quoted = rest.split('`').step_by(2);
+    let key = quoted.next().unwrap_or_default();
+    let others = TransportConfig::names_with(key);
+    if let (Some(other), Some(value)) = (others.first(), own.get(key)) {
+        let allowed = format!("left out with {} (it belongs to {})", C::NAME, others.join(", "));
+        return ConfigError::new(key, value, allowed, format!("name = \"{other}\"")).to_string();
+    }
+    let known: Vec<String> =
+        quoted.chain(CONNECTION_KEYS.iter().map(String::as_str)).map(|key| format!("`{key}`")).collect();
+    format!("unknown field `{key}`, expected one of {}", known.join(", "))
+}
+
+impl<C: ControlLaw> JsonSchema for Tcp<C> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Tcp{}", C::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = C::json_schema(generator);
+        let mut connection = TcpConfig::json_schema(generator);
+        if let Some(Value::Object(keys)) = connection.remove("properties") {
+            let own = schema.ensure_object().entry("properties").or_insert_with(|| Value::Object(Map::new()));
+            if let Some(own) = own.as_object_mut() {
+                own.extend(keys);
+            }
+        }
+        schema
+    }
+}
+
+impl<C: ControlLaw> Checked for Tcp<C> {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.law.check()?;
+        self.connection.check()
+    }
+}
+
+impl<C: ControlLaw> Law for Tcp<C> {
+    const NAME: &'static str = C::NAME;
+}
+
+impl<C: ControlLaw> Tcp<C> {
+    /// The parameters of the connection, spelled out.
+    pub fn parameters(&self) -> TcpParameters {
+        self.connection.parameters_with(C::RECOVERY, C::WAVES)
+    }
+
+    /// As [`AnyTransport::prepare`], with the variant that stands for the controller.
+    pub(in crate::transport) fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> Prepared<'_> {
+        let parameters = Arc::new(self.parameters());
+        Prepared::new(move |context, stream| {
+            let control = variant(self.law.controller(self.connection.preset));
+            let receiver = TcpReceiver::new(context, &parameters);
+            let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
+            Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))
+        })
+    }
+}
+
+impl<C: ControlLaw> Properties for Tcp<C> {
+    fn packet(&self) -> PacketSize {
+        let parameters = self.parameters();
+        PacketSize {
+            payload: Bytes::new(u64::from(parameters.segment)),
+            header: Bytes::new(u64::from(parameters.header)),
+        }
+    }
+
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        Some(("preset", Value::from("ns2")))
+    }
+
+    fn slowest_timer(&self) -> Span {
+        self.parameters().rto.max
+    }
+
+    fn tcp(&self) -> Option<TcpParameters> {
+        Some(self.parameters())
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.law.shown()
+    }
+}
+
+/// A program's own controller: behind a virtual call.
+impl<C: ControlLaw> AnyTransport for Tcp<C> {
+    fn prepare(&self) -> Prepared<'_> {
+        self.prepare_as(|controller| Control::Own(Box::new(controller)))
+    }
+}
