@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use fairwave_core::transport::Properties;
 use fairwave_core::units::{Rate, Span};
 
 use crate::cost;
@@ -166,9 +167,9 @@ impl Scenario {
                 check_law(playout, &at.key("playout"), problems);
             }
             self.check_measures(flow, &at, problems);
-            if flow.transport.name() == "udp" && flow.traffic.name() == "bulk" {
+            if flow.transport.resolve(|_| ()).is_ok_and(|transport| !transport.carries_bulk()) && flow.traffic.name() == "bulk" {
                 problems.push(
-                    Problem::new(at.key("traffic"), "bulk data over UDP has no rate: nothing would ever stop it").help(
+                    Problem::new(at.key("traffic"), format!("bulk data over {} has no rate: nothing would ever stop it", flow.transport.name())).help(
                         "use a transport that controls its rate (`transport = \"tcp/reno\"`), or traffic with a rate",
                     ),
                 );

@@ -16,7 +16,7 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig};
-use fairwave_core::transport::TransportConfig;
+use fairwave_core::transport::{PacketSize, Properties, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
@@ -298,44 +298,27 @@ impl<T: Law> JsonSchema for Written<T> {
 }
 
 impl Written<TransportConfig> {
-    /// The transport's own configuration, with these protocol details where the scenario says nothing. In ns-2 a TCP has
-    /// ns-2's timers and windows, UDP packets have no header, and TFRC lowers the rate while the round trip rises (`ca_`).
+    /// The transport's own configuration, with these protocol details where the scenario says nothing.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
-        let ns2 = match self.name() {
-            "udp" => Some(("header", Value::from("0 B"))),
-            "tfrc" => Some(("oscillation-damping", Value::from(true))),
-            name if name.starts_with("tcp/") => Some(("preset", Value::from("ns2"))),
-            _ => None,
-        };
-        self.resolve(|table| {
-            if let (Details::Ns2, Some((key, value))) = (details, ns2) {
-                table.entry(key).or_insert(value);
-            }
-        })
-    }
-}
-
-/// The most payload bytes that a packet of this transport carries, and its header, if it is one that cuts units so.
-fn packet_of(transport: &TransportConfig) -> Option<(u64, u64)> {
-    match (transport, transport.tcp()) {
-        (_, Some((flavour, tcp))) => {
-            let parameters = tcp.parameters(flavour);
-            Some((u64::from(parameters.segment), u64::from(parameters.header)))
+        let transport = self.resolve(|_| ())?;
+        match transport.like_ns2().filter(|(key, _)| details == Details::Ns2 && !self.table.contains_key(*key)) {
+            Some((key, value)) => self.resolve(|table| {
+                table.insert(key.to_owned(), value);
+            }),
+            None => Ok(transport),
         }
-        (TransportConfig::Udp(udp), _) => Some((udp.max_payload.get(), udp.header.get())),
-        (TransportConfig::Tfrc(tfrc), _) => Some((tfrc.segment.get(), tfrc.header.get())),
-        _ => None,
     }
 }
 
-/// The most payload bytes that a packet of this transport carries; 1000 where it says nothing of it.
+/// The most payload bytes that a packet of this transport carries.
 pub(crate) fn most_payload(transport: &TransportConfig) -> u64 {
-    packet_of(transport).map_or(1000, |(most, _)| most.max(1))
+    transport.packet().payload.get().max(1)
 }
 
-/// The largest packet that a flow sends, bytes on the wire; 0 when that cannot be told.
+/// The largest packet that a flow sends, bytes on the wire.
 pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
-    let Some((most, header)) = packet_of(transport) else { return 0 };
+    let PacketSize { payload, header } = transport.packet();
+    let (most, header) = (payload.get(), header.get());
     if traffic.is_bulk() {
         return most + header;
     }

@@ -172,6 +172,13 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
         }
         return whole(Problem::new(value, what).allowed(plainly(expected)));
     }
+    // A configuration that names key, value, what is allowed and an example (`ConfigError`).
+    if let Some((what, rest)) = message.split_once(", but must be ")
+        && let Some((allowed, example)) = rest.split_once("; write for example ")
+    {
+        let problem = Problem::new(key_below(tree, path, first), what).allowed(allowed);
+        return whole(problem.help(format!("write for example {example}")));
+    }
     // A message of our own, such as that of a unit: "`10 Mbq` is not a rate: unknown unit `Mbq` (one of …); write …".
     let value = value_below(tree, path, first).unwrap_or_else(|| path.clone());
     let (what, help) = message.split_once("; write ").map_or((message, None), |(what, help)| (what, Some(help)));

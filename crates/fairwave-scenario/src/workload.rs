@@ -7,9 +7,9 @@
 
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig};
-use fairwave_core::transport::TransportConfig;
+use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::transport::tcp::Recovery;
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::Instant;
 
 use crate::law::{largest_packet, most_payload};
 
@@ -52,24 +52,20 @@ impl Workload {
     /// What flows of this kind do.
     pub fn of(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
         let (units, payload, turns) = sample(traffic);
-        let tcp = transport.tcp().map(|(flavour, tcp)| tcp.parameters(flavour));
+        let tcp = transport.tcp();
         // The receiver notes what is there; the sender what each segment carries and, over Vegas, when it left.
         let window = tcp.as_ref().map_or(0.0, |tcp| {
             let carries = if traffic.is_bulk() { 0.0 } else { 16.0 };
             let left = if tcp.recovery == Recovery::Vegas { 16.0 } else { 0.0 };
             f64::from(tcp.receiver_window) * (1.0 + carries + left)
         });
-        let longest = match transport {
-            TransportConfig::Rtcp(rtcp) => rtcp.minimum,
-            _ => tcp.map_or(Span::MAX, |tcp| tcp.rto.max),
-        };
         Workload {
             packet: 8.0 * Some(largest_packet(traffic, transport)).filter(|size| *size > 0).unwrap_or(1000) as f64,
             units,
             pieces: (payload / most_payload(transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
-            turns: turns + 1.0 / longest.seconds().max(1e-9),
-            udp: matches!(transport, TransportConfig::Udp(_) | TransportConfig::Rtcp(_)),
+            turns: turns + 1.0 / transport.slowest_timer().seconds().max(1e-9),
+            udp: !transport.controls_rate(),
             window,
         }
     }

@@ -59,11 +59,6 @@ pub trait Properties {
         true
     }
 
-    /// Its receiver judges losses: [`super::Output::verdicts`].
-    fn judges_losses(&self) -> bool {
-        false
-    }
-
     /// The time between timers that go off although nothing happens; [`Span::MAX`] for none.
     fn slowest_timer(&self) -> Span {
         Span::MAX
@@ -249,10 +244,6 @@ impl Properties for TransportConfig {
 
     fn carries_bulk(&self) -> bool {
         self.properties().carries_bulk()
-    }
-
-    fn judges_losses(&self) -> bool {
-        self.properties().judges_losses()
     }
 
     fn slowest_timer(&self) -> Span {

@@ -125,6 +125,13 @@ macro_rules! endpoints {
                     AnyReceiver::Own(r) => r.is_reactive(),
                 }
             }
+            fn judges_losses(&self) -> bool {
+                match self {
+                    $(AnyReceiver::$Variant(r) => r.judges_losses(),)+
+                    AnyReceiver::Tcp(r) => r.judges_losses(),
+                    AnyReceiver::Own(r) => r.judges_losses(),
+                }
+            }
             fn view(&self) -> ReceiverView {
                 match self {
                     $(AnyReceiver::$Variant(r) => r.view(),)+

@@ -133,6 +133,10 @@ pub trait Receiver {
     /// True for a receiver that never asks to be woken: whatever it does it does when a packet arrives, so a simulator
     /// may call it as soon as the arrival time is known.
     fn is_reactive(&self) -> bool;
+    /// True for a receiver that judges whether losses were congestion, and says so in [`Output::verdicts`].
+    fn judges_losses(&self) -> bool {
+        false
+    }
     /// What may be plotted; nothing, for a receiver that only receives.
     fn view(&self) -> ReceiverView {
         ReceiverView::default()

@@ -100,12 +100,7 @@ impl Law for DvrcConfig {
 impl Properties for DvrcConfig {
     fn packet(&self) -> PacketSize {
         PacketSize { payload: self.segment, header: self.headers() }
-    }
-
-    fn judges_losses(&self) -> bool {
-        true
-    }
-}
+    }}
 
 impl TransportLaw for DvrcConfig {
     type Sender = DvrcSender;
