@@ -4,6 +4,9 @@
 //! Everything here is a pure state machine that is told the time and what happened and answers with what to do. Nothing
 //! here owns a clock, a socket, a thread or a file, so the same code runs in virtual and in real time.
 
+// A law's file names the crate the same way here and in a program of one's own (docs/extend.md).
+extern crate self as fairwave_core;
+
 pub mod config;
 pub mod loss;
 pub mod packet;

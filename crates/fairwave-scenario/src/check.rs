@@ -167,9 +167,15 @@ impl Scenario {
                 check_law(playout, &at.key("playout"), problems);
             }
             self.check_measures(flow, &at, problems);
-            if flow.transport.resolve(|_| ()).is_ok_and(|transport| !transport.carries_bulk()) && flow.traffic.name() == "bulk" {
+            if flow.transport.resolve(|_| ()).is_ok_and(|transport| !transport.carries_bulk())
+                && flow.traffic.name() == "bulk"
+            {
                 problems.push(
-                    Problem::new(at.key("traffic"), format!("bulk data over {} has no rate: nothing would ever stop it", flow.transport.name())).help(
+                    Problem::new(
+                        at.key("traffic"),
+                        format!("bulk data over `{}` has no rate: nothing would ever stop it", flow.transport.name()),
+                    )
+                    .help(
                         "use a transport that controls its rate (`transport = \"tcp/reno\"`), or traffic with a rate",
                     ),
                 );

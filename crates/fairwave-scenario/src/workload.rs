@@ -7,8 +7,8 @@
 
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig};
-use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::transport::tcp::Recovery;
+use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::Instant;
 
 use crate::law::{largest_packet, most_payload};

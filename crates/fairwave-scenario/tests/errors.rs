@@ -249,9 +249,22 @@ fn a_misspelled_flavour_of_tcp_is_shown_with_the_nearest_one() {
 }
 
 #[test]
+fn a_key_of_another_controller_is_shown_with_whose_it_is() {
+    let said = complaint_about("transport = \"udp\"", "transport = { name = \"tcp/reno\", alpha = 2 }");
+    let belongs = "left out with tcp/reno (it belongs to tcp/aimd, tcp/gamma, tcp/gamma-delta, tcp/vegas)";
+    assert_says(&said, "25:34", &["`alpha` is 2", belongs, "write for example `name = \"tcp/aimd\"`"]);
+}
+
+#[test]
+fn a_misspelled_key_of_a_connection_is_shown_with_the_nearest_one() {
+    let said = complaint_about("transport = \"udp\"", "transport = { name = \"tcp/vegas\", recovry = \"sack\" }");
+    assert_says(&said, "25:35", &["unknown key `recovry`", "did you mean `recovery`?", "alpha, beta, gamma"]);
+}
+
+#[test]
 fn bulk_data_over_udp_is_refused() {
     let said = complaint_about("traffic = { kind = \"voice\", codec = \"g711\" }", "traffic = \"bulk\"");
-    assert_says(&said, "26:11", &["bulk data over UDP", "tcp/reno"]);
+    assert_says(&said, "26:11", &["bulk data over `udp`", "tcp/reno"]);
 }
 
 #[test]

@@ -25,9 +25,7 @@ use crate::traffic::{LayerRates, Unit};
 use crate::units::Instant;
 
 pub(crate) use choice::OWN;
-pub use choice::{
-    AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig, TransportLaw, register,
-};
+pub use choice::{AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig, TransportLaw, register};
 pub use dispatch::{AnyReceiver, AnySender};
 
 /// A unit, or a part of it, that reached the receiving application.

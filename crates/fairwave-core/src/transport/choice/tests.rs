@@ -231,7 +231,8 @@ fn what_a_transport_says_as_in_ns2_it_can_read() {
     for name in TransportConfig::BUILT_IN {
         let config: TransportConfig = name.parse().expect("a transport");
         let Some((key, value)) = config.like_ns2() else { continue };
-        let adjusted: TransportConfig = serde_json::from_value(json!({ "name": name, key: value })).expect("its own key");
+        let adjusted: TransportConfig =
+            serde_json::from_value(json!({ "name": name, key: value })).expect("its own key");
         assert_ne!(adjusted, config, "{name}");
     }
 }

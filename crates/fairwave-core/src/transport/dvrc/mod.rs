@@ -100,7 +100,8 @@ impl Law for DvrcConfig {
 impl Properties for DvrcConfig {
     fn packet(&self) -> PacketSize {
         PacketSize { payload: self.segment, header: self.headers() }
-    }}
+    }
+}
 
 impl TransportLaw for DvrcConfig {
     type Sender = DvrcSender;
@@ -133,7 +134,6 @@ impl Checked for DvrcConfig {
         check_span("most-delay", self.most_delay, "most-delay = \"200 ms\"")?;
         check_span("silence", self.silence, "silence = \"2 s\"")
     }
-
 }
 
 impl DvrcConfig {

@@ -120,7 +120,6 @@ impl Checked for RtcpConfig {
         }
         Ok(())
     }
-
 }
 
 impl TransportLaw for RtcpConfig {
@@ -128,16 +127,11 @@ impl TransportLaw for RtcpConfig {
     type Receiver = RtcpReceiver;
 
     /// The intervals between reports are drawn from `stream`.
-    fn endpoints(
-        &self,
-        context: FlowContext,
-        mut stream: Stream,
-    ) -> Result<(RtcpSender, RtcpReceiver), ConfigError> {
+    fn endpoints(&self, context: FlowContext, mut stream: Stream) -> Result<(RtcpSender, RtcpReceiver), ConfigError> {
         let seed = Seed(stream.below(u64::MAX));
         let sender = RtcpSender::new(context, self, seed.stream("sender"))?;
         Ok((sender, RtcpReceiver::new(context, self, seed.stream("receiver"))?))
     }
-
 }
 
 impl RtcpConfig {

@@ -25,11 +25,11 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::units::{Bytes, Span};
 
+#[cfg(test)]
+use flavours::Flavour;
 pub use receiver::TcpReceiver;
 pub use recovery::Recovery;
 pub use recovery::sack::PipeRule;
-#[cfg(test)]
-use flavours::Flavour;
 pub use rtt::{RtoLimits, RttClock};
 pub use sender::TcpSender;
 pub use table::Tcp;

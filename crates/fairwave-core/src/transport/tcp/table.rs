@@ -40,8 +40,9 @@ pub(in crate::transport) fn keys_of(schema: &Schema) -> Vec<String> {
 
 impl<'de, C: ControlLaw> Deserialize<'de> for Tcp<C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (connection, own): (Map<_, _>, Map<_, _>) =
-            Map::<String, Value>::deserialize(deserializer)?.into_iter().partition(|(key, _)| CONNECTION_KEYS.contains(key));
+        let (connection, own): (Map<_, _>, Map<_, _>) = Map::<String, Value>::deserialize(deserializer)?
+            .into_iter()
+            .partition(|(key, _)| CONNECTION_KEYS.contains(key));
         let connection = serde_json::from_value(Value::Object(connection)).map_err(D::Error::custom)?;
         let law = serde_json::from_value(Value::Object(own.clone()))
             .map_err(|error| D::Error::custom(refusal::<C>(&own, &error.to_string())))?;

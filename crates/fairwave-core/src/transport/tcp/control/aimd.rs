@@ -228,4 +228,65 @@ mod tests {
         assert!((friendly_alpha(0.75) - 0.5833).abs() < 1e-4);
         assert!((friendly_alpha(0.25) - 1.25).abs() < 1e-12);
     }
+
+    #[test]
+    fn a_loss_starts_from_what_is_in_use_and_leaves_two_segments() {
+        let mut window = Window { congestion: 64.0, threshold: 20.0 };
+        Aimd::new(1.0, 0.5, false).on_loss(&path(30.0), &mut window);
+        assert_eq!(window, Window { congestion: 15.0, threshold: 15.0 });
+        Aimd::new(1.0, 0.5, false).on_loss(&path(3.0), &mut window);
+        assert_eq!(window, Window { congestion: 2.0, threshold: 2.0 });
+    }
+
+    #[test]
+    fn a_timeout_keeps_beta_of_the_threshold_and_one_segment() {
+        let mut aimd = Aimd::new(0.31, 0.875, false);
+        let mut window = Window { congestion: 40.0, threshold: 20.0 };
+        assert_eq!(aimd.on_timeout(&path(40.0), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 35.0 });
+    }
+
+    #[test]
+    fn ns2_halves_out_of_slow_start_and_by_every_timeout() {
+        let mut aimd = Aimd::new(0.31, 0.875, true);
+        aimd.on_loss(&path(41.0), &mut Window { congestion: 41.0, threshold: 20.0 });
+        let mut window = Window { congestion: 30.0, threshold: 64.0 };
+        aimd.on_loss(&path(30.0), &mut window);
+        assert_eq!(window, Window { congestion: 15.0, threshold: 15.0 });
+        for (in_use, threshold) in [(31.0, 15.0), (9.0, 4.0)] {
+            aimd.on_timeout(&Path { timed_out_before: true, ..path(in_use) }, &mut window);
+            assert_eq!(window, Window { congestion: 1.0, threshold });
+        }
+    }
+
+    #[test]
+    fn in_ns2_a_timeout_or_a_restart_counts_as_the_first_decrease() {
+        let after = |first: fn(&mut Aimd)| {
+            let mut aimd = Aimd::new(0.31, 0.875, true);
+            first(&mut aimd);
+            let mut window = Window { congestion: 40.0, threshold: 20.0 };
+            aimd.on_loss(&path(40.0), &mut window);
+            window.congestion
+        };
+        let window = Window { congestion: 4.0, threshold: 2.0 };
+        assert_eq!(after(|_| {}), 20.0);
+        assert_eq!(after(|aimd| drop(aimd.on_timeout(&path(4.0), &mut window.clone()))), 35.0);
+        assert_eq!(after(|aimd| aimd.on_restart(&path(4.0), &mut window.clone())), 35.0);
+    }
+
+    #[test]
+    fn ns2_leaves_one_segment_of_window() {
+        let mut window = Window { congestion: 1.0, threshold: 2.0 };
+        Aimd::new(1.0, 0.5, true).on_loss(&path(1.0), &mut window);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 2.0 });
+    }
+
+    #[test]
+    fn parameters_left_out_are_renos_and_the_preset_is_followed() {
+        assert_eq!(AimdConfig::default().controller(Preset::Rfc), Aimd::new(1.0, 0.5, false));
+        assert_eq!(RenoConfig {}.controller(Preset::Ns2), Aimd::new(1.0, 0.5, true));
+        let config = AimdConfig { alpha: Some(0.31), beta: Some(0.875) };
+        assert_eq!(config.controller(Preset::Rfc), Aimd::new(0.31, 0.875, false));
+        assert_eq!(Aimd::new(0.31, 0.875, false).alpha(), 0.31);
+    }
 }

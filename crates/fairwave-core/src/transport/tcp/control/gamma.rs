@@ -283,4 +283,108 @@ mod tests {
         gamma.on_ack(&path(1300, 200), &mut window);
         assert_eq!(window.congestion, 10.0);
     }
+
+    #[test]
+    fn eq_16_weighs_the_extremes_by_the_upper_threshold() {
+        // Th_upper = 0.8, 100 ms and 300 ms: 100 / (0.8 · 300 + 0.2 · 100) = 100 / 260.
+        let kept = super::gamma(Span::from_millis(100), Span::from_millis(300), 0.8);
+        assert!((kept - 100.0 / 260.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn eq_15_detection_begins_at_the_upper_threshold() {
+        for (rtt, lowered) in [(149, false), (150, true)] {
+            let (mut gamma, mut window) = reno(None);
+            gamma.on_ack(&path(1000, rtt), &mut window);
+            gamma.on_ack(&path(1000 + rtt, rtt), &mut window);
+            assert_eq!(window.congestion < 30.0, lowered, "{rtt} ms");
+            assert_eq!(gamma.estimate().is_nan(), !lowered);
+        }
+    }
+
+    #[test]
+    fn it_shows_the_gamma_of_the_last_decrease() {
+        let (mut gamma, mut window) = reno(None);
+        assert!(gamma.estimate().is_nan());
+        gamma.on_ack(&path(1000, 150), &mut window);
+        gamma.on_ack(&path(1150, 150), &mut window);
+        assert!((gamma.estimate() - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_decrease_leaves_two_segments_and_takes_the_threshold_along() {
+        let mut gamma = Gamma::new(Aimd::new(1.0, 0.5, false), 0.5, 0.1, None);
+        let mut window = Window { congestion: 2.5, threshold: 2.4 };
+        gamma.on_ack(&path(1000, 150), &mut window);
+        gamma.on_ack(&path(1150, 150), &mut window);
+        assert_eq!(window, Window { congestion: 2.0, threshold: 2.0 });
+    }
+
+    #[test]
+    fn a_loss_a_timeout_or_a_restart_overtakes_a_decrease_that_is_due() {
+        type Event = fn(&mut Gamma<Aimd>, &Path, &mut Window);
+        let events: [Event; 3] = [
+            |gamma, path, window| drop(gamma.on_loss(path, window)),
+            |gamma, path, window| drop(gamma.on_timeout(path, window)),
+            |gamma, path, window| gamma.on_restart(path, window),
+        ];
+        for event in events {
+            let (mut gamma, mut window) = reno(None);
+            gamma.on_ack(&path(1000, 150), &mut window);
+            event(&mut gamma, &Path { in_use: 30.0, ..path(1100, 150) }, &mut window);
+            let mut window = Window { congestion: 15.0, threshold: 15.0 };
+            gamma.on_ack(&path(1150, 150), &mut window);
+            // Segment 1150 − 150 left before it: not even detected again.
+            gamma.on_ack(&path(1240, 150), &mut window);
+            gamma.on_ack(&path(1390, 150), &mut window);
+            assert!(window.congestion > 15.0, "{window:?}");
+        }
+    }
+
+    #[test]
+    fn losses_and_timeouts_are_the_base_controllers() {
+        let (mut gamma, mut window) = reno(None);
+        let path = Path { in_use: 30.0, ..path(1000, 150) };
+        assert_eq!(gamma.on_loss(&path, &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 15.0, threshold: 15.0 });
+        assert_eq!(gamma.on_timeout(&path, &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 15.0 });
+    }
+
+    #[test]
+    fn a_restart_is_the_base_controllers_first_decrease() {
+        let mut gamma = Gamma::new(Aimd::new(0.31, 0.875, true), 0.5, 0.1, None);
+        let mut window = Window { congestion: 40.0, threshold: 20.0 };
+        gamma.on_restart(&path(1000, 150), &mut window);
+        gamma.on_loss(&Path { in_use: 40.0, ..path(1000, 150) }, &mut window);
+        assert_eq!(window.congestion, 35.0);
+    }
+
+    #[test]
+    fn delta_counts_from_the_alpha_of_the_base() {
+        let mut gamma = Gamma::new(Aimd::new(0.5, 0.5, false), 0.5, 0.1, Some(2.0));
+        let mut window = Window { congestion: 30.0, threshold: 10.0 };
+        gamma.on_ack(&path(1000, 105), &mut window);
+        // α / 30, then (δ − α) over the window so grown.
+        let grown = 30.0 + 0.5 / 30.0;
+        assert_eq!(window.congestion, grown + 1.5 / grown);
+    }
+
+    #[test]
+    fn parameters_left_out_are_the_papers() {
+        let base = Aimd::new(1.0, 0.5, false);
+        let gamma = |config: GammaConfig| format!("{:?}", config.controller(Preset::Rfc));
+        assert_eq!(gamma(GammaConfig::default()), format!("{:?}", Gamma::new(base.clone(), 0.5, 0.1, None)));
+        let delta = |config: GammaDeltaConfig| format!("{:?}", config.controller(Preset::Ns2));
+        let ns2 = Aimd::new(1.0, 0.5, true);
+        assert_eq!(delta(GammaDeltaConfig::default()), format!("{:?}", Gamma::new(ns2, 0.5, 0.1, Some(2.0))));
+        let set = GammaDeltaConfig {
+            alpha: Some(0.3),
+            beta: Some(0.8),
+            delta: Some(3.0),
+            upper: Some(0.6),
+            lower: Some(0.2),
+        };
+        assert_eq!(delta(set), format!("{:?}", Gamma::new(Aimd::new(0.3, 0.8, true), 0.6, 0.2, Some(3.0))));
+    }
 }

@@ -248,3 +248,99 @@ controllers! { at_work! () }
 
 /// The slow start threshold never falls below two segments (RFC 5681 §3.1 Eq. 4).
 pub const LEAST_THRESHOLD: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queueing_share_is_that_of_the_largest_delay_seen() {
+        let path = |rtt: u64, max: u64| Path {
+            rtt: Span::from_millis(rtt),
+            min_rtt: Span::from_millis(100),
+            max_rtt: Span::from_millis(max),
+            ..Path::new(1000)
+        };
+        assert_eq!(path(125, 200).queueing_share(), 0.25);
+        assert_eq!(path(200, 200).queueing_share(), 1.0);
+        assert_eq!(path(100, 100).queueing_share(), 0.0);
+        assert_eq!(Path::new(1000).queueing_share(), 0.0);
+    }
+
+    #[test]
+    fn a_sender_was_limited_when_less_was_in_flight_than_the_window_allows() {
+        let window = Window { congestion: 20.9, threshold: 10.0 };
+        for (flight, limited) in [(0, true), (19, true), (20, false), (30, false)] {
+            assert_eq!(Path { flight, ..Path::new(1000) }.limited(&window), limited, "{flight}");
+        }
+    }
+
+    #[test]
+    fn slow_start_lasts_below_the_threshold() {
+        for (congestion, slow) in [(9.9, true), (10.0, false), (11.0, false)] {
+            assert_eq!(Window { congestion, threshold: 10.0 }.in_slow_start(), slow);
+        }
+    }
+
+    /// A controller whose answers tell which of its methods was asked.
+    struct Echo(f64);
+
+    impl Controller for Echo {
+        fn on_ack(&mut self, _path: &Path, window: &mut Window) {
+            window.congestion = 1.0;
+        }
+        fn on_other_ack(&mut self, _path: &Path, window: &mut Window) {
+            window.congestion = 2.0;
+        }
+        fn on_loss(&mut self, _path: &Path, window: &mut Window) -> Verdict {
+            window.congestion = 3.0;
+            Verdict::Random
+        }
+        fn on_timeout(&mut self, _path: &Path, window: &mut Window) -> Verdict {
+            window.congestion = 4.0;
+            Verdict::Random
+        }
+        fn on_restart(&mut self, _path: &Path, window: &mut Window) {
+            window.congestion = 5.0;
+        }
+        fn estimate(&self) -> f64 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_programs_own_controller_hears_of_everything() {
+        let mut control = Control::Own(Box::new(Echo(7.0)));
+        let (path, mut window) = (Path::new(1000), Window { congestion: 0.0, threshold: 0.0 });
+        control.on_ack(&path, &mut window);
+        assert_eq!(window.congestion, 1.0);
+        control.on_other_ack(&path, &mut window);
+        assert_eq!(window.congestion, 2.0);
+        assert_eq!(control.on_loss(&path, &mut window), Verdict::Random);
+        assert_eq!(window.congestion, 3.0);
+        assert_eq!(control.on_timeout(&path, &mut window), Verdict::Random);
+        assert_eq!(window.congestion, 4.0);
+        control.on_restart(&path, &mut window);
+        assert_eq!(window.congestion, 5.0);
+        assert_eq!(control.estimate(), 7.0);
+    }
+
+    #[test]
+    fn a_built_in_controller_hears_of_everything() {
+        // In ns-2 a restart counts as the first decrease, so the next loss keeps β and not a half.
+        let law = AimdConfig { alpha: Some(2.0), beta: Some(0.75) };
+        let mut control = Control::Aimd(law.controller(Preset::Ns2));
+        let (path, mut window) =
+            (Path { in_use: 40.0, ..Path::new(1000) }, Window { congestion: 40.0, threshold: 2.0 });
+        control.on_ack(&path, &mut window);
+        assert_eq!(window.congestion, 40.05);
+        control.on_other_ack(&path, &mut window);
+        assert_eq!(window.congestion, 40.05);
+        control.on_restart(&path, &mut window);
+        assert_eq!(control.on_loss(&path, &mut window), Verdict::Congestion);
+        assert_eq!(window.congestion, 30.0);
+        assert_eq!(control.on_timeout(&path, &mut window), Verdict::Congestion);
+        assert_eq!(window.congestion, 1.0);
+        assert!(control.estimate().is_nan());
+    }
+}

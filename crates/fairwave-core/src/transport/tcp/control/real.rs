@@ -280,4 +280,113 @@ mod tests {
         assert_eq!(real.on_timeout(&again, &mut window), Verdict::Congestion);
         assert_eq!(window.congestion, 1.0);
     }
+
+    #[test]
+    fn thresholds_divide_no_drop_from_small_and_small_from_large() {
+        let before = after(&[1000]).1.congestion;
+        for (rate, expected) in [(991, before + 1.0 / before), (989, before), (876, before), (874, before * 0.875)] {
+            assert_eq!(after(&[1000, rate]).1.congestion, expected, "{rate} kb/s");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_held_against_that_of_the_wave_before() {
+        let (real, window) = after(&[1000, 800, 800]);
+        let lowered = after(&[1000, 800]).1.congestion;
+        assert_eq!(window.congestion, lowered + 1.0 / lowered);
+        assert_eq!(real.estimate(), 8e5);
+        assert!(Real::new(THRESHOLDS).estimate().is_nan());
+    }
+
+    #[test]
+    fn acknowledgements_without_a_rate_say_nothing() {
+        let (mut real, mut window) = after(&[1000]);
+        let before = window.congestion;
+        real.on_ack(&path(2, 0, 110), &mut window);
+        assert_eq!((real.estimate(), window.congestion), (1e6, before + 1.0 / before));
+    }
+
+    #[test]
+    fn duplicates_bring_rates_and_do_not_open_the_window() {
+        let (mut real, mut window) = after(&[1000]);
+        let before = window.congestion;
+        real.on_other_ack(&path(2, 1000, 110), &mut window);
+        assert_eq!(window.congestion, before);
+        real.on_other_ack(&path(3, 500, 110), &mut window);
+        assert_eq!(window.congestion, before * 0.875);
+    }
+
+    #[test]
+    fn slow_start_adds_one_and_ends_with_a_large_drop() {
+        let mut real = Real::new(THRESHOLDS);
+        let mut window = Window { congestion: 20.0, threshold: 64.0 };
+        real.on_ack(&path(1, 1000, 110), &mut window);
+        real.on_ack(&path(2, 900, 110), &mut window);
+        assert_eq!(window, Window { congestion: 22.0, threshold: 64.0 }, "a small drop does not count there");
+        real.on_ack(&path(3, 700, 110), &mut window);
+        assert_eq!(window, Window { congestion: 19.25, threshold: 19.25 });
+    }
+
+    #[test]
+    fn a_large_drop_leaves_two_segments() {
+        let (mut real, _) = after(&[1000]);
+        let mut window = Window { congestion: 2.1, threshold: 2.0 };
+        real.on_ack(&path(2, 500, 110), &mut window);
+        assert_eq!(window, Window { congestion: 2.0, threshold: 2.0 });
+    }
+
+    /// The verdict on a loss after two waves of equal rate with these round trips (smallest 100 ms), in milliseconds.
+    fn verdict(rtt: u64, largest: u64) -> Verdict {
+        let mut real = Real::new(THRESHOLDS);
+        let mut window = Window { congestion: 20.0, threshold: 10.0 };
+        let at = |wave| Path { max_rtt: Span::from_millis(largest), ..path(wave, 1000, rtt) };
+        real.on_ack(&at(1), &mut window);
+        real.on_ack(&at(2), &mut window);
+        real.on_loss(&at(2), &mut window)
+    }
+
+    #[test]
+    fn jitter_is_low_up_to_half_of_the_largest_queueing_delay_or_a_tenth_of_the_smallest_round_trip() {
+        assert_eq!(verdict(149, 200), Verdict::Random);
+        assert_eq!(verdict(151, 200), Verdict::Congestion);
+        assert_eq!(verdict(109, 110), Verdict::Random);
+        assert_eq!(verdict(111, 112), Verdict::Congestion);
+    }
+
+    #[test]
+    fn the_round_trip_is_smoothed_by_an_eighth() {
+        let (mut real, mut window) = after(&[]);
+        real.on_ack(&path(1, 1000, 140), &mut window);
+        // 140 + 88 / 8 = 151.
+        real.on_ack(&path(2, 1000, 228), &mut window);
+        assert!((real.rtt - 0.151).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_loss_after_a_small_drop_is_random_and_one_before_any_rate_is_congestion() {
+        let (mut real, mut window) = after(&[1000, 900]);
+        assert_eq!(real.on_loss(&path(2, 900, 110), &mut window), Verdict::Random);
+        let (mut real, mut window) = after(&[]);
+        assert_eq!(real.on_loss(&path(0, 0, 110), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 10.0, threshold: 10.0 });
+        assert_eq!(real.on_loss(&Path { in_use: 3.0, ..path(0, 0, 110) }, &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 2.0, threshold: 2.0 });
+    }
+
+    #[test]
+    fn a_timeout_that_is_congestion_leaves_one_segment_up_to_half() {
+        let (mut real, mut window) = after(&[1000, 800]);
+        assert_eq!(real.on_timeout(&path(2, 800, 110), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 10.0 });
+        real.on_timeout(&Path { in_use: 3.0, ..path(2, 800, 110) }, &mut window);
+        assert_eq!(window.threshold, 2.0);
+    }
+
+    #[test]
+    fn thresholds_left_out_are_those_of_the_head() {
+        assert_eq!(RealConfig::default().thresholds(), THRESHOLDS);
+        let set = RealConfig { gamma: Some(0.25), hold: Some(0.02), cut: Some(0.2), jitter: Some(0.4) };
+        let expected = RealThresholds { gamma: 0.25, hold: 0.02, cut: 0.2, jitter: 0.4 };
+        assert_eq!(set.controller(Preset::Rfc), Real::new(expected));
+    }
 }

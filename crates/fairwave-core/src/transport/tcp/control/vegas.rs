@@ -239,4 +239,163 @@ mod tests {
         vegas.on_loss(&Path { in_use: 15.0, transmissions: 2, ..Path::new(1000) }, &mut window);
         assert_eq!(window.congestion, 7.0);
     }
+
+    /// Vegas after a round whose round trips were `rtt`, with 21 segments sent in it and 20 of them in flight; the smallest was 100 ms.
+    fn in_round(rtt: f64) -> (Vegas, Path) {
+        let vegas = Vegas {
+            base_rtt: 0.1,
+            round: 100,
+            sum: 20.0 * rtt,
+            count: 20,
+            ..VegasConfig::default().controller(Preset::Rfc)
+        };
+        let path = Path {
+            now: Instant::ZERO + Span::from_secs(10),
+            rtt: Span::from_millis(100),
+            unacknowledged: 101,
+            next: 121,
+            ..Path::new(1000)
+        };
+        (vegas, path)
+    }
+
+    #[test]
+    fn diff_is_what_stands_in_queues_to_the_nearest_segment() {
+        // 21 expected in a round; actually 21 · 100 ms / rtt.
+        for (rtt, diff) in [(0.1, 0.0), (0.102, 0.0), (0.105, 1.0), (0.11, 2.0), (0.115, 3.0), (0.13, 5.0)] {
+            let (mut vegas, path) = in_round(rtt);
+            assert!(vegas.estimate().is_nan());
+            vegas.on_ack(&path, &mut Window { congestion: 20.0, threshold: 2.0 });
+            assert_eq!(vegas.estimate(), diff, "{rtt} s");
+        }
+    }
+
+    #[test]
+    fn below_alpha_it_grows_above_beta_it_shrinks_between_it_rests() {
+        for (rtt, expected) in [(0.102, 20.0 + 1.0 / 20.0), (0.105, 20.0), (0.115, 20.0), (0.13, 19.0)] {
+            let (mut vegas, path) = in_round(rtt);
+            let mut window = Window { congestion: 20.0, threshold: 2.0 };
+            vegas.on_ack(&path, &mut window);
+            assert_eq!(window.congestion, expected, "{rtt} s");
+            // The second acknowledgement of the round decides nothing, and adds as the first.
+            vegas.on_ack(&Path { unacknowledged: 102, next: 122, ..path }, &mut window);
+            let again = if expected > 20.0 { expected + 1.0 / 20.0 } else { expected };
+            assert_eq!(window.congestion, again, "{rtt} s");
+        }
+    }
+
+    #[test]
+    fn it_grows_only_while_the_window_is_nearly_used() {
+        for (congestion, grows) in [(23.0, true), (23.5, false)] {
+            let (mut vegas, path) = in_round(0.1);
+            let mut window = Window { congestion, threshold: 2.0 };
+            vegas.on_ack(&path, &mut window);
+            assert_eq!(window.congestion > congestion, grows, "{congestion}");
+        }
+    }
+
+    #[test]
+    fn it_never_shrinks_below_two_segments() {
+        let (mut vegas, path) = in_round(0.2);
+        let mut window = Window { congestion: 2.5, threshold: 2.0 };
+        vegas.on_ack(&path, &mut window);
+        assert_eq!(window.congestion, 2.0);
+    }
+
+    #[test]
+    fn slow_start_doubles_in_every_other_round() {
+        let (mut vegas, path) = in_round(0.1);
+        let mut window = Window { congestion: 20.0, threshold: 64.0 };
+        vegas.on_ack(&path, &mut window);
+        assert_eq!(window.congestion, 21.0);
+        vegas.on_ack(&Path { unacknowledged: 122, next: 142, ..path }, &mut window);
+        assert_eq!(window.congestion, 21.0, "it rests in this round");
+        vegas.on_ack(&Path { unacknowledged: 143, next: 163, ..path }, &mut window);
+        assert_eq!(window.congestion, 22.0);
+    }
+
+    #[test]
+    fn it_leaves_slow_start_an_eighth_lower_when_more_than_gamma_are_queued() {
+        for (rtt, left) in [(0.105, false), (0.11, true)] {
+            let (mut vegas, path) = in_round(rtt);
+            let mut window = Window { congestion: 20.0, threshold: 64.0 };
+            vegas.on_ack(&path, &mut window);
+            let expected = if left {
+                Window { congestion: 17.5, threshold: 2.0 }
+            } else {
+                Window { congestion: 21.0, threshold: 64.0 }
+            };
+            assert_eq!(window, expected, "{rtt} s");
+        }
+        // In the round in which it does not grow it does not look either.
+        let (vegas, path) = in_round(0.13);
+        let mut vegas = Vegas { growing: true, ..vegas };
+        let mut window = Window { congestion: 20.0, threshold: 64.0 };
+        vegas.on_ack(&path, &mut window);
+        assert_eq!(window, Window { congestion: 20.0, threshold: 64.0 });
+    }
+
+    #[test]
+    fn the_increment_of_slow_start_ends_with_it() {
+        let (mut vegas, path) = in_round(0.1);
+        let mut window = Window { congestion: 20.0, threshold: 21.0 };
+        vegas.on_ack(&path, &mut window);
+        vegas.on_ack(&Path { unacknowledged: 102, next: 122, ..path }, &mut window);
+        assert_eq!(window.congestion, 21.0);
+    }
+
+    #[test]
+    fn the_base_is_the_smallest_round_trip_unless_one_segment_made_the_round() {
+        let (mut vegas, path) = in_round(0.11);
+        let mut window = Window { congestion: 20.0, threshold: 2.0 };
+        vegas.on_ack(&Path { rtt: Span::from_millis(90), ..path }, &mut window);
+        assert_eq!(vegas.base_rtt, 0.09);
+        let (mut vegas, path) = in_round(0.2);
+        vegas.on_ack(&Path { next: 101, rtt: Span::from_millis(200), ..path }, &mut window);
+        assert_eq!(vegas.base_rtt, 0.2, "what one segment met was no queue of its own");
+    }
+
+    #[test]
+    fn a_round_without_a_measurement_lasted_from_its_beginning_until_now() {
+        let (vegas, path) = in_round(0.1);
+        let mut vegas = Vegas { sum: 0.0, count: 0, round_began: 9.87, ..vegas };
+        vegas.on_ack(&path, &mut Window { congestion: 20.0, threshold: 2.0 });
+        assert_eq!(vegas.estimate(), 5.0, "130 ms, as above");
+        assert_eq!((vegas.round, vegas.round_began), (121, 10.0));
+    }
+
+    #[test]
+    fn the_first_round_is_measured_by_its_first_acknowledgement() {
+        let mut vegas = VegasConfig::default().controller(Preset::Ns2);
+        let path = Path { rtt: Span::from_millis(100), unacknowledged: 2, next: 3, ..Path::new(1000) };
+        vegas.on_ack(&path, &mut Window { congestion: 2.0, threshold: 64.0 });
+        assert_eq!((vegas.base_rtt, vegas.round, vegas.count), (0.1, 3, 1));
+    }
+
+    #[test]
+    fn losses_take_a_quarter_of_whole_segments_and_leave_two() {
+        for (in_use, left) in [(19.9, 15.0), (4.0, 3.0), (3.9, 2.0), (1.0, 2.0)] {
+            let mut window = Window { congestion: 30.0, threshold: 2.0 };
+            let verdict = Vegas::new(1.0, 3.0, 1.0).on_loss(&Path { in_use, ..Path::new(1000) }, &mut window);
+            assert_eq!((window.congestion, verdict), (left, Verdict::Congestion), "{in_use}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_begins_again_with_two_segments_up_to_half_of_what_was_in_use() {
+        for (in_use, threshold) in [(21.9, 10.0), (3.0, 2.0)] {
+            let mut window = Window { congestion: 30.0, threshold: 2.0 };
+            let verdict = Vegas::new(1.0, 3.0, 1.0).on_timeout(&Path { in_use, ..Path::new(1000) }, &mut window);
+            assert_eq!(window, Window { congestion: 2.0, threshold });
+            assert_eq!(verdict, Verdict::Congestion);
+        }
+    }
+
+    #[test]
+    fn thresholds_left_out_are_one_three_and_one() {
+        let unset = VegasConfig::default().controller(Preset::Rfc);
+        assert_eq!((unset.alpha, unset.beta, unset.gamma), (1.0, 3.0, 1.0));
+        let set = VegasConfig { alpha: Some(2.0), beta: Some(4.0), gamma: Some(3.0) }.controller(Preset::Rfc);
+        assert_eq!((set.alpha, set.beta, set.gamma), (2.0, 4.0, 3.0));
+    }
 }

@@ -195,4 +195,62 @@ mod tests {
         // 2 Mb/s · 0.1 s = 200 kb = 25 segments of 1000 bytes.
         assert!((window.threshold - 25.0).abs() < 1e-9 && (window.congestion - 25.0).abs() < 1e-9);
     }
+
+    #[test]
+    fn it_grows_as_reno_does() {
+        let mut westwood = WestwoodConfig::default().controller(Preset::Rfc);
+        let mut window = Window { congestion: 9.0, threshold: 10.0 };
+        westwood.on_ack(&ack(1000, 1), &mut window);
+        westwood.on_ack(&ack(1001, 1), &mut window);
+        assert_eq!(window.congestion, 10.1);
+    }
+
+    #[test]
+    fn acknowledgements_of_one_instant_make_one_sample_and_duplicates_count_in_it() {
+        let mut westwood = Westwood::new(0.0);
+        let mut window = Window { congestion: 10.0, threshold: 5.0 };
+        westwood.on_ack(&ack(1000, 1), &mut window);
+        westwood.on_other_ack(&ack(1000, 0), &mut window);
+        assert_eq!(westwood.estimate(), 0.0);
+        westwood.on_other_ack(&ack(1002, 0), &mut window);
+        // Two segments of 8000 bits in 2 ms, and half of it since the sample before was none.
+        assert_eq!(westwood.estimate(), 4e6);
+        assert_eq!(westwood.bandwidth(), Rate::from_bits_per_second(4_000_000));
+        assert_eq!(window.congestion, 10.1, "duplicates do not open the window");
+    }
+
+    #[test]
+    fn an_acknowledgement_covers_what_duplicates_have_not_counted() {
+        let mut count = AckedCount::default();
+        let counts = [0, 0, 5, 3, 0, 2].map(|acknowledged| count.count(&ack(0, acknowledged)));
+        assert_eq!(counts, [1, 1, 3, 3, 1, 1]);
+    }
+
+    #[test]
+    fn a_loss_does_not_open_the_window_and_a_timeout_closes_it() {
+        let mut westwood = Westwood { estimate: 2e6, ..Westwood::new(19.0 / 21.0) };
+        let mut window = Window { congestion: 20.0, threshold: 64.0 };
+        assert_eq!(westwood.on_loss(&ack(1000, 0), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 20.0, threshold: 25.0 });
+        window.threshold = 3.0;
+        assert_eq!(westwood.on_timeout(&ack(1000, 0), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 25.0 });
+    }
+
+    #[test]
+    fn without_an_estimate_or_a_round_trip_the_window_halves() {
+        let path = Path { in_use: 30.0, ..ack(1000, 0) };
+        assert_eq!(threshold_of(2e6, &path), 25.0);
+        assert_eq!(threshold_of(0.0, &path), 15.0);
+        assert_eq!(threshold_of(2e6, &Path { rtt: Span::ZERO, ..path }), 15.0);
+        assert_eq!(threshold_of(2e6, &Path { payload: 0, ..path }), 15.0);
+        assert_eq!(threshold_of(0.0, &Path { in_use: 3.0, ..path }), 2.0);
+        assert_eq!(threshold_of(1e3, &path), 2.0);
+    }
+
+    #[test]
+    fn the_pole_left_out_is_19_of_21() {
+        assert_eq!(WestwoodConfig::default().controller(Preset::Rfc), Westwood::new(19.0 / 21.0));
+        assert_eq!(WestwoodConfig { filter: Some(0.5) }.controller(Preset::Ns2), Westwood::new(0.5));
+    }
 }

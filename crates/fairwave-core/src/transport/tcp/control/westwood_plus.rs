@@ -145,4 +145,60 @@ mod tests {
         }
         assert!((westwood.estimate() - (0.9 * 8e5 + 0.1 * 16e5)).abs() < 1.0);
     }
+
+    #[test]
+    fn a_round_lasts_a_round_trip_and_50_ms_at_least() {
+        for (rtt_ms, first_sample) in [(20, 1050), (100, 1100)] {
+            let mut westwood = WestwoodPlusConfig::default().controller(Preset::Rfc);
+            let mut window = Window { congestion: 10.0, threshold: 5.0 };
+            for now in 1000..first_sample {
+                westwood.on_ack(&Path { rtt: Span::from_millis(rtt_ms), ..ack(now) }, &mut window);
+                assert_eq!(westwood.estimate(), 0.0, "{now} ms");
+            }
+            westwood.on_ack(&Path { rtt: Span::from_millis(rtt_ms), ..ack(first_sample) }, &mut window);
+            // A segment of 8000 bits every millisecond; the first acknowledgement only begins the round.
+            assert_eq!(westwood.estimate(), 8e6);
+            assert_eq!(westwood.bandwidth(), Rate::from_bits_per_second(8_000_000));
+        }
+    }
+
+    #[test]
+    fn duplicates_count_and_do_not_open_the_window() {
+        let mut westwood = WestwoodPlus::new(0.9);
+        let mut window = Window { congestion: 10.0, threshold: 5.0 };
+        for now in [1000, 1050, 1100] {
+            westwood.on_other_ack(&Path { acknowledged: 0, ..ack(now) }, &mut window);
+        }
+        assert_eq!(westwood.estimate(), 16e4);
+        assert_eq!(window.congestion, 10.0);
+    }
+
+    #[test]
+    fn it_grows_as_reno_does() {
+        let mut westwood = WestwoodPlus::new(0.9);
+        let mut window = Window { congestion: 9.0, threshold: 10.0 };
+        westwood.on_ack(&ack(1000), &mut window);
+        westwood.on_ack(&ack(1001), &mut window);
+        assert_eq!(window.congestion, 10.1);
+    }
+
+    #[test]
+    fn a_loss_falls_to_bandwidth_times_smallest_round_trip_and_a_timeout_to_one() {
+        let mut westwood = WestwoodPlus { estimate: 2e6, ..WestwoodPlus::new(0.9) };
+        // 2 Mb/s · 0.1 s = 25 segments of 1000 bytes.
+        for (before, after) in [(60.0, 25.0), (20.0, 20.0)] {
+            let mut window = Window { congestion: before, threshold: 64.0 };
+            assert_eq!(westwood.on_loss(&ack(1000), &mut window), Verdict::Congestion);
+            assert_eq!(window, Window { congestion: after, threshold: 25.0 });
+        }
+        let mut window = Window { congestion: 60.0, threshold: 64.0 };
+        assert_eq!(westwood.on_timeout(&ack(1000), &mut window), Verdict::Congestion);
+        assert_eq!(window, Window { congestion: 1.0, threshold: 25.0 });
+    }
+
+    #[test]
+    fn the_filter_left_out_is_nine_tenths() {
+        assert_eq!(WestwoodPlusConfig::default().controller(Preset::Rfc), WestwoodPlus::new(0.9));
+        assert_eq!(WestwoodPlusConfig { filter: Some(0.5) }.controller(Preset::Rfc), WestwoodPlus::new(0.5));
+    }
 }
