@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn in_ns2_a_timeout_or_a_restart_counts_as_the_first_decrease() {
-        let after = |first: fn(&mut Aimd)| {
+        let after = |first: &dyn Fn(&mut Aimd)| {
             let mut aimd = Aimd::new(0.31, 0.875, true);
             first(&mut aimd);
             let mut window = Window { congestion: 40.0, threshold: 20.0 };
@@ -269,9 +269,9 @@ mod tests {
             window.congestion
         };
         let window = Window { congestion: 4.0, threshold: 2.0 };
-        assert_eq!(after(|_| {}), 20.0);
-        assert_eq!(after(|aimd| drop(aimd.on_timeout(&path(4.0), &mut window.clone()))), 35.0);
-        assert_eq!(after(|aimd| aimd.on_restart(&path(4.0), &mut window.clone())), 35.0);
+        assert_eq!(after(&|_| {}), 20.0);
+        assert_eq!(after(&|aimd| assert_eq!(aimd.on_timeout(&path(4.0), &mut window.clone()), Verdict::Congestion)), 35.0);
+        assert_eq!(after(&|aimd| aimd.on_restart(&path(4.0), &mut window.clone())), 35.0);
     }
 
     #[test]

@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_decrease_leaves_two_segments_and_takes_the_threshold_along() {
         let mut gamma = Gamma::new(Aimd::new(1.0, 0.5, false), 0.5, 0.1, None);
-        let mut window = Window { congestion: 2.5, threshold: 2.4 };
+        let mut window = Window { congestion: 2.1, threshold: 2.05 };
         gamma.on_ack(&path(1000, 150), &mut window);
         gamma.on_ack(&path(1150, 150), &mut window);
         assert_eq!(window, Window { congestion: 2.0, threshold: 2.0 });
@@ -324,8 +324,8 @@ mod tests {
     fn a_loss_a_timeout_or_a_restart_overtakes_a_decrease_that_is_due() {
         type Event = fn(&mut Gamma<Aimd>, &Path, &mut Window);
         let events: [Event; 3] = [
-            |gamma, path, window| drop(gamma.on_loss(path, window)),
-            |gamma, path, window| drop(gamma.on_timeout(path, window)),
+            |gamma, path, window| assert_eq!(gamma.on_loss(path, window), Verdict::Congestion),
+            |gamma, path, window| assert_eq!(gamma.on_timeout(path, window), Verdict::Congestion),
             |gamma, path, window| gamma.on_restart(path, window),
         ];
         for event in events {
