@@ -1,7 +1,7 @@
 //! The two ends of a flow as the simulator keeps them: endpoint, application, counters.
 
 use fairwave_core::packet::Packet;
-use fairwave_core::traffic::{Activity, Source, Unit};
+use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::{AnyReceiver, AnySender, Sender};
 use fairwave_core::units::Instant;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fairwave_core::packet::{Class, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
-use fairwave_core::traffic::{Activity, Source};
+use fairwave_core::traffic::{Activity, Source, TrafficSource};
 use fairwave_core::transport::{
     FlowContext, Output, Prepared, Receiver, ReceiverView, Sender, SenderView, TransportConfig,
 };
@@ -72,7 +72,7 @@ impl<'p> Simulation<'p> {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
             let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
             let mut source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
-            let bulk = source.is_bulk();
+            let bulk = flow.traffic.is_bulk();
             let (class, layers) = (flow.class, flow.traffic.layers());
             let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
             let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
