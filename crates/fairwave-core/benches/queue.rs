@@ -30,8 +30,7 @@ fn packet(serial: u32) -> Packet {
 }
 
 fn queue(text: &str) -> Queue {
-    let config: QueueConfig =
-        serde_json::from_str(text).unwrap_or(QueueConfig::DropTail { capacity: Capacity::Packets(1) });
+    let config: QueueConfig = serde_json::from_str(text).unwrap_or(QueueConfig::drop_tail(Capacity::Packets(1)));
     assert!(config.check().is_ok() && serde_json::from_str::<QueueConfig>(text).is_ok(), "{text}");
     Queue::new(&config, RATE, Seed(1).stream("bench"))
 }

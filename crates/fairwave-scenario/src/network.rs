@@ -278,8 +278,9 @@ impl<'a> Configured<'a> {
             None => self.queue.resolve(|_| ()),
         };
         match queue {
-            Ok(QueueConfig::DropTail { .. }) | Err(_) => 0,
-            Ok(managed) => most_waiting(&managed),
+            Ok(queue) if queue.is_fifo_tail() => 0,
+            Ok(queue) => most_waiting(&queue),
+            Err(_) => 0,
         }
     }
 
@@ -293,7 +294,8 @@ impl<'a> Configured<'a> {
                 queue
             }
         };
-        match queue.capacity() {
+        check_sized(queue.check_before(direction.rate), packets, &self.at)?;
+        match queue.capacity {
             Capacity::Bytes(bytes) if bytes < used.largest_packet => Err(Box::new(
                 Problem::new(
                     self.at.key("capacity").key("bytes"),
@@ -321,25 +323,27 @@ fn buffer_packets(buffer: &BandwidthDelay, direction: &Direction, used: &Use) ->
     (libm::round(product) as u32).max(buffer.at_least_packets)
 }
 
-/// The queue's own configuration, checked again now that its capacity is known.
+/// The queue's own configuration with a buffer of so many packets.
 fn sized_queue(written: &Written<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
     let queue = match packets {
         Some(packets) => written.with_packets(packets),
         None => written.resolve(|_| ()),
     };
-    let queue = queue.map_err(|error| Problem::new(at.clone(), error.to_string()))?;
-    if let Err(ConfigError { key, value, allowed, example }) = queue.check() {
-        let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
-        let sized = packets.map_or_else(String::new, |packets| format!(" in a buffer of {packets} packets"));
-        let problem = Problem::new(place, format!("`{key}` is {value}{sized}")).allowed(allowed);
-        return Err(Box::new(problem.help(format!("write for example `{example}`"))));
-    }
-    Ok(queue)
+    Ok(queue.map_err(|error| Problem::new(at.clone(), error.to_string()))?)
+}
+
+/// What a queue says of its parameters, now that the buffer is sized and the link's rate is known.
+fn check_sized(checked: Result<(), ConfigError>, packets: Option<u32>, at: &Path) -> Result<(), Box<Problem>> {
+    let Err(ConfigError { key, value, allowed, example }) = checked else { return Ok(()) };
+    let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
+    let sized = packets.map_or_else(String::new, |packets| format!(" in a buffer of {packets} packets"));
+    let problem = Problem::new(place, format!("`{key}` is {value}{sized}")).allowed(allowed);
+    Err(Box::new(problem.help(format!("write for example `{example}`"))))
 }
 
 /// How many packets a queue holds at most, the smallest of which are acknowledgements.
 fn most_waiting(queue: &QueueConfig) -> u64 {
-    match queue.capacity() {
+    match queue.capacity {
         Capacity::Packets(packets) => u64::from(packets),
         Capacity::Bytes(bytes) => bytes / 40,
     }

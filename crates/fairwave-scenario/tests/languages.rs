@@ -246,9 +246,8 @@ fn varied<T: Clone + std::fmt::Debug + Ord + 'static>(
 fn queue() -> impl Strategy<Value = Written<QueueConfig>> {
     prop_oneof![
         Just(Written::default()),
-        (1u32..10_000).prop_map(|packets| {
-            Written::of(&QueueConfig::DropTail { capacity: Capacity::Packets(packets) }).expect("a queue")
-        }),
+        (1u32..10_000)
+            .prop_map(|packets| { Written::of(&QueueConfig::drop_tail(Capacity::Packets(packets))).expect("a queue") }),
         (0.0..8.0, 1u32..100).prop_map(|(bdp, at_least_packets)| {
             let capacity = BandwidthDelay { bdp, at_least_packets, ..BandwidthDelay::default() };
             serde_json::from_value(json!({ "capacity": capacity })).expect("a queue")

@@ -26,7 +26,7 @@ fn link<'a>(plan: &'a Plan, name: &str) -> &'a LinkPlan {
 }
 
 fn packets(link: &LinkPlan) -> u32 {
-    match link.queue.capacity() {
+    match link.queue.capacity {
         Capacity::Packets(packets) => packets,
         Capacity::Bytes(_) => panic!("{} counts bytes", link.name),
     }

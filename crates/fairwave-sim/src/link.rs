@@ -65,10 +65,10 @@ pub struct Link {
 impl Link {
     /// A link as planned; its random streams are those that bear its name.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
-        plan.queue.check()?;
+        plan.queue.check_before(plan.rate)?;
         plan.loss.check()?;
         let service = if plan.queue.is_fifo_tail() {
-            Service::Fifo(Fifo::new(plan.queue.capacity()))
+            Service::Fifo(Fifo::new(plan.queue.capacity))
         } else {
             Service::Managed(Box::new(Managed {
                 queue: Queue::new(&plan.queue, plan.rate, seed.stream(&format!("link.{}.queue", plan.name))),

@@ -131,7 +131,7 @@ impl Case {
             bottleneck: megabits(self.bottleneck_mbps),
             access: megabits(self.access_mbps),
             // ns-2's limit counts the place of the arrival.
-            queue: QueueConfig::DropTail { capacity: Capacity::Packets(self.buffer_limit - 1) },
+            queue: QueueConfig::drop_tail(Capacity::Packets(self.buffer_limit - 1)),
             duration: Span::from_seconds(self.duration_s),
             warmup: Span::from_seconds(self.warm_s),
             ..Dumbbell::default()

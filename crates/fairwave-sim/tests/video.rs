@@ -16,7 +16,7 @@ fn run_dvrc(loss: f64, reno: usize) -> RunResult {
         bottleneck: q("1 Mb/s"),
         bottleneck_delay: q("25 ms"),
         access: q("10 Mb/s"),
-        queue: QueueConfig::DropTail { capacity: Capacity::Packets(9) },
+        queue: QueueConfig::drop_tail(Capacity::Packets(9)),
         loss: BernoulliConfig { rate: loss }.into(),
         duration: q("30 s"),
         ..Dumbbell::default()

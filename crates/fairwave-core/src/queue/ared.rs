@@ -11,25 +11,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Capacity, check_thresholds};
-use super::red::{MEAN_PACKET, Mode, Parameters, Red, TARGET_DELAY, automatic, packets_per_second};
+use super::config::{Capacity, check_reachable, check_thresholds};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::red::{MEAN_PACKET, Mode, Parameters, Red, SLOW, TARGET_DELAY, automatic, packets_per_second};
 use super::red::{check_probability, check_size};
 use super::ticker::Ticker;
-use super::victim::Victim;
-use super::{Arrival, Verdict};
 use crate::config::{ConfigError, check_span};
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Parameters of Adaptive RED.
+/// Adaptive RED (Floyd, Gummadi & Shenker 2001).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AredConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
-    /// Which packet goes when one must.
-    #[serde(default)]
-    pub victim: Victim,
     /// Average queue, in (mean) packets, below which nothing is dropped early; automatic when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
@@ -65,15 +60,34 @@ fn mean_packet() -> Bytes {
     MEAN_PACKET
 }
 
-impl AredConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        check_thresholds(self.min_threshold, self.max_threshold, self.capacity, self.mean_packet)?;
+impl Checked for AredConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_probability("weight", self.weight.unwrap_or(1.0), "weight = 0.002")?;
         check_span("target-delay", self.target_delay, "target-delay = \"5 ms\"")?;
         check_span("interval", self.interval, "interval = \"500 ms\"")?;
         check_size("mean-packet", self.mean_packet)
     }
+}
 
+impl Law for AredConfig {
+    const NAME: &'static str = "ared";
+}
+
+impl DisciplineLaw for AredConfig {
+    type Discipline = Ared;
+
+    fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
+        check_thresholds(self.min_threshold, self.max_threshold, capacity, self.mean_packet)?;
+        let min_threshold = self.resolve(rate.unwrap_or(SLOW)).min_threshold;
+        check_reachable(min_threshold, capacity, self.mode, self.mean_packet)
+    }
+
+    fn discipline(&self, _capacity: Capacity, rate: Rate) -> Ared {
+        Ared { red: Red::new(self.resolve(rate)), ticker: Ticker::new(self.interval) }
+    }
+}
+
+impl AredConfig {
     fn resolve(&self, rate: Rate) -> Parameters {
         let per_second = packets_per_second(rate, self.mean_packet);
         let (floor, weight) = automatic(per_second, self.target_delay);
@@ -86,6 +100,7 @@ impl AredConfig {
             max_p: 0.1,
             gentle: true,
             mode: self.mode,
+            by_size: self.mode == Mode::Bytes,
             mean_packet: self.mean_packet,
             per_second,
             wait: false,
@@ -95,8 +110,8 @@ impl AredConfig {
 
 /// Adaptive RED at work.
 #[derive(Clone, Debug)]
-pub(super) struct Ared {
-    pub red: Red,
+pub struct Ared {
+    red: Red,
     ticker: Ticker,
 }
 
@@ -105,15 +120,6 @@ impl Ared {
     const MAX_P: (f64, f64) = (0.01, 0.5);
     /// The target range of the average, as parts of the way from min-threshold to max-threshold.
     const TARGET: (f64, f64) = (0.4, 0.6);
-
-    pub fn new(config: &AredConfig, rate: Rate) -> Self {
-        Ared { red: Red::new(config.resolve(rate)), ticker: Ticker::new(config.interval) }
-    }
-
-    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        self.catch_up(arrival.now);
-        self.red.arrive(arrival, stream)
-    }
 
     /// Adapts max-p for every period that has ended before `now`.
     fn catch_up(&mut self, now: Instant) {
@@ -139,14 +145,24 @@ impl Ared {
     }
 }
 
+impl Discipline for Ared {
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now);
+        self.red.arrive(arrival, stream)
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.red.average)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ared() -> Ared {
-        let config: AredConfig =
-            serde_json::from_str(r#"{"capacity":{"packets":100},"min-threshold":5,"max-threshold":15}"#).expect("ared");
-        Ared::new(&config, Rate::from_bits_per_second(10_000_000))
+        let config: AredConfig = serde_json::from_str(r#"{"min-threshold":5,"max-threshold":15}"#).expect("ared");
+        config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(10_000_000))
     }
 
     fn after(average: f64, periods: u64) -> f64 {

@@ -17,11 +17,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
 use super::red::{check_probability, check_size};
-use super::victim::Victim;
-use super::{Arrival, Verdict};
 use crate::config::{ConfigError, check_between};
 use crate::packet::Packet;
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate};
 
 /// Whose AVQ it is, where the authors and ns-2 differ.
@@ -38,15 +39,10 @@ pub enum AvqPreset {
     Ns2,
 }
 
-/// Parameters of AVQ.
+/// Adaptive virtual queue (Kunniyur & Srikant 2001).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AvqConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
-    /// Which packet goes when one must.
-    #[serde(default)]
-    pub victim: Victim,
     /// Whose AVQ.
     #[serde(default, skip_serializing_if = "is_authors")]
     pub preset: AvqPreset,
@@ -80,8 +76,8 @@ fn mean_packet() -> Bytes {
     Bytes::new(1000)
 }
 
-impl AvqConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+impl Checked for AvqConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.15")?;
         check_probability("gamma", self.gamma, "gamma = 0.98")?;
         check_size("mean-packet", self.mean_packet)?;
@@ -89,9 +85,36 @@ impl AvqConfig {
     }
 }
 
+impl Law for AvqConfig {
+    const NAME: &'static str = "avq";
+}
+
+impl DisciplineLaw for AvqConfig {
+    type Discipline = Avq;
+
+    fn discipline(&self, capacity: Capacity, rate: Rate) -> Avq {
+        let link = rate.bits_per_second() as f64 / 8.0;
+        let real = match capacity {
+            Capacity::Packets(packets) => f64::from(packets) * self.mean_packet.get() as f64,
+            Capacity::Bytes(bytes) => bytes as f64,
+        };
+        let ns2 = self.preset == AvqPreset::Ns2;
+        Avq {
+            counts_drops: !ns2,
+            alpha: self.alpha,
+            gamma: self.gamma,
+            link,
+            buffer: self.virtual_buffer.map_or(real, |size| size.get() as f64),
+            queue: 0.0,
+            capacity: if ns2 { 0.8 * link } else { link },
+            updated: Instant::ZERO,
+        }
+    }
+}
+
 /// AVQ at work.
 #[derive(Clone, Debug)]
-pub(super) struct Avq {
+pub struct Avq {
     /// What is dropped counts as arrived.
     counts_drops: bool,
     alpha: f64,
@@ -107,33 +130,9 @@ pub(super) struct Avq {
     updated: Instant,
 }
 
-impl Avq {
-    pub fn new(config: &AvqConfig, rate: Rate) -> Self {
-        let link = rate.bits_per_second() as f64 / 8.0;
-        let real = match config.capacity {
-            Capacity::Packets(packets) => f64::from(packets) * config.mean_packet.get() as f64,
-            Capacity::Bytes(bytes) => bytes as f64,
-        };
-        let ns2 = config.preset == AvqPreset::Ns2;
-        Avq {
-            counts_drops: !ns2,
-            alpha: config.alpha,
-            gamma: config.gamma,
-            link,
-            buffer: config.virtual_buffer.map_or(real, |size| size.get() as f64),
-            queue: 0.0,
-            capacity: if ns2 { 0.8 * link } else { link },
-            updated: Instant::ZERO,
-        }
-    }
-
-    /// The virtual capacity in bits per second.
-    pub fn capacity(&self) -> f64 {
-        8.0 * self.capacity
-    }
-
+impl Discipline for Avq {
     #[inline]
-    pub fn arrive(&mut self, arrival: &Arrival<'_>) -> Verdict {
+    fn arrive(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
         let elapsed = arrival.now.since(self.updated).seconds();
         self.updated = arrival.now;
         let size = f64::from(arrival.packet.wire);
@@ -151,33 +150,38 @@ impl Avq {
     /// A packet was to be dropped on arrival, and another went in its place: what the real queue holds more, or less, the
     /// virtual queue holds too.
     #[inline]
-    pub fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+    fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
         let grown = f64::from(arrival.wire) - f64::from(victim.wire);
         self.queue = (self.queue + grown).max(0.0);
         if !self.counts_drops {
             self.capacity = (self.capacity - self.alpha * grown).clamp(0.0, self.link);
         }
     }
+
+    /// The virtual capacity in bits per second.
+    fn average(&self) -> Option<f64> {
+        Some(8.0 * self.capacity)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::buffer::Buffer;
-    use super::super::testing::{feed, packet};
+    use super::super::testing::{feed, packet, stream};
     use super::*;
     use crate::packet::Class;
     use crate::units::Span;
 
     /// On a link of 1 MB/s.
     fn avq(extra: &str) -> Avq {
-        let config: AvqConfig =
-            serde_json::from_str(&format!(r#"{{"capacity":{{"bytes":10000}}{extra}}}"#)).expect("avq");
-        Avq::new(&config, Rate::from_bits_per_second(8_000_000))
+        let config: AvqConfig = serde_json::from_str(&format!("{{{extra}}}")).expect("avq");
+        config.discipline(Capacity::Bytes(10_000), Rate::from_bits_per_second(8_000_000))
     }
 
     fn arrive(avq: &mut Avq, now: Instant, size: u16) -> bool {
         let (packet, buffer) = (packet(0, size, Class::Tcp), Buffer::with_capacity(0));
-        avq.arrive(&Arrival { now, packet: &packet, buffer: &buffer, idle: Span::ZERO }) == Verdict::Drop
+        avq.arrive(&Arrival { now, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false }, &mut stream())
+            == Verdict::Drop
     }
 
     #[test]
@@ -194,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_overflows_the_virtual_queue_goes_although_the_real_one_is_empty() {
-        let mut avq = avq(r#","virtual-buffer":"2500 B""#);
+        let mut avq = avq(r#""virtual-buffer":"2500 B""#);
         assert!(!arrive(&mut avq, Instant::ZERO, 1000));
         assert!(!arrive(&mut avq, Instant::ZERO, 1000));
         assert!(arrive(&mut avq, Instant::ZERO, 1000));
@@ -206,7 +210,7 @@ mod tests {
     #[test]
     fn as_in_ns2_a_load_that_does_not_yield_gets_the_desired_utilization() {
         for load in [1.2, 2.0, 8.0] {
-            let (mut avq, mut admitted) = (avq(r#","preset":"ns2""#), 0.0_f64);
+            let (mut avq, mut admitted) = (avq(r#""preset":"ns2""#), 0.0_f64);
             feed(Instant::ZERO, 200.0, 1e-3 / load, |now| {
                 if !arrive(&mut avq, now, 1000) && now > Instant::ZERO + Span::from_secs(100) {
                     admitted += 1.0;

@@ -3,36 +3,42 @@
 //! A slab of nodes threaded by doubly linked lists, one through all packets, one through those of each class and one through
 //! those of each video layer above the base, and a vector of occupied places for uniformly random choice. Paper 004 §3
 //! needs the front-most packet of a class and the bytes that each class holds; paper 002 §3.3 the highest layer; RED's and
-//! CHOKe's variants need the tail, the front and a random packet.
-//! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets.
+//! CHOKe's variants need the tail, the front and a random packet. For disciplines that serve flow by flow there is a list
+//! per flow, too ([`super::flows`]); the others do without.
+//! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets (and flows).
 
-use crate::packet::{Class, Packet};
+use super::flows::Flows;
+use crate::packet::{Class, FlowId, Packet};
 use crate::traffic::LayerRates;
 use crate::units::Instant;
 
 /// No node: the end of a list.
-const NIL: u32 = u32::MAX;
+pub(super) const NIL: u32 = u32::MAX;
 
-/// A packet that waits, by its place in the slab. Valid until that packet leaves.
+/// A packet that waits. Valid until that packet leaves; later it names nothing, or another packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place(u32);
+pub struct Place(pub(super) u32);
 
 /// Two ends of a linked list.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
-    front: u32,
-    back: u32,
+pub(super) struct Ends {
+    pub front: u32,
+    pub back: u32,
 }
 
 impl Ends {
-    const EMPTY: Ends = Ends { front: NIL, back: NIL };
+    pub const EMPTY: Ends = Ends { front: NIL, back: NIL };
 }
 
 /// Neighbours in one linked list. In a free node, `next` of the order list is the next free one.
 #[derive(Clone, Copy, Debug)]
-struct Links {
-    previous: u32,
-    next: u32,
+pub(super) struct Links {
+    pub previous: u32,
+    pub next: u32,
+}
+
+impl Links {
+    pub const NONE: Links = Links { previous: NIL, next: NIL };
 }
 
 #[derive(Clone, Debug)]
@@ -46,18 +52,30 @@ struct Node {
     index: u32,
 }
 
-/// How much waits, of everything or of one class.
+/// How much waits, of everything, of one class or of one flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Tally {
+pub struct Tally {
     /// Packets.
     pub packets: u32,
     /// Bytes on the wire.
     pub bytes: u64,
 }
 
+impl Tally {
+    pub(super) fn add(&mut self, size: u64) {
+        self.packets += 1;
+        self.bytes += size;
+    }
+
+    pub(super) fn take(&mut self, size: u64) {
+        self.packets -= 1;
+        self.bytes -= size;
+    }
+}
+
 /// Packets waiting.
 #[derive(Clone, Debug)]
-pub(super) struct Buffer {
+pub struct Buffer {
     nodes: Vec<Node>,
     occupied: Vec<u32>,
     free: u32,
@@ -67,11 +85,14 @@ pub(super) struct Buffer {
     layers: [Ends; LayerRates::MOST - 1],
     total: Tally,
     per_class: [Tally; 3],
-    /// When the packet came that `pop_front` took last.
-    popped: Instant,
+    /// One list per flow, for disciplines that ask for it.
+    flows: Option<Box<Flows>>,
+    /// When the packet came that was taken last to be sent.
+    served: Instant,
 }
 
-/// The links of one list are reached through a selector, so that both lists share their code.
+/// Puts a node at the end of a list. The links of the list are reached through a selector, so that all lists share their
+/// code.
 macro_rules! append {
     ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
         let back = $ends.back;
@@ -85,6 +106,7 @@ macro_rules! append {
     }};
 }
 
+/// Takes a node out of a list.
 macro_rules! unlink {
     ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
         let Links { previous, next } = $nodes[$place as usize].$list;
@@ -101,9 +123,11 @@ macro_rules! unlink {
     }};
 }
 
+pub(super) use {append, unlink};
+
 impl Buffer {
     /// An empty buffer that holds `expected` packets before it allocates again.
-    pub fn with_capacity(expected: usize) -> Self {
+    pub(super) fn with_capacity(expected: usize) -> Self {
         Buffer {
             nodes: Vec::with_capacity(expected),
             occupied: Vec::with_capacity(expected),
@@ -113,8 +137,14 @@ impl Buffer {
             layers: [Ends::EMPTY; LayerRates::MOST - 1],
             total: Tally::default(),
             per_class: [Tally::default(); 3],
-            popped: Instant::ZERO,
+            flows: None,
+            served: Instant::ZERO,
         }
+    }
+
+    /// The same, with a list per flow.
+    pub(super) fn by_flow(expected: usize) -> Self {
+        Buffer { flows: Some(Box::default()), ..Self::with_capacity(expected) }
     }
 
     /// Everything that waits.
@@ -133,9 +163,9 @@ impl Buffer {
     }
 
     /// Puts a packet behind all others.
-    pub fn push(&mut self, now: Instant, packet: Packet) {
+    pub(super) fn push(&mut self, now: Instant, packet: Packet) {
         let index = self.occupied.len() as u32;
-        let unlinked = Links { previous: NIL, next: NIL };
+        let unlinked = Links::NONE;
         let node = Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index };
         let place = if self.free == NIL {
             self.nodes.push(node);
@@ -152,18 +182,18 @@ impl Buffer {
         if let Some(above) = above_base(&packet) {
             append!(self.nodes, self.layers[above], layer, place);
         }
+        if let Some(flows) = &mut self.flows {
+            flows.push(place, &packet);
+        }
         let size = u64::from(packet.wire);
-        self.total.packets += 1;
-        self.total.bytes += size;
-        let class = &mut self.per_class[packet.class as usize];
-        class.packets += 1;
-        class.bytes += size;
+        self.total.add(size);
+        self.per_class[packet.class as usize].add(size);
     }
 
-    /// Takes a packet out, wherever it waits.
-    pub fn remove(&mut self, place: Place) -> Packet {
+    /// Takes a packet out, wherever it waits; `None` if nothing waits there any more.
+    pub fn remove(&mut self, place: Place) -> Option<Packet> {
+        let Node { packet, index, .. } = *self.waiting(place)?;
         let place = place.0;
-        let Node { packet, index, .. } = self.nodes[place as usize];
         self.occupied.swap_remove(index as usize);
         if let Some(&moved) = self.occupied.get(index as usize) {
             self.nodes[moved as usize].index = index;
@@ -173,28 +203,31 @@ impl Buffer {
         if let Some(above) = above_base(&packet) {
             unlink!(self.nodes, self.layers[above], layer, place);
         }
+        if let Some(flows) = &mut self.flows {
+            flows.remove(place, &packet);
+        }
         self.nodes[place as usize].order.next = self.free;
         self.free = place;
         let size = u64::from(packet.wire);
-        self.total.packets -= 1;
-        self.total.bytes -= size;
-        let class = &mut self.per_class[packet.class as usize];
-        class.packets -= 1;
-        class.bytes -= size;
-        packet
+        self.total.take(size);
+        self.per_class[packet.class as usize].take(size);
+        Some(packet)
     }
 
-    /// Takes the packet that has waited longest, and says since when.
+    /// Takes a packet to be sent, and says since when it has waited; `None` if nothing waits there any more.
+    pub fn serve(&mut self, place: Place) -> Option<(Packet, Instant)> {
+        self.served = self.waiting(place)?.arrived;
+        Some((self.remove(place)?, self.served))
+    }
+
+    /// Takes the packet that has waited longest, to be sent, and says since when.
     pub fn pop_front(&mut self) -> Option<(Packet, Instant)> {
-        let front = self.front()?;
-        let arrived = self.nodes[front.0 as usize].arrived;
-        self.popped = arrived;
-        Some((self.remove(front), arrived))
+        self.serve(self.front()?)
     }
 
-    /// When the packet came that was taken last by [`Buffer::pop_front`].
-    pub fn last_popped(&self) -> Instant {
-        self.popped
+    /// When the packet came that was taken last to be sent.
+    pub(super) fn last_served(&self) -> Instant {
+        self.served
     }
 
     /// The packet that has waited longest.
@@ -224,12 +257,39 @@ impl Buffer {
 
     /// The packet that came just before this one.
     pub fn before(&self, place: Place) -> Option<Place> {
-        at(self.nodes[place.0 as usize].order.previous)
+        at(self.waiting(place)?.order.previous)
     }
 
-    /// The packet at a place.
-    pub fn packet(&self, place: Place) -> &Packet {
-        &self.nodes[place.0 as usize].packet
+    /// The packet at a place; `None` if nothing waits there any more.
+    pub fn packet(&self, place: Place) -> Option<&Packet> {
+        self.waiting(place).map(|node| &node.packet)
+    }
+
+    /// What waits of one flow; nothing in a buffer without lists per flow ([`super::Nature::by_flow`]).
+    pub fn of_flow(&self, flow: FlowId) -> Tally {
+        self.flows.as_ref().map_or(Tally::default(), |flows| flows.tally(flow))
+    }
+
+    /// The packet of a flow that has waited longest.
+    pub fn front_of_flow(&self, flow: FlowId) -> Option<Place> {
+        self.flows.as_ref().and_then(|flows| at(flows.ends(flow).front))
+    }
+
+    /// The packet of a flow that came last.
+    pub fn back_of_flow(&self, flow: FlowId) -> Option<Place> {
+        self.flows.as_ref().and_then(|flows| at(flows.ends(flow).back))
+    }
+
+    /// The flow that comes after `flow` in the round of those of which packets wait: in the order in which they came to
+    /// wait, the first again after the last. With `None`, or a flow of which nothing waits, the first.
+    pub fn flow_after(&self, flow: Option<FlowId>) -> Option<FlowId> {
+        self.flows.as_ref().and_then(|flows| flows.after(flow))
+    }
+
+    /// The node at a place where a packet waits.
+    fn waiting(&self, place: Place) -> Option<&Node> {
+        let node = self.nodes.get(place.0 as usize)?;
+        (self.occupied.get(node.index as usize) == Some(&place.0)).then_some(node)
     }
 }
 
@@ -303,18 +363,18 @@ mod tests {
                     Operation::RemoveFrontOf(class) => {
                         let class = Class::ALL[class];
                         let found = slow.0.iter().position(|p| p.class == class);
-                        (fast.front_of(class).map(|place| fast.remove(place)), found.map(|i| slow.0.remove(i)))
+                        (fast.front_of(class).and_then(|place| fast.remove(place)), found.map(|i| slow.0.remove(i)))
                     }
-                    Operation::RemoveBack => (fast.back().map(|place| fast.remove(place)), slow.0.pop()),
+                    Operation::RemoveBack => (fast.back().and_then(|place| fast.remove(place)), slow.0.pop()),
                     Operation::RemoveBackOfHighestLayer => {
                         let highest = slow.0.iter().map(|p| p.layer.min(7)).max();
                         let found = highest.and_then(|layer| slow.0.iter().rposition(|p| p.layer.min(7) == layer));
-                        let got = fast.back_of_highest_layer().map(|place| fast.remove(place));
+                        let got = fast.back_of_highest_layer().and_then(|place| fast.remove(place));
                         (got, found.map(|i| slow.0.remove(i)))
                     }
                     Operation::RemoveAny(draw) => {
                         let place = fast.any(draw % u64::from(fast.total().packets.max(1)));
-                        let got = place.map(|place| fast.remove(place));
+                        let got = place.and_then(|place| fast.remove(place));
                         // The order of the choice is the buffer's own; the twin follows it.
                         let found = got.and_then(|packet| slow.0.iter().position(|p| *p == packet));
                         (got, found.map(|i| slow.0.remove(i)))
@@ -340,7 +400,11 @@ mod tests {
         for _ in 0..3 {
             let _ = buffer.pop_front();
         }
-        let mut flows: Vec<_> = (0..7).filter_map(|i| buffer.any(i)).map(|place| buffer.packet(place).flow.0).collect();
+        let mut flows: Vec<_> = (0..7)
+            .filter_map(|i| buffer.any(i))
+            .filter_map(|place| buffer.packet(place))
+            .map(|packet| packet.flow.0)
+            .collect();
         flows.sort_unstable();
         assert_eq!(flows, (3..10).collect::<Vec<_>>());
         assert_eq!(buffer.any(7), None);

@@ -12,18 +12,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, check_thresholds};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
 use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
-use super::{Arrival, Verdict};
 use crate::config::ConfigError;
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate};
 
-/// Parameters of CHOKe: RED's, and how many packets an arrival is compared with.
+/// CHOKe (Pan, Prabhakar & Psounis 2000). RED's parameters, and how many packets an arrival is compared with.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ChokeConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
     /// Average queue, in (mean) packets, below which every packet is admitted.
     #[serde(default = "min_threshold")]
     pub min_threshold: f64,
@@ -71,9 +70,8 @@ fn candidates() -> u32 {
     1
 }
 
-impl ChokeConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        check_thresholds(Some(self.min_threshold), Some(self.max_threshold), self.capacity, self.mean_packet)?;
+impl Checked for ChokeConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_probability("weight", self.weight, "weight = 0.002")?;
         check_probability("max-p", self.max_p, "max-p = 0.1")?;
         check_size("mean-packet", self.mean_packet)?;
@@ -82,7 +80,27 @@ impl ChokeConfig {
         }
         Ok(())
     }
+}
 
+impl Law for ChokeConfig {
+    const NAME: &'static str = "choke";
+}
+
+impl DisciplineLaw for ChokeConfig {
+    type Discipline = Choke;
+    const NATURE: Nature =
+        Nature { own_victim: Some("CHOKe drops the arrival, and the packet that it matches"), ..Nature::FIFO };
+
+    fn fits(&self, capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+        check_thresholds(Some(self.min_threshold), Some(self.max_threshold), capacity, self.mean_packet)
+    }
+
+    fn discipline(&self, _capacity: Capacity, rate: Rate) -> Choke {
+        Choke { red: Red::new(self.resolve(rate)), candidates: self.candidates }
+    }
+}
+
+impl ChokeConfig {
     fn resolve(&self, rate: Rate) -> Parameters {
         Parameters {
             min_threshold: self.min_threshold,
@@ -91,6 +109,7 @@ impl ChokeConfig {
             max_p: self.max_p,
             gentle: false,
             mode: self.mode,
+            by_size: self.mode == Mode::Bytes,
             mean_packet: self.mean_packet,
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
@@ -100,29 +119,29 @@ impl ChokeConfig {
 
 /// CHOKe at work.
 #[derive(Clone, Debug)]
-pub(super) struct Choke {
-    pub red: Red,
+pub struct Choke {
+    red: Red,
     candidates: u32,
 }
 
-impl Choke {
-    pub fn new(config: &ChokeConfig, rate: Rate) -> Self {
-        Choke { red: Red::new(config.resolve(rate)), candidates: config.candidates }
-    }
-
-    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+impl Discipline for Choke {
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.red.update(arrival);
         if self.red.average >= self.red.parameters.min_threshold {
             let waiting = u64::from(arrival.buffer.total().packets);
             for _ in 0..self.candidates {
                 if let Some(place) = arrival.buffer.any(stream.below(waiting))
-                    && arrival.buffer.packet(place).flow == arrival.packet.flow
+                    && arrival.buffer.packet(place).is_some_and(|waiting| waiting.flow == arrival.packet.flow)
                 {
                     return Verdict::DropBoth(place);
                 }
             }
         }
         if self.red.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.red.average)
     }
 }
 
@@ -136,16 +155,15 @@ mod tests {
 
     /// What becomes of an arrival of flow 1 that finds these flows waiting, at an average of `average`.
     fn verdict(average: f64, waiting: &[u32]) -> Verdict {
-        let config: ChokeConfig =
-            serde_json::from_str(r#"{"capacity":{"packets":100},"weight":1e-9,"max-p":1e-9}"#).expect("choke");
-        let mut choke = Choke::new(&config, Rate::from_bits_per_second(1_000_000));
+        let config: ChokeConfig = serde_json::from_str(r#"{"weight":1e-9,"max-p":1e-9}"#).expect("choke");
+        let mut choke = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
         choke.red.average = average;
         let mut buffer = Buffer::with_capacity(0);
         for &flow in waiting {
             buffer.push(Instant::ZERO, packet(flow, 500, Class::Tcp));
         }
         let packet = packet(1, 500, Class::Tcp);
-        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
         choke.arrive(&arrival, &mut stream())
     }
 

@@ -13,21 +13,17 @@ use serde::{Deserialize, Serialize};
 use super::DropReason;
 use super::buffer::Buffer;
 use super::config::Capacity;
+use super::discipline::{Discipline, DisciplineLaw};
 use super::red::check_size;
-use super::victim::Victim;
 use crate::config::{ConfigError, check_span};
 use crate::packet::Packet;
-use crate::units::{Bytes, Instant, Span};
+use crate::registry::{Checked, Law};
+use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Parameters of CoDel.
+/// CoDel (RFC 8289).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodelConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
-    /// Which packet goes when the buffer is full.
-    #[serde(default)]
-    pub victim: Victim,
     /// The standing delay that is accepted (TARGET).
     #[serde(default = "target")]
     pub target: Span,
@@ -51,8 +47,8 @@ fn mtu() -> Bytes {
     Bytes::new(1500)
 }
 
-impl CodelConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+impl Checked for CodelConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_span("target", self.target, "target = \"5 ms\"")?;
         check_size("mtu", self.mtu)?;
         if self.interval <= self.target {
@@ -63,9 +59,31 @@ impl CodelConfig {
     }
 }
 
+impl Law for CodelConfig {
+    const NAME: &'static str = "codel";
+}
+
+impl DisciplineLaw for CodelConfig {
+    type Discipline = Codel;
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Codel {
+        Codel {
+            target: self.target,
+            interval: self.interval,
+            mtu: self.mtu.get(),
+            first_above: None,
+            dropping: false,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            sojourn: Span::ZERO,
+        }
+    }
+}
+
 /// CoDel at work.
 #[derive(Clone, Debug)]
-pub(super) struct Codel {
+pub struct Codel {
     target: Span,
     interval: Span,
     mtu: u64,
@@ -83,31 +101,35 @@ pub(super) struct Codel {
 }
 
 impl Codel {
-    pub fn new(config: &CodelConfig) -> Self {
-        Codel {
-            target: config.target,
-            interval: config.interval,
-            mtu: config.mtu.get(),
-            first_above: None,
-            dropping: false,
-            drop_next: Instant::ZERO,
-            count: 0,
-            last_count: 0,
-            sojourn: Span::ZERO,
+    /// Takes the head, and says whether it has been above target for an interval (§5.6, dodequeue).
+    fn take(&mut self, now: Instant, buffer: &mut Buffer) -> Option<(Packet, bool)> {
+        let Some((packet, arrived)) = buffer.pop_front() else {
+            // As in the RFC, an empty queue ends the dropping state.
+            self.first_above = None;
+            self.dropping = false;
+            return None;
+        };
+        self.sojourn = now.since(arrived);
+        if self.sojourn < self.target || buffer.total().bytes <= self.mtu {
+            self.first_above = None;
+            return Some((packet, false));
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + self.interval);
+                Some((packet, false))
+            }
+            Some(due) => Some((packet, now >= due)),
         }
     }
 
-    /// How long the packet had waited that left last, in seconds.
-    pub fn sojourn(&self) -> f64 {
-        self.sojourn.seconds()
+    fn control_law(&self, from: Instant) -> Instant {
+        from + self.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
     }
+}
 
-    pub fn depart(
-        &mut self,
-        now: Instant,
-        buffer: &mut Buffer,
-        drops: &mut Vec<(Packet, DropReason)>,
-    ) -> Option<Packet> {
+impl Discipline for Codel {
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let (mut head, mut may_drop) = self.take(now, buffer)?;
         if self.dropping {
             self.dropping = may_drop;
@@ -134,30 +156,9 @@ impl Codel {
         Some(head)
     }
 
-    /// Takes the head, and says whether it has been above target for an interval (§5.6, dodequeue).
-    fn take(&mut self, now: Instant, buffer: &mut Buffer) -> Option<(Packet, bool)> {
-        let Some((packet, arrived)) = buffer.pop_front() else {
-            // As in the RFC, an empty queue ends the dropping state.
-            self.first_above = None;
-            self.dropping = false;
-            return None;
-        };
-        self.sojourn = now.since(arrived);
-        if self.sojourn < self.target || buffer.total().bytes <= self.mtu {
-            self.first_above = None;
-            return Some((packet, false));
-        }
-        match self.first_above {
-            None => {
-                self.first_above = Some(now + self.interval);
-                Some((packet, false))
-            }
-            Some(due) => Some((packet, now >= due)),
-        }
-    }
-
-    fn control_law(&self, from: Instant) -> Instant {
-        from + self.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
+    /// How long the packet had waited that left last, in seconds.
+    fn average(&self) -> Option<f64> {
+        Some(self.sojourn.seconds())
     }
 }
 

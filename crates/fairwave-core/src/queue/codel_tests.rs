@@ -3,8 +3,8 @@ use super::*;
 use crate::packet::Class;
 
 fn codel() -> Codel {
-    let config: CodelConfig = serde_json::from_str(r#"{"capacity":{"packets":1000}}"#).expect("codel");
-    Codel::new(&config)
+    let config: CodelConfig = serde_json::from_str("{}").expect("codel");
+    config.discipline(Capacity::Packets(1000), Rate::from_bits_per_second(8_000_000))
 }
 
 fn at(millis: u64) -> Instant {

@@ -1,20 +1,19 @@
 //! What a scenario says about a queue: `{ discipline = "red", capacity = { packets = 125 }, victim = "drop-sel" }`.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
-use super::ared::AredConfig;
-use super::avq::AvqConfig;
-use super::choke::ChokeConfig;
-use super::codel::CodelConfig;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::DisciplineConfig;
 use super::drop_tail::DropTailConfig;
-use super::pie::PieConfig;
-use super::punsi::PunsiConfig;
-use super::red::RedConfig;
-use super::rem::RemConfig;
+use super::red::Mode;
 use super::victim::Victim;
 use crate::config::ConfigError;
-use crate::units::Bytes;
+use crate::units::{Bytes, Rate};
 
 /// A queue's capacity: what it holds at most, in packets or bytes. The packet in transmission has left the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +25,9 @@ pub enum Capacity {
     Bytes(u64),
 }
 
+/// Bytes of a bare acknowledgement.
+const SMALLEST_PACKET: u64 = 40;
+
 impl Capacity {
     /// The most packets that a queue allocates room for in advance; longer queues grow when they need to.
     const ROOM: usize = 1024;
@@ -33,7 +35,7 @@ impl Capacity {
     pub(super) fn room(self) -> usize {
         match self {
             Capacity::Packets(packets) => (packets as usize).saturating_add(1).min(Self::ROOM),
-            Capacity::Bytes(bytes) => usize::try_from(bytes / 40).unwrap_or(Self::ROOM).min(Self::ROOM),
+            Capacity::Bytes(bytes) => usize::try_from(bytes / SMALLEST_PACKET).unwrap_or(Self::ROOM).min(Self::ROOM),
         }
     }
 
@@ -84,134 +86,65 @@ pub(super) fn check_thresholds(
     Ok(())
 }
 
-/// Where packets wait before a link.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "Written", into = "Written")]
-#[schemars(with = "Written")]
-pub enum QueueConfig {
-    /// First in, first out; an arrival that finds no room is dropped. Written `discipline = "drop-tail"`.
-    DropTail {
-        /// What it holds at most.
-        capacity: Capacity,
-    },
-    /// First in, first out; when an arrival finds no room, the victim rule says which packet is dropped. Written
-    /// `discipline = "drop-tail"` with a `victim`.
-    DropVictim(DropTailConfig),
-    /// Random early detection.
-    Red(RedConfig),
-    /// Adaptive RED.
-    Ared(AredConfig),
-    /// Adaptive virtual queue.
-    Avq(AvqConfig),
-    /// Random exponential marking, here dropping.
-    Rem(RemConfig),
-    /// Choose and keep, choose and kill.
-    Choke(ChokeConfig),
-    /// CHOKe's idea against UDP that does not yield.
-    Punsi(PunsiConfig),
-    /// Controlled delay.
-    Codel(CodelConfig),
-    /// Proportional integral controller, enhanced.
-    Pie(PieConfig),
-}
-
-/// [`QueueConfig`] as it is written: one table per discipline.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(rename = "QueueConfig")]
-enum Written {
-    /// Drops when the buffer is full, and only then.
-    DropTail(DropTailConfig),
-    /// Random early detection (Floyd & Jacobson 1993), gentle.
-    Red(RedConfig),
-    /// Adaptive RED (Floyd, Gummadi & Shenker 2001).
-    Ared(AredConfig),
-    /// Adaptive virtual queue (Kunniyur & Srikant 2001).
-    Avq(AvqConfig),
-    /// Random exponential marking, here dropping (Athuraliya, Li, Low & Yin 2001).
-    Rem(RemConfig),
-    /// CHOKe (Pan, Prabhakar & Psounis 2000).
-    Choke(ChokeConfig),
-    /// PUNSI (Yamaguchi & Takahashi 2007).
-    Punsi(PunsiConfig),
-    /// CoDel (RFC 8289).
-    Codel(CodelConfig),
-    /// PIE (RFC 8033).
-    Pie(PieConfig),
-}
-
-impl From<Written> for QueueConfig {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::DropTail(DropTailConfig { capacity, victim: Victim::Tail }) => QueueConfig::DropTail { capacity },
-            Written::DropTail(config) => QueueConfig::DropVictim(config),
-            Written::Red(config) => QueueConfig::Red(config),
-            Written::Ared(config) => QueueConfig::Ared(config),
-            Written::Avq(config) => QueueConfig::Avq(config),
-            Written::Rem(config) => QueueConfig::Rem(config),
-            Written::Choke(config) => QueueConfig::Choke(config),
-            Written::Punsi(config) => QueueConfig::Punsi(config),
-            Written::Codel(config) => QueueConfig::Codel(config),
-            Written::Pie(config) => QueueConfig::Pie(config),
+/// Refuses a buffer in which the average queue can never exceed min-threshold (in packets of mean size), so that nothing
+/// would ever be dropped early.
+pub(super) fn check_reachable(min: f64, capacity: Capacity, mode: Mode, mean: Bytes) -> Result<(), ConfigError> {
+    let most = match (capacity, mode) {
+        (Capacity::Packets(packets), Mode::Packets) => f64::from(packets),
+        (Capacity::Packets(packets), Mode::Bytes) => {
+            f64::from(packets) * f64::from(u16::MAX) / mean.get().max(1) as f64
         }
+        (Capacity::Bytes(bytes), Mode::Packets) => (bytes / SMALLEST_PACKET) as f64,
+        (Capacity::Bytes(_), Mode::Bytes) => capacity.in_packets(mean),
+    };
+    if min < most {
+        return Ok(());
     }
+    let room = capacity.in_packets(mean);
+    let allowed = format!("below the {most} packets that the buffer holds: nothing would ever be dropped early");
+    let example = format!("min-threshold = {}, max-threshold = {}", room / 5.0, room * 3.0 / 5.0);
+    Err(ConfigError::new("min-threshold", min, allowed, example))
 }
 
-impl From<QueueConfig> for Written {
-    fn from(config: QueueConfig) -> Self {
-        match config {
-            QueueConfig::DropTail { capacity } => Written::DropTail(DropTailConfig { capacity, victim: Victim::Tail }),
-            QueueConfig::DropVictim(config) => Written::DropTail(config),
-            QueueConfig::Red(config) => Written::Red(config),
-            QueueConfig::Ared(config) => Written::Ared(config),
-            QueueConfig::Avq(config) => Written::Avq(config),
-            QueueConfig::Rem(config) => Written::Rem(config),
-            QueueConfig::Choke(config) => Written::Choke(config),
-            QueueConfig::Punsi(config) => Written::Punsi(config),
-            QueueConfig::Codel(config) => Written::Codel(config),
-            QueueConfig::Pie(config) => Written::Pie(config),
-        }
-    }
+/// Where packets wait before a link. Written as one table: the discipline's name and keys, and beside them `capacity` and
+/// `victim`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QueueConfig {
+    /// What the buffer holds at most.
+    pub capacity: Capacity,
+    /// Which packet goes when one must; `None` if it is left to the discipline, as those need that choose for themselves.
+    victim: Option<Victim>,
+    /// When a packet must go.
+    pub discipline: DisciplineConfig,
 }
+
+/// The keys of the queue itself.
+const CAPACITY: &str = "capacity";
+const VICTIM: &str = "victim";
 
 impl QueueConfig {
-    /// What the queue holds at most.
-    pub fn capacity(&self) -> Capacity {
-        match self {
-            QueueConfig::DropTail { capacity } => *capacity,
-            QueueConfig::DropVictim(config) => config.capacity,
-            QueueConfig::Red(config) => config.capacity,
-            QueueConfig::Ared(config) => config.capacity,
-            QueueConfig::Avq(config) => config.capacity,
-            QueueConfig::Rem(config) => config.capacity,
-            QueueConfig::Choke(config) => config.capacity,
-            QueueConfig::Punsi(config) => config.capacity,
-            QueueConfig::Codel(config) => config.capacity,
-            QueueConfig::Pie(config) => config.capacity,
-        }
+    /// A discipline with this capacity. Where it leaves the choice to a victim rule, that is the arrival.
+    pub fn new(capacity: Capacity, discipline: impl Into<DisciplineConfig>) -> Self {
+        let discipline = discipline.into();
+        let victim = discipline.nature().own_victim.is_none().then(Victim::default);
+        QueueConfig { capacity, victim, discipline }
     }
 
-    /// Which packet goes when one must; [`Victim::Tail`] for disciplines that choose for themselves.
-    pub fn victim(&self) -> Victim {
-        match self {
-            QueueConfig::DropTail { .. } | QueueConfig::Choke(_) | QueueConfig::Punsi(_) => Victim::Tail,
-            QueueConfig::DropVictim(config) => config.victim,
-            QueueConfig::Red(config) => config.victim,
-            QueueConfig::Ared(config) => config.victim,
-            QueueConfig::Avq(config) => config.victim,
-            QueueConfig::Rem(config) => config.victim,
-            QueueConfig::Codel(config) => config.victim,
-            QueueConfig::Pie(config) => config.victim,
-        }
+    /// First in, first out; an arrival that finds no room is dropped.
+    pub fn drop_tail(capacity: Capacity) -> Self {
+        Self::new(capacity, DropTailConfig {})
+    }
+
+    /// Which packet goes when one must; `None` if the discipline chooses.
+    pub fn victim(&self) -> Option<Victim> {
+        self.victim
     }
 
     /// First in, first out, and only an arrival that finds no room is dropped: what becomes of a packet is known when it
     /// arrives, and a link may compute it instead of keeping a [`super::Queue`].
     pub fn is_fifo_tail(&self) -> bool {
-        matches!(
-            self,
-            QueueConfig::DropTail { .. } | QueueConfig::DropVictim(DropTailConfig { victim: Victim::Tail, .. })
-        )
+        let nature = self.discipline.nature();
+        nature.fifo && nature.passive && self.victim == Some(Victim::Tail)
     }
 
     /// Accepts parameters with which the queue can work.
@@ -219,18 +152,99 @@ impl QueueConfig {
     /// # Errors
     /// Names the first key whose value is out of range, what is allowed, and an example.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.capacity().check()?;
-        self.victim().check()?;
-        match self {
-            QueueConfig::DropTail { .. } | QueueConfig::DropVictim(_) => Ok(()),
-            QueueConfig::Red(config) => config.check(),
-            QueueConfig::Ared(config) => config.check(),
-            QueueConfig::Avq(config) => config.check(),
-            QueueConfig::Rem(config) => config.check(),
-            QueueConfig::Choke(config) => config.check(),
-            QueueConfig::Punsi(config) => config.check(),
-            QueueConfig::Codel(config) => config.check(),
-            QueueConfig::Pie(config) => config.check(),
+        self.capacity.check()?;
+        match (self.victim, self.discipline.nature().own_victim) {
+            (Some(victim), Some(why)) => {
+                let value = serde_json::to_value(victim).unwrap_or_default();
+                let name = self.discipline.name();
+                let allowed = format!("left out: {why}");
+                let example = format!("discipline = \"{name}\", capacity = {{ packets = 125 }}");
+                return Err(ConfigError::new(VICTIM, value, allowed, example));
+            }
+            (Some(victim), None) => victim.check()?,
+            (None, _) => {}
         }
+        self.discipline.check()?;
+        self.discipline.fits(self.capacity, None)
     }
+
+    /// The same, for a link whose rate is known: what follows from the rate must go with the buffer, too.
+    ///
+    /// # Errors
+    /// As [`QueueConfig::check`].
+    pub fn check_before(&self, rate: Rate) -> Result<(), ConfigError> {
+        self.check()?;
+        self.discipline.fits(self.capacity, Some(rate))
+    }
+}
+
+impl Serialize for QueueConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Value::Object(mut table) = serde_json::to_value(&self.discipline).map_err(S::Error::custom)? else {
+            return Err(S::Error::custom("a discipline that is not written as a table"));
+        };
+        table.insert(CAPACITY.to_owned(), serde_json::to_value(self.capacity).map_err(S::Error::custom)?);
+        if let Some(victim) = self.victim {
+            table.insert(VICTIM.to_owned(), serde_json::to_value(victim).map_err(S::Error::custom)?);
+        }
+        table.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for QueueConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut table = Map::<String, Value>::deserialize(deserializer)?;
+        let capacity = table.remove(CAPACITY).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+        let victim = table.remove(VICTIM).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+        let discipline: DisciplineConfig =
+            serde_json::from_value(Value::Object(table)).map_err(|error| own_keys_too::<D::Error>(&error))?;
+        let queue = QueueConfig::new(capacity.ok_or_else(|| D::Error::missing_field(CAPACITY))?, discipline);
+        Ok(QueueConfig { victim: victim.or(queue.victim), ..queue })
+    }
+}
+
+/// The keys that a discipline does not know are listed in the message with those that it knows: the queue's belong to them.
+fn own_keys_too<E: serde::de::Error>(error: &serde_json::Error) -> E {
+    let message = error.to_string();
+    if !message.starts_with("unknown field") {
+        return E::custom(message);
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let unknown = quoted.next().unwrap_or_default();
+    let known: Vec<String> = [CAPACITY, VICTIM].into_iter().chain(quoted).map(|key| format!("`{key}`")).collect();
+    E::custom(format!("unknown field `{unknown}`, expected one of {}", known.join(", ")))
+}
+
+impl JsonSchema for QueueConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "QueueConfig".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let capacity = described(generator.subschema_for::<Capacity>(), "What the buffer holds at most.");
+        let victim = described(generator.subschema_for::<Victim>(), "Which packet goes when one must.");
+        let mut schema = DisciplineConfig::json_schema(generator);
+        let disciplines = schema.ensure_object().get_mut("oneOf").and_then(Value::as_array_mut);
+        for discipline in disciplines.into_iter().flatten() {
+            let name = discipline.pointer("/properties/discipline/const").and_then(Value::as_str).map(str::to_owned);
+            let chooses =
+                name.as_deref().and_then(DisciplineConfig::nature_of).is_some_and(|nature| nature.own_victim.is_some());
+            if let Some(properties) = discipline.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.insert(CAPACITY.to_owned(), capacity.clone());
+                if !chooses {
+                    properties.insert(VICTIM.to_owned(), victim.clone());
+                }
+            }
+            if let Some(required) = discipline.get_mut("required").and_then(Value::as_array_mut) {
+                required.push(Value::from(CAPACITY));
+            }
+        }
+        schema
+    }
+}
+
+fn described(schema: Schema, what: &str) -> Value {
+    let mut schema = schema;
+    schema.insert("description".to_owned(), Value::from(what));
+    schema.to_value()
 }

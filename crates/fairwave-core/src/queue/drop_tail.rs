@@ -7,15 +7,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
-use super::victim::Victim;
+use super::discipline::{Discipline, DisciplineLaw, Nature};
+use crate::registry::{Checked, Law};
+use crate::units::Rate;
 
-/// Parameters of a queue that drops when full.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct DropTailConfig {
-    /// What it holds at most.
-    pub capacity: Capacity,
-    /// Which packet is dropped when it is full.
-    #[serde(default)]
-    pub victim: Victim,
+/// Drops when the buffer is full, and only then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropTailConfig {}
+
+impl Checked for DropTailConfig {}
+
+impl Law for DropTailConfig {
+    const NAME: &'static str = "drop-tail";
 }
+
+impl DisciplineLaw for DropTailConfig {
+    type Discipline = DropTail;
+    const NATURE: Nature = Nature { passive: true, ..Nature::FIFO };
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> DropTail {
+        DropTail
+    }
+}
+
+/// Admits whatever there is room for.
+pub struct DropTail;
+
+impl Discipline for DropTail {}

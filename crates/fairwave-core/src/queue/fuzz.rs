@@ -101,9 +101,9 @@ proptest! {
                         }
                         plain.0.push(arrival);
                         queue.arrive(now, arrival, &mut drops);
-                        let hopeless = matches!(config.capacity(), Capacity::Bytes(bytes) if u64::from(wire) > bytes);
+                        let hopeless = matches!(config.capacity, Capacity::Bytes(bytes) if u64::from(wire) > bytes);
                         for (dropped, _) in drops.drain(..) {
-                            let foretold = if hopeless { plain.0.len().checked_sub(1) } else { plain.victim(config.victim()) };
+                            let foretold = if hopeless { plain.0.len().checked_sub(1) } else { plain.victim(config.victim().unwrap_or_default()) };
                             let place = plain.take(&dropped);
                             prop_assert!(place.is_some(), "{written}: drops what does not wait");
                             prop_assert!(!any_victim_may_go || foretold.is_none() || foretold == place, "{written}: another victim");
@@ -125,7 +125,7 @@ proptest! {
                 prop_assert_eq!((queue.class_packets(class), queue.class_bytes(class)), plain.of(class), "{}", written);
             }
             prop_assert_eq!(queue.packets() as usize, plain.0.len());
-            match config.capacity() {
+            match config.capacity {
                 Capacity::Packets(packets) => prop_assert!(queue.packets() <= packets),
                 Capacity::Bytes(bytes) => prop_assert!(queue.bytes() <= bytes),
             }

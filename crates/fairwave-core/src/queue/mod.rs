@@ -4,6 +4,8 @@
 //! (REM's price, PIE's probability, ARED's max_p) is brought up to date lazily, with the state that held when its timer
 //! would have fired, which is exactly what timers would have given since nothing changes between those calls.
 //!
+//! A discipline is one file and one line in [`disciplines!`]; a program's own is handed in by [`register`].
+//!
 //! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule is asked counts as
 //! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
 //! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
@@ -14,7 +16,9 @@ mod buffer;
 mod choke;
 mod codel;
 mod config;
+mod discipline;
 mod drop_tail;
+mod flows;
 #[cfg(test)]
 mod fuzz;
 mod pie;
@@ -32,9 +36,11 @@ use serde::{Deserialize, Serialize};
 
 pub use ared::AredConfig;
 pub use avq::{AvqConfig, AvqPreset};
+pub use buffer::{Buffer, Place, Tally};
 pub use choke::ChokeConfig;
 pub use codel::CodelConfig;
 pub use config::{Capacity, QueueConfig};
+pub use discipline::{AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, Verdict, register};
 pub use drop_tail::DropTailConfig;
 pub use pie::PieConfig;
 pub use punsi::{Fellow, PunsiConfig};
@@ -43,20 +49,34 @@ pub use rem::RemConfig;
 pub use victim::Victim;
 pub use voice_guard::VoiceGuardConfig;
 
-use ared::Ared;
-use avq::Avq;
-use buffer::{Buffer, Place};
-use choke::Choke;
-use codel::Codel;
-use pie::Pie;
-use punsi::Punsi;
-use red::Red;
-use rem::Rem;
 use victim::Selector;
 
+use crate::config::ConfigError;
 use crate::packet::{Class, Packet};
 use crate::random::Stream;
+use crate::registry::{Registry, family};
 use crate::units::{Instant, Rate, Span};
+
+/// All disciplines, in the order in which they are listed to people.
+macro_rules! disciplines {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            DropTail(DropTailConfig),
+            Red(RedConfig),
+            Ared(AredConfig),
+            Avq(AvqConfig),
+            Rem(RemConfig),
+            Choke(ChokeConfig),
+            Punsi(PunsiConfig),
+            Codel(CodelConfig),
+            Pie(PieConfig),
+        }
+    };
+}
+
+static OWN: Registry<dyn AnyDisciplineLaw> = Registry::new();
+
+disciplines! { family! (DisciplineConfig, "discipline", "queue discipline", dyn AnyDisciplineLaw, OWN) }
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -71,113 +91,139 @@ pub enum DropReason {
     Link = 2,
 }
 
-/// What a discipline says of an arrival.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Verdict {
-    /// It may wait, if there is room.
-    Admit,
-    /// One packet must go; the victim rule says which.
-    Drop,
-    /// The arrival goes, and so does this one that waits.
-    DropBoth(Place),
+/// The disciplines at work, by value: a call costs a jump.
+macro_rules! at_work {
+    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
+        enum AtWork {
+            $($Variant(<$Law as DisciplineLaw>::Discipline),)+
+            Own(Box<dyn Discipline>),
+        }
+
+        impl AtWork {
+            fn new(config: &DisciplineConfig, capacity: Capacity, rate: Rate) -> Self {
+                match config {
+                    $(DisciplineConfig::$Variant(law) => AtWork::$Variant(law.discipline(capacity, rate)),)+
+                    DisciplineConfig::Own(own) => AtWork::Own(own.law().any_discipline(capacity, rate)),
+                }
+            }
+
+            #[inline]
+            fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+                match self {
+                    $(AtWork::$Variant(law) => law.arrive(arrival, stream),)+
+                    AtWork::Own(law) => law.arrive(arrival, stream),
+                }
+            }
+
+            #[inline]
+            fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+                match self {
+                    $(AtWork::$Variant(law) => law.exchanged(arrival, victim),)+
+                    AtWork::Own(law) => law.exchanged(arrival, victim),
+                }
+            }
+
+            #[inline]
+            fn overflowed(&mut self) {
+                match self {
+                    $(AtWork::$Variant(law) => law.overflowed(),)+
+                    AtWork::Own(law) => law.overflowed(),
+                }
+            }
+
+            fn reaches_capacity(&self) -> bool {
+                match self {
+                    $(AtWork::$Variant(law) => law.reaches_capacity(),)+
+                    AtWork::Own(law) => law.reaches_capacity(),
+                }
+            }
+
+            #[inline]
+            fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place> {
+                match self {
+                    $(AtWork::$Variant(law) => law.victim(buffer, stream),)+
+                    AtWork::Own(law) => law.victim(buffer, stream),
+                }
+            }
+
+            #[inline]
+            fn depart(
+                &mut self,
+                now: Instant,
+                buffer: &mut Buffer,
+                drops: &mut Vec<(Packet, DropReason)>,
+            ) -> Option<Packet> {
+                match self {
+                    $(AtWork::$Variant(law) => law.depart(now, buffer, drops),)+
+                    AtWork::Own(law) => law.depart(now, buffer, drops),
+                }
+            }
+
+            fn average(&self) -> Option<f64> {
+                match self {
+                    $(AtWork::$Variant(law) => law.average(),)+
+                    AtWork::Own(law) => law.average(),
+                }
+            }
+
+            #[inline]
+            fn deadline(&self) -> Instant {
+                match self {
+                    $(AtWork::$Variant(law) => law.deadline(),)+
+                    AtWork::Own(law) => law.deadline(),
+                }
+            }
+
+            fn on_timer(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.on_timer(now, buffer, drops),)+
+                    AtWork::Own(law) => law.on_timer(now, buffer, drops),
+                }
+            }
+        }
+
+        impl DisciplineConfig {
+            /// What the discipline says of itself.
+            pub fn nature(&self) -> Nature {
+                match self {
+                    $(DisciplineConfig::$Variant(_) => <$Law as DisciplineLaw>::NATURE,)+
+                    DisciplineConfig::Own(own) => own.law().any_nature(),
+                }
+            }
+
+            /// The same by name, of those that are built in.
+            fn nature_of(name: &str) -> Option<Nature> {
+                $(if name == <$Law as crate::registry::Law>::NAME {
+                    return Some(<$Law as DisciplineLaw>::NATURE);
+                })+
+                None
+            }
+
+            /// See [`DisciplineLaw::fits`].
+            ///
+            /// # Errors
+            /// The first key whose value is not allowed there.
+            fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.fits(capacity, rate),)+
+                    DisciplineConfig::Own(own) => own.law().any_fits(capacity, rate),
+                }
+            }
+        }
+    };
 }
 
-/// What a discipline sees when a packet arrives. The arrival is not in the buffer.
-struct Arrival<'a> {
-    now: Instant,
-    packet: &'a Packet,
-    buffer: &'a Buffer,
-    /// How long the link has had nothing to send, since it was last asked; zero while it sends.
-    idle: Span,
-}
-
-/// The disciplines, by value: a call costs a jump.
-#[derive(Clone, Debug)]
-enum Discipline {
-    /// Drops when full.
-    None,
-    Red(Red),
-    Ared(Ared),
-    Avq(Avq),
-    Rem(Rem),
-    Choke(Choke),
-    Punsi(Punsi),
-    Codel(Codel),
-    Pie(Pie),
-}
-
-impl Discipline {
-    fn new(config: &QueueConfig, rate: Rate) -> Self {
-        match config {
-            QueueConfig::DropTail { .. } | QueueConfig::DropVictim(_) => Discipline::None,
-            QueueConfig::Red(config) => Discipline::Red(Red::from_config(config, rate)),
-            QueueConfig::Ared(config) => Discipline::Ared(Ared::new(config, rate)),
-            QueueConfig::Avq(config) => Discipline::Avq(Avq::new(config, rate)),
-            QueueConfig::Rem(config) => Discipline::Rem(Rem::new(config, rate)),
-            QueueConfig::Choke(config) => Discipline::Choke(Choke::new(config, rate)),
-            QueueConfig::Punsi(config) => Discipline::Punsi(Punsi::new(config, rate)),
-            QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config)),
-            QueueConfig::Pie(config) => Discipline::Pie(Pie::new(config, rate)),
-        }
-    }
-
-    /// `full`: the buffer has no room for the arrival.
-    #[inline]
-    fn arrive(&mut self, arrival: &Arrival<'_>, full: bool, stream: &mut Stream) -> Verdict {
-        match self {
-            Discipline::None | Discipline::Codel(_) => Verdict::Admit,
-            Discipline::Red(red) => red.arrive(arrival, stream),
-            Discipline::Ared(ared) => ared.arrive(arrival, stream),
-            Discipline::Avq(avq) => avq.arrive(arrival),
-            Discipline::Rem(rem) => rem.arrive(arrival, stream),
-            Discipline::Choke(choke) => choke.arrive(arrival, stream),
-            Discipline::Punsi(punsi) => punsi.arrive(arrival, full, stream),
-            Discipline::Pie(pie) => pie.arrive(arrival, stream),
-        }
-    }
-
-    /// In the place of an arrival that was to be dropped the victim rule chose `victim`, which may be another size.
-    #[inline]
-    fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
-        if let Discipline::Avq(avq) = self {
-            avq.exchanged(arrival, victim);
-        }
-    }
-
-    #[inline]
-    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        match self {
-            Discipline::Codel(codel) => return codel.depart(now, buffer, drops),
-            // Their laws watch the backlog, which is about to change.
-            Discipline::Rem(rem) => rem.catch_up(now, buffer),
-            Discipline::Pie(pie) => pie.catch_up(now, buffer),
-            _ => {}
-        }
-        buffer.pop_front().map(|(packet, _)| packet)
-    }
-
-    fn average(&self) -> Option<f64> {
-        match self {
-            Discipline::None => None,
-            Discipline::Red(red) => Some(red.average),
-            Discipline::Ared(Ared { red, .. })
-            | Discipline::Choke(Choke { red, .. })
-            | Discipline::Punsi(Punsi { red, .. }) => Some(red.average),
-            Discipline::Avq(avq) => Some(avq.capacity()),
-            Discipline::Rem(rem) => Some(rem.price()),
-            Discipline::Codel(codel) => Some(codel.sojourn()),
-            Discipline::Pie(pie) => Some(pie.probability()),
-        }
-    }
-}
+disciplines! { at_work! () }
 
 /// A queue before a link: buffer, discipline and victim rule.
-#[derive(Clone, Debug)]
 pub struct Queue {
     buffer: Buffer,
     capacity: Capacity,
-    selector: Selector,
-    discipline: Discipline,
+    /// The buffer is full when the backlog has reached the capacity: [`Discipline::reaches_capacity`].
+    reaches_capacity: bool,
+    /// None when the discipline chooses.
+    selector: Option<Selector>,
+    discipline: AtWork,
     stream: Stream,
     rate: Rate,
     /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
@@ -187,11 +233,15 @@ pub struct Queue {
 impl Queue {
     /// An empty queue before a link of `rate`; `stream` decides everything that is random.
     pub fn new(config: &QueueConfig, rate: Rate, stream: Stream) -> Self {
+        let room = config.capacity.room();
+        let nature = config.discipline.nature();
+        let discipline = AtWork::new(&config.discipline, config.capacity, rate);
         Queue {
-            buffer: Buffer::with_capacity(config.capacity().room()),
-            capacity: config.capacity(),
-            selector: Selector::new(config.victim(), rate),
-            discipline: Discipline::new(config, rate),
+            buffer: if nature.by_flow { Buffer::by_flow(room) } else { Buffer::with_capacity(room) },
+            capacity: config.capacity,
+            reaches_capacity: discipline.reaches_capacity(),
+            selector: config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate)),
+            discipline,
             stream,
             rate,
             free_from: Instant::ZERO,
@@ -201,41 +251,47 @@ impl Queue {
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
     /// it is among them. Whoever drives an idle link calls [`Queue::depart`] next.
     pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
-        self.selector.arrival(now, &packet);
+        if let Some(selector) = &mut self.selector {
+            selector.arrival(now, &packet);
+        }
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
             idle = now.since(self.free_from);
             self.free_from = now;
         }
-        let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle };
-        let Excess { full, hopeless } = self.excess(&packet);
-        match self.discipline.arrive(&arrival, full, &mut self.stream) {
+        let Room { full, hopeless, most } = self.room_for(&packet);
+        let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle, full };
+        let tail = matches!(self.selector, Some(Selector::Tail));
+        match self.discipline.arrive(&arrival, &mut self.stream) {
             Verdict::Admit => {
-                if hopeless || (full && matches!(self.selector, Selector::Tail)) {
+                if hopeless || (full && tail) {
                     drops.push((packet, DropReason::Overflow));
+                    self.discipline.overflowed();
                     return;
                 }
                 self.buffer.push(now, packet);
             }
             Verdict::Drop => {
-                if matches!(self.selector, Selector::Tail) || hopeless {
+                if tail || hopeless {
                     drops.push((packet, DropReason::Early));
                     return;
                 }
                 self.buffer.push(now, packet);
-                self.drop_victim(DropReason::Early, drops);
-                if let Some((victim, _)) = drops.last() {
-                    self.discipline.exchanged(&packet, victim);
+                if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
+                    self.discipline.exchanged(&packet, &victim);
                 }
             }
             Verdict::DropBoth(waiting) => {
-                drops.push((self.buffer.remove(waiting), DropReason::Early));
+                drops.extend(self.buffer.remove(waiting).map(|packet| (packet, DropReason::Early)));
                 drops.push((packet, DropReason::Early));
                 return;
             }
         }
-        while self.is_over() {
-            self.drop_victim(DropReason::Overflow, drops);
+        while self.holds_more_than(most) {
+            if self.drop_victim(DropReason::Overflow, drops).is_none() {
+                return;
+            }
+            self.discipline.overflowed();
         }
     }
 
@@ -251,17 +307,18 @@ impl Queue {
 
     /// Since when the packet had waited that [`Queue::depart`] returned last.
     pub fn waited_since(&self) -> Instant {
-        self.buffer.last_popped()
+        self.buffer.last_served()
     }
 
-    /// When [`Queue::on_timer`] must be called: never, as all periodic work is done lazily. Here for disciplines that
-    /// will need it.
+    /// When [`Queue::on_timer`] must be called; [`Instant::NEVER`] if it need not.
     pub fn deadline(&self) -> Instant {
-        Instant::NEVER
+        self.discipline.deadline()
     }
 
-    /// The deadline has come. Does nothing: see [`Queue::deadline`].
-    pub fn on_timer(&mut self, _now: Instant, _drops: &mut Vec<(Packet, DropReason)>) {}
+    /// The deadline has come. What the discipline drops is appended to `drops`.
+    pub fn on_timer(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) {
+        self.discipline.on_timer(now, &mut self.buffer, drops);
+    }
 
     /// Packets that wait.
     pub fn packets(&self) -> u32 {
@@ -291,35 +348,50 @@ impl Queue {
         self.discipline.average().unwrap_or(f64::from(self.packets()))
     }
 
-    fn is_over(&self) -> bool {
+    fn holds_more_than(&self, most: Capacity) -> bool {
         let total = self.buffer.total();
-        match self.capacity {
+        match most {
             Capacity::Packets(packets) => total.packets > packets,
             Capacity::Bytes(bytes) => total.bytes > bytes,
         }
     }
 
-    /// What `packet` would be too much for: what waits now, or the buffer as such.
-    fn excess(&self, packet: &Packet) -> Excess {
+    /// Whether `packet` is too much for what waits now, or for the buffer as such.
+    fn room_for(&self, packet: &Packet) -> Room {
         let total = self.buffer.total();
         let size = u64::from(packet.wire);
+        let most = self.capacity;
         match self.capacity {
-            Capacity::Packets(packets) => Excess { full: total.packets >= packets, hopeless: packets == 0 },
-            Capacity::Bytes(bytes) => Excess { full: total.bytes + size > bytes, hopeless: size > bytes },
+            Capacity::Packets(packets) => Room { full: total.packets >= packets, hopeless: packets == 0, most },
+            Capacity::Bytes(bytes) if self.reaches_capacity => {
+                let full = total.bytes >= bytes;
+                let most = Capacity::Bytes(if full { total.bytes } else { total.bytes.saturating_add(size) });
+                Room { full, hopeless: bytes == 0, most }
+            }
+            Capacity::Bytes(bytes) => Room { full: total.bytes + size > bytes, hopeless: size > bytes, most },
         }
     }
 
-    fn drop_victim(&mut self, reason: DropReason, drops: &mut Vec<(Packet, DropReason)>) {
-        if let Some(place) = self.selector.choose(&self.buffer, &mut self.stream) {
-            drops.push((self.buffer.remove(place), reason));
-        }
+    fn drop_victim(&mut self, reason: DropReason, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let place = match &self.selector {
+            Some(selector) => selector.choose(&self.buffer, &mut self.stream),
+            None => self.discipline.victim(&self.buffer, &mut self.stream),
+        };
+        // A discipline that names none, though one must go, has the last dropped.
+        let victim = self.buffer.remove(place.or_else(|| self.buffer.back())?)?;
+        drops.push((victim, reason));
+        Some(victim)
     }
 }
 
-/// Whether an arrival finds no room now (`full`), or would find none in an empty buffer (`hopeless`).
-struct Excess {
+/// What an arrival finds.
+struct Room {
+    /// It finds no room now.
     full: bool,
+    /// It would find none in an empty buffer.
     hopeless: bool,
+    /// What may wait when it has been dealt with.
+    most: Capacity,
 }
 
 #[cfg(test)]

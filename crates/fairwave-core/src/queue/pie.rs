@@ -13,25 +13,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::DropReason;
 use super::buffer::Buffer;
 use super::config::Capacity;
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
 use super::red::check_size;
 use super::ticker::Ticker;
-use super::victim::Victim;
-use super::{Arrival, Verdict};
 use crate::config::{ConfigError, check_between, check_span};
+use crate::packet::Packet;
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Parameters of PIE.
+/// PIE (RFC 8033).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PieConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
-    /// Which packet goes when one must.
-    #[serde(default)]
-    pub victim: Victim,
     /// The queueing delay that it steers to (QDELAY_REF).
     #[serde(default = "fifteen_millis")]
     pub target: Span,
@@ -72,8 +69,8 @@ fn mean_packet() -> Bytes {
     Bytes::new(1000)
 }
 
-impl PieConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+impl Checked for PieConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_span("target", self.target, "target = \"15 ms\"")?;
         check_span("update", self.update, "update = \"15 ms\"")?;
         check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.125")?;
@@ -82,9 +79,34 @@ impl PieConfig {
     }
 }
 
+impl Law for PieConfig {
+    const NAME: &'static str = "pie";
+}
+
+impl DisciplineLaw for PieConfig {
+    type Discipline = Pie;
+
+    fn discipline(&self, _capacity: Capacity, rate: Rate) -> Pie {
+        Pie {
+            target: self.target.seconds(),
+            update: self.update,
+            max_burst: self.max_burst,
+            alpha: self.alpha,
+            beta: self.beta,
+            two_packets: self.mean_packet.get().saturating_mul(2),
+            link: rate.bits_per_second().max(1) as f64 / 8.0,
+            probability: 0.0,
+            delay: 0.0,
+            burst: self.max_burst,
+            accumulated: 0.0,
+            ticker: Ticker::new(self.update),
+        }
+    }
+}
+
 /// PIE at work.
 #[derive(Clone, Debug)]
-pub(super) struct Pie {
+pub struct Pie {
     target: f64,
     update: Span,
     max_burst: Span,
@@ -103,54 +125,9 @@ pub(super) struct Pie {
 }
 
 impl Pie {
-    pub fn new(config: &PieConfig, rate: Rate) -> Self {
-        Pie {
-            target: config.target.seconds(),
-            update: config.update,
-            max_burst: config.max_burst,
-            alpha: config.alpha,
-            beta: config.beta,
-            two_packets: config.mean_packet.get().saturating_mul(2),
-            link: rate.bits_per_second().max(1) as f64 / 8.0,
-            probability: 0.0,
-            delay: 0.0,
-            burst: config.max_burst,
-            accumulated: 0.0,
-            ticker: Ticker::new(config.update),
-        }
-    }
-
-    /// The drop probability.
-    pub fn probability(&self) -> f64 {
-        self.probability
-    }
-
-    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        self.catch_up(arrival.now, arrival.buffer);
-        let calm = self.delay < self.target / 2.0 && self.probability < 0.2;
-        if self.burst > Span::ZERO || calm || arrival.buffer.total().bytes <= self.two_packets {
-            return Verdict::Admit;
-        }
-        // §5.4: no drop before the probabilities of the packets admitted sum to 0.85, one for certain at 8.5.
-        if self.probability == 0.0 {
-            self.accumulated = 0.0;
-        }
-        self.accumulated += self.probability;
-        let drop = match self.accumulated {
-            sum if sum < 0.85 => false,
-            sum if sum >= 8.5 => true,
-            _ => stream.chance(self.probability),
-        };
-        if !drop {
-            return Verdict::Admit;
-        }
-        self.accumulated = 0.0;
-        Verdict::Drop
-    }
-
     /// Updates the probability for every period that has ended before `now`, with the backlog that has stood since.
     #[inline]
-    pub fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
+    fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
         while self.ticker.tick(now) {
             let before = (self.probability, self.delay, self.burst);
             self.step(buffer.total().bytes as f64 / self.link);
@@ -181,6 +158,43 @@ impl Pie {
     }
 }
 
+impl Discipline for Pie {
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now, arrival.buffer);
+        let calm = self.delay < self.target / 2.0 && self.probability < 0.2;
+        if self.burst > Span::ZERO || calm || arrival.buffer.total().bytes <= self.two_packets {
+            return Verdict::Admit;
+        }
+        // §5.4: no drop before the probabilities of the packets admitted sum to 0.85, one for certain at 8.5.
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        let drop = match self.accumulated {
+            sum if sum < 0.85 => false,
+            sum if sum >= 8.5 => true,
+            _ => stream.chance(self.probability),
+        };
+        if !drop {
+            return Verdict::Admit;
+        }
+        self.accumulated = 0.0;
+        Verdict::Drop
+    }
+
+    #[inline]
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        // The controller watches the backlog, which is about to change.
+        self.catch_up(now, buffer);
+        buffer.pop_front().map(|(packet, _)| packet)
+    }
+
+    /// The drop probability.
+    fn average(&self) -> Option<f64> {
+        Some(self.probability)
+    }
+}
+
 /// By how much the gains are scaled down at a small probability (§4.2).
 fn scale(probability: f64) -> f64 {
     const TABLE: [(f64, f64); 6] =
@@ -196,8 +210,8 @@ mod tests {
 
     /// On a link of 8 Mb/s: 1000 bytes are a millisecond of delay.
     fn pie() -> Pie {
-        let config: PieConfig = serde_json::from_str(r#"{"capacity":{"packets":1000}}"#).expect("pie");
-        Pie::new(&config, Rate::from_bits_per_second(8_000_000))
+        let config: PieConfig = serde_json::from_str("{}").expect("pie");
+        config.discipline(Capacity::Packets(1000), Rate::from_bits_per_second(8_000_000))
     }
 
     fn queue_of(packets: u32) -> Buffer {
@@ -251,7 +265,7 @@ mod tests {
         let (mut pie, buffer, mut stream) = (pie(), queue_of(waiting), stream());
         (pie.probability, pie.delay, pie.burst) = (probability, 0.040, burst);
         let packet = packet(0, 1000, Class::Tcp);
-        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
         (0..1000).filter(|_| pie.arrive(&arrival, &mut stream) == Verdict::Drop).count()
     }
 

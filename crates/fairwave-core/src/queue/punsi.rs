@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::Place;
 use super::config::{Capacity, check_thresholds};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
 use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
-use super::{Arrival, Verdict};
 use crate::config::ConfigError;
 use crate::packet::Class;
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate};
 
 /// What makes a waiting packet a fellow of an arriving one.
@@ -32,12 +33,10 @@ pub enum Fellow {
     Class,
 }
 
-/// Parameters of PUNSI: RED's, and whom an arriving UDP packet is compared with.
+/// PUNSI (Yamaguchi & Takahashi 2007). RED's parameters, and whom an arriving UDP packet is compared with.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PunsiConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
     /// Average queue, in (mean) packets, below which every packet is admitted.
     #[serde(default = "min_threshold")]
     pub min_threshold: f64,
@@ -88,9 +87,8 @@ fn recent() -> u32 {
     10
 }
 
-impl PunsiConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        check_thresholds(Some(self.min_threshold), Some(self.max_threshold), self.capacity, self.mean_packet)?;
+impl Checked for PunsiConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_probability("weight", self.weight, "weight = 0.002")?;
         check_probability("max-p", self.max_p, "max-p = 0.1")?;
         check_size("mean-packet", self.mean_packet)?;
@@ -99,7 +97,27 @@ impl PunsiConfig {
         }
         Ok(())
     }
+}
 
+impl Law for PunsiConfig {
+    const NAME: &'static str = "punsi";
+}
+
+impl DisciplineLaw for PunsiConfig {
+    type Discipline = Punsi;
+    const NATURE: Nature =
+        Nature { own_victim: Some("PUNSI drops the arrival, and the packet that it matches"), ..Nature::FIFO };
+
+    fn fits(&self, capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+        check_thresholds(Some(self.min_threshold), Some(self.max_threshold), capacity, self.mean_packet)
+    }
+
+    fn discipline(&self, _capacity: Capacity, rate: Rate) -> Punsi {
+        Punsi { red: Red::new(self.resolve(rate)), recent: self.recent, fellow: self.fellow }
+    }
+}
+
+impl PunsiConfig {
     fn resolve(&self, rate: Rate) -> Parameters {
         Parameters {
             min_threshold: self.min_threshold,
@@ -108,6 +126,7 @@ impl PunsiConfig {
             max_p: self.max_p,
             gentle: true,
             mode: self.mode,
+            by_size: self.mode == Mode::Bytes,
             mean_packet: self.mean_packet,
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
@@ -117,26 +136,33 @@ impl PunsiConfig {
 
 /// PUNSI at work.
 #[derive(Clone, Debug)]
-pub(super) struct Punsi {
-    pub red: Red,
+pub struct Punsi {
+    red: Red,
     recent: u32,
     fellow: Fellow,
 }
 
 impl Punsi {
-    pub fn new(config: &PunsiConfig, rate: Rate) -> Self {
-        Punsi { red: Red::new(config.resolve(rate)), recent: config.recent, fellow: config.fellow }
+    /// One of the most recent packets, uniformly.
+    fn draw(&self, arrival: &Arrival<'_>, stream: &mut Stream) -> Option<Place> {
+        let choice = self.recent.min(arrival.buffer.total().packets);
+        let mut place = arrival.buffer.back()?;
+        for _ in 0..stream.below(u64::from(choice)) {
+            place = arrival.buffer.before(place)?;
+        }
+        Some(place)
     }
+}
 
-    /// `full`: the buffer has no room for the arrival.
-    pub fn arrive(&mut self, arrival: &Arrival<'_>, full: bool, stream: &mut Stream) -> Verdict {
+impl Discipline for Punsi {
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.red.update(arrival);
-        let congested = full || self.red.average >= self.red.parameters.min_threshold;
+        let congested = arrival.full || self.red.average >= self.red.parameters.min_threshold;
         if congested
             && arrival.packet.class != Class::Tcp
             && let Some(place) = self.draw(arrival, stream)
+            && let Some(drawn) = arrival.buffer.packet(place)
         {
-            let drawn = arrival.buffer.packet(place);
             let matches = match self.fellow {
                 Fellow::Flow => drawn.flow == arrival.packet.flow,
                 Fellow::Class => drawn.class != Class::Tcp,
@@ -148,14 +174,8 @@ impl Punsi {
         if self.red.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
     }
 
-    /// One of the most recent packets, uniformly.
-    fn draw(&self, arrival: &Arrival<'_>, stream: &mut Stream) -> Option<Place> {
-        let choice = self.recent.min(arrival.buffer.total().packets);
-        let mut place = arrival.buffer.back()?;
-        for _ in 0..stream.below(u64::from(choice)) {
-            place = arrival.buffer.before(place)?;
-        }
-        Some(place)
+    fn average(&self) -> Option<f64> {
+        Some(self.red.average)
     }
 }
 
@@ -168,17 +188,17 @@ mod tests {
 
     /// What becomes of an arrival of flow 1, of `class`, that finds these waiting.
     fn verdict(extra: &str, class: Class, full: bool, waiting: &[(u32, Class)]) -> Verdict {
-        let text = format!(r#"{{"capacity":{{"packets":100}},"weight":1e-9,"max-p":1e-9{extra}}}"#);
+        let text = format!(r#"{{"weight":1e-9,"max-p":1e-9{extra}}}"#);
         let config: PunsiConfig = serde_json::from_str(&text).expect("punsi");
-        let mut punsi = Punsi::new(&config, Rate::from_bits_per_second(1_000_000));
+        let mut punsi = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
         punsi.red.average = if full { 0.0 } else { 10.0 };
         let mut buffer = Buffer::with_capacity(0);
         for &(flow, class) in waiting {
             buffer.push(Instant::ZERO, packet(flow, 500, class));
         }
         let packet = packet(1, 500, class);
-        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
-        punsi.arrive(&arrival, full, &mut stream())
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full };
+        punsi.arrive(&arrival, &mut stream())
     }
 
     #[test]

@@ -4,22 +4,30 @@
 //! slope (2000): between max-threshold and twice that the probability climbs from max-p to 1 instead of jumping.
 //!
 //! Lengths, thresholds and the average are in packets. In byte mode they are in packets of `mean-packet` bytes, so one set
-//! of thresholds serves both modes, and a packet's chance to be dropped is proportional to its size.
+//! of thresholds serves both modes. Whether a packet's chance to be dropped is proportional to its size is a matter of its
+//! own (`drop-by-size`); where it is not said, it goes with the mode.
 //!
 //! **Assumptions.** While the link idles the average ages as if (idle time) / (time to send a mean packet) packets had
 //! met an empty queue, a real number of them. The 1993 paper would age again for the same idle time if the packet that ended
-//! it was dropped; here idle time counts once. Byte mode spaces drops by bytes since the last drop and scales by size
+//! it was dropped; here idle time counts once. By size, drops are spaced by bytes since the last drop and the chance is scaled
 //! last, as ns-2.35 does. The packet after a drop counts as the first since, as in the paper's Fig. 2 (its §VII would count it as
 //! the zeroth), so gaps are uniform on 1 to 1/p − 1. Overflow of the buffer does not reset the spacing of early drops.
+//!
+//! **As in ns-2.35** (`queue/red.cc`), under preset `ns2` only: nothing is dropped early while at most one packet waits (in
+//! byte mode: one byte), and the first packet after that, or after the average was below min-threshold, passes unless the
+//! average asks for every packet; every dropped packet restarts the spacing, also where the buffer was full;
+//! a buffer counted in bytes is full when the backlog has reached its capacity, whatever the size of the arrival; bytes
+//! since the last drop count as whole mean packets; over idle time the average ages by one packet more than the whole
+//! number that the link could have sent.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Capacity, check_thresholds};
-use super::victim::Victim;
-use super::{Arrival, Verdict};
+use super::config::{Capacity, check_reachable, check_thresholds};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
 use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
 /// What a discipline counts.
@@ -42,22 +50,17 @@ pub enum RedPreset {
     Floyd,
     /// ns-2.35's automatic defaults: byte mode with 500-byte packets, weight 1 − exp(−1/C) with C the link's rate in mean
     /// packets per second (ns-2.35 at round trips of 100 ms and less), min-threshold max(5, C · 5 ms / 2), max-threshold three
-    /// times that, max-p 0.1, gentle, drops spaced with `wait`. Nothing is dropped early while at most one packet waits
-    /// (a packet, in byte mode not even that), whatever the average: this is ns-2.35's, not Floyd's. ns-2.35 counts the buffer, too, in 500-byte
-    /// units: for its `limit_ 125` write `capacity = { bytes = 62500 }`.
+    /// times that, max-p 0.1, gentle, drops spaced with `wait`; and ns-2.35's details, which are not Floyd's (see the
+    /// module). ns-2.35 counts the buffer, too, in 500-byte units: for its `limit_ 125` write `capacity = { bytes = 62500 }`.
+    /// Before 2004-10-11 ns-2 counted packets: for what was simulated then, write `mode = "packets"`.
     #[serde(rename = "ns2")]
     Ns2,
 }
 
-/// Parameters of RED. Whatever is left out follows the preset.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// Random early detection (Floyd & Jacobson 1993), gentle. Whatever is left out follows the preset.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RedConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
-    /// Which packet goes when one must.
-    #[serde(default)]
-    pub victim: Victim,
     /// Where values come from that are not given.
     #[serde(default)]
     pub preset: RedPreset,
@@ -76,9 +79,13 @@ pub struct RedConfig {
     /// From `max-threshold` to twice that the probability climbs to 1; otherwise it jumps to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// Whether packets or bytes count.
+    /// Whether packets or bytes count in queue, average and thresholds (ns-2's `queue_in_bytes_`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Whether a packet's chance to be dropped is proportional to its size, and drops are spaced by bytes (ns-2's
+    /// `bytes_`). When left out: in byte mode yes, in packet mode no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop_by_size: Option<bool>,
     /// Mean packet size on the wire: for ageing while the link idles, and the unit of byte mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Bytes>,
@@ -88,59 +95,67 @@ pub struct RedConfig {
     pub wait: Option<bool>,
 }
 
-impl RedConfig {
-    /// RED with every parameter from `preset`.
-    pub fn preset(preset: RedPreset, capacity: Capacity) -> Self {
-        RedConfig {
-            capacity,
-            victim: Victim::Tail,
-            preset,
-            min_threshold: None,
-            max_threshold: None,
-            weight: None,
-            max_p: None,
-            gentle: None,
-            mode: None,
-            mean_packet: None,
-            wait: None,
-        }
-    }
-
-    pub(super) fn resolve(&self, rate: Rate) -> Parameters {
-        let mean_packet = self.mean_packet.unwrap_or(MEAN_PACKET);
-        let per_second = packets_per_second(rate, mean_packet);
-        let ns2 = self.preset == RedPreset::Ns2;
-        let (floor, weight) = if ns2 { automatic(per_second, TARGET_DELAY) } else { (5.0, 0.002) };
-        let min_threshold =
-            self.min_threshold.unwrap_or_else(|| self.max_threshold.map_or(floor, |max| floor.min(max / 3.0)));
-        Parameters {
-            min_threshold,
-            max_threshold: self.max_threshold.unwrap_or(3.0 * min_threshold),
-            weight: self.weight.unwrap_or(weight),
-            max_p: self.max_p.unwrap_or(0.1),
-            gentle: self.gentle.unwrap_or(true),
-            mode: self.mode.unwrap_or(if ns2 { Mode::Bytes } else { Mode::Packets }),
-            mean_packet,
-            per_second,
-            wait: self.wait.unwrap_or(ns2),
-        }
-    }
-
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        check_thresholds(
-            self.min_threshold,
-            self.max_threshold,
-            self.capacity,
-            self.mean_packet.unwrap_or(MEAN_PACKET),
-        )?;
+impl Checked for RedConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_probability("weight", self.weight.unwrap_or(1.0), "weight = 0.002")?;
         check_probability("max-p", self.max_p.unwrap_or(1.0), "max-p = 0.1")?;
         check_size("mean-packet", self.mean_packet.unwrap_or(MEAN_PACKET))
     }
 }
 
+impl Law for RedConfig {
+    const NAME: &'static str = "red";
+}
+
+impl DisciplineLaw for RedConfig {
+    type Discipline = Red;
+
+    fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
+        let Parameters { min_threshold, mode, mean_packet, .. } = self.resolve(rate.unwrap_or(SLOW));
+        check_thresholds(self.min_threshold, self.max_threshold, capacity, mean_packet)?;
+        check_reachable(min_threshold, capacity, mode, mean_packet)?;
+        match capacity {
+            Capacity::Packets(packets) if packets < 3 && mode == Mode::Packets && self.preset == RedPreset::Ns2 => {
+                let allowed = "3 or more under preset `ns2`, which drops nothing early while a single packet waits";
+                Err(ConfigError::new("capacity.packets", packets, allowed, "capacity = { packets = 125 }"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn discipline(&self, _capacity: Capacity, rate: Rate) -> Red {
+        Red { as_ns2: self.preset == RedPreset::Ns2, ..Red::new(self.resolve(rate)) }
+    }
+}
+
+impl RedConfig {
+    fn resolve(&self, rate: Rate) -> Parameters {
+        let mean_packet = self.mean_packet.unwrap_or(MEAN_PACKET);
+        let per_second = packets_per_second(rate, mean_packet);
+        let ns2 = self.preset == RedPreset::Ns2;
+        let (floor, weight) = if ns2 { automatic(per_second, TARGET_DELAY) } else { (5.0, 0.002) };
+        let min_threshold =
+            self.min_threshold.unwrap_or_else(|| self.max_threshold.map_or(floor, |max| floor.min(max / 3.0)));
+        let mode = self.mode.unwrap_or(if ns2 { Mode::Bytes } else { Mode::Packets });
+        Parameters {
+            min_threshold,
+            max_threshold: self.max_threshold.unwrap_or(3.0 * min_threshold),
+            weight: self.weight.unwrap_or(weight),
+            max_p: self.max_p.unwrap_or(0.1),
+            gentle: self.gentle.unwrap_or(true),
+            mode,
+            by_size: self.drop_by_size.unwrap_or(mode == Mode::Bytes),
+            mean_packet,
+            per_second,
+            wait: self.wait.unwrap_or(ns2),
+        }
+    }
+}
+
 /// Mean packet size of Floyd's examples and of ns-2.
 pub(super) const MEAN_PACKET: Bytes = Bytes::new(500);
+/// Stands for a rate that is not known yet: automatic thresholds grow with the rate, and here are as low as they can be.
+pub(super) const SLOW: Rate = Rate::from_bits_per_second(0);
 /// The queueing delay that automatic thresholds aim at (Floyd, Gummadi & Shenker 2001 §4).
 pub(super) const TARGET_DELAY: Span = Span::from_millis(5);
 
@@ -177,6 +192,8 @@ pub(super) struct Parameters {
     pub max_p: f64,
     pub gentle: bool,
     pub mode: Mode,
+    /// A packet's chance to be dropped is proportional to its size.
+    pub by_size: bool,
     pub mean_packet: Bytes,
     /// Mean packets per second that the link carries.
     pub per_second: f64,
@@ -185,58 +202,63 @@ pub(super) struct Parameters {
 
 /// RED at work. ARED, CHOKe and PUNSI build on it.
 #[derive(Clone, Debug)]
-pub(super) struct Red {
-    pub parameters: Parameters,
+pub struct Red {
+    pub(super) parameters: Parameters,
     /// Average queue in (mean) packets.
-    pub average: f64,
-    /// (Mean) packets since the last early drop; `None` before the first packet that meets an average above min-threshold.
+    pub(super) average: f64,
+    /// Packets, or bytes if drops go by size, since the last early drop; `None` before the first packet that meets an
+    /// average above min-threshold.
     since: Option<f64>,
     /// ln(1 − weight), for ageing.
     log_keep: f64,
-    /// Drop nothing early while the queue itself is all but empty, as ns-2.35 does.
-    spares_short_queues: bool,
+    /// With ns-2.35's details.
+    as_ns2: bool,
 }
 
 impl Red {
-    pub fn new(parameters: Parameters) -> Self {
+    pub(super) fn new(parameters: Parameters) -> Self {
         let log_keep = libm::log1p(-parameters.weight);
-        Red { parameters, average: 0.0, since: None, log_keep, spares_short_queues: false }
+        Red { parameters, average: 0.0, since: None, log_keep, as_ns2: false }
     }
 
-    /// RED as `config` says, on a link of this rate.
-    pub fn from_config(config: &RedConfig, rate: Rate) -> Self {
-        Red { spares_short_queues: config.preset == RedPreset::Ns2, ..Red::new(config.resolve(rate)) }
-    }
-
-    /// ns-2.35 considers a packet only if more than one packet waits (in byte mode: more than a byte), and lets the first
-    /// one pass after the average or the queue has been too low.
+    /// What ns-2.35 says before it comes to chance: it considers a packet only if more than one packet waits (in byte mode:
+    /// more than a byte), drops it where the average asks for every packet, and lets the first one pass after the
+    /// average or the queue has been too low.
     #[inline]
-    fn spares(&mut self, arrival: &Arrival<'_>) -> bool {
+    fn before_chance(&mut self, arrival: &Arrival<'_>) -> Option<Verdict> {
         let total = arrival.buffer.total();
-        let (short, unit) = match self.parameters.mode {
-            Mode::Packets => (total.packets <= 1, 1.0),
-            Mode::Bytes => {
-                let size = f64::from(arrival.packet.wire) / self.parameters.mean_packet.get() as f64;
-                (total.bytes <= 1, size)
-            }
+        let short = match self.parameters.mode {
+            Mode::Packets => total.packets <= 1,
+            Mode::Bytes => total.bytes <= 1,
         };
         if short || self.average < self.parameters.min_threshold {
             self.since = None;
-            return true;
+            return Some(Verdict::Admit);
+        }
+        if self.base_probability() >= 1.0 {
+            self.restart_spacing();
+            return Some(Verdict::Drop);
         }
         if self.since.is_none() {
-            self.since = Some(unit);
-            return true;
+            self.since = Some(self.unit(arrival.packet.wire));
+            return Some(Verdict::Admit);
         }
-        false
+        None
+    }
+
+    /// What a packet adds to what has passed since the last drop.
+    #[inline]
+    fn unit(&self, size: u16) -> f64 {
+        if self.parameters.by_size { f64::from(size) } else { 1.0 }
     }
 
     /// Brings the average up to date with the queue that an arrival finds (1993, Fig. 2).
     #[inline]
-    pub fn update(&mut self, arrival: &Arrival<'_>) {
+    pub(super) fn update(&mut self, arrival: &Arrival<'_>) {
         let total = arrival.buffer.total();
         if arrival.idle > Span::ZERO {
             let packets = arrival.idle.seconds() * self.parameters.per_second;
+            let packets = if self.as_ns2 { libm::floor(packets) + 1.0 } else { packets };
             self.average *= libm::exp(packets * self.log_keep);
             return;
         }
@@ -249,7 +271,7 @@ impl Red {
 
     /// The probability that the average asks for, before drops are spaced: p_b of the 1993 paper, with the gentle slope.
     #[inline]
-    pub fn base_probability(&self) -> f64 {
+    pub(super) fn base_probability(&self) -> f64 {
         let Parameters { min_threshold: min, max_threshold: max, max_p, gentle, .. } = self.parameters;
         if self.average < min {
             0.0
@@ -264,18 +286,22 @@ impl Red {
 
     /// Decides on an arrival of `size` bytes by the average as it is; spaces drops evenly (1993 §VII).
     #[inline]
-    pub fn decide(&mut self, size: u16, stream: &mut Stream) -> bool {
+    pub(super) fn decide(&mut self, size: u16, stream: &mut Stream) -> bool {
         if self.average < self.parameters.min_threshold {
             self.since = None;
             return false;
         }
-        let relative = f64::from(size) / self.parameters.mean_packet.get() as f64;
-        let unit = if self.parameters.mode == Mode::Bytes { relative } else { 1.0 };
-        let since = self.since.map_or(0.0, |since| since + unit);
+        let since = self.since.map_or(0.0, |since| since + self.unit(size));
         self.since = Some(since);
-        let base = self.base_probability();
-        let spaced = spaced(base, since, self.parameters.wait);
-        let probability = if self.parameters.mode == Mode::Bytes && spaced < 1.0 { spaced * relative } else { spaced };
+        let mean = self.parameters.mean_packet.get() as f64;
+        let packets = match self.parameters.by_size {
+            true if self.as_ns2 => libm::floor(since / mean),
+            true => since / mean,
+            false => since,
+        };
+        let spaced = spaced(self.base_probability(), packets, self.parameters.wait);
+        let by_size = self.parameters.by_size && spaced < 1.0;
+        let probability = if by_size { spaced * (f64::from(size) / mean) } else { spaced };
         let drop = probability >= 1.0 || (probability > 0.0 && stream.chance(probability));
         if drop {
             self.since = Some(0.0);
@@ -283,13 +309,37 @@ impl Red {
         drop
     }
 
+    fn restart_spacing(&mut self) {
+        if let Some(since) = &mut self.since {
+            *since = 0.0;
+        }
+    }
+}
+
+impl Discipline for Red {
     #[inline]
-    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.update(arrival);
-        if self.spares_short_queues && self.spares(arrival) {
-            return Verdict::Admit;
+        if self.as_ns2
+            && let Some(verdict) = self.before_chance(arrival)
+        {
+            return verdict;
         }
         if self.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    fn overflowed(&mut self) {
+        if self.as_ns2 {
+            self.restart_spacing();
+        }
+    }
+
+    fn reaches_capacity(&self) -> bool {
+        self.as_ns2
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.average)
     }
 }
 

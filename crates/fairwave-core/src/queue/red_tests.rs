@@ -5,11 +5,11 @@ use crate::packet::Class;
 use crate::units::Instant;
 
 fn config() -> RedConfig {
-    RedConfig::preset(RedPreset::Floyd, Capacity::Packets(100))
+    RedConfig::default()
 }
 
 fn red(config: &RedConfig) -> Red {
-    Red::new(config.resolve(Rate::from_bits_per_second(10_000_000)))
+    config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(10_000_000))
 }
 
 fn queue_of(packets: u32, size: u16) -> Buffer {
@@ -22,7 +22,7 @@ fn queue_of(packets: u32, size: u16) -> Buffer {
 
 fn update(red: &mut Red, buffer: &Buffer, idle: Span) {
     let packet = packet(0, 500, Class::Tcp);
-    red.update(&Arrival { now: Instant::ZERO, packet: &packet, buffer, idle });
+    red.update(&Arrival { now: Instant::ZERO, packet: &packet, buffer, idle, full: false });
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn in_byte_mode_a_packet_is_dropped_in_proportion_to_its_size() {
 
 #[test]
 fn the_ns2_preset_gives_its_documented_values_at_10_megabits() {
-    let config = RedConfig::preset(RedPreset::Ns2, Capacity::Bytes(62_500));
+    let config = RedConfig { preset: RedPreset::Ns2, ..config() };
     let p = config.resolve(Rate::from_bits_per_second(10_000_000));
     assert_eq!((p.min_threshold, p.max_threshold, p.mode, p.wait), (6.25, 18.75, Mode::Bytes, true));
     assert!((p.weight - 4.0e-4).abs() < 1e-6, "{}", p.weight);
@@ -139,18 +139,13 @@ fn what_a_preset_does_not_fit_is_given_by_the_user() {
 #[test]
 fn ns2_drops_nothing_early_while_hardly_anything_waits() {
     let dropped = |preset, waiting: u32| {
-        let config = RedConfig {
-            mode: Some(Mode::Packets),
-            wait: Some(false),
-            ..RedConfig::preset(preset, Capacity::Packets(100))
-        };
-        let mut red = Red::from_config(&config, Rate::from_bits_per_second(10_000_000));
+        let mut red = red(&RedConfig { preset, mode: Some(Mode::Packets), wait: Some(false), ..config() });
         let mut buffer = Buffer::with_capacity(0);
         for flow in 0..waiting {
             buffer.push(Instant::ZERO, packet(flow, 500, Class::Tcp));
         }
         let (packet, mut stream) = (packet(0, 500, Class::Tcp), stream());
-        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
         (0..1000).any(|_| {
             red.average = 10.0;
             red.arrive(&arrival, &mut stream) == Verdict::Drop

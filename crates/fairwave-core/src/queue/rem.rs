@@ -14,25 +14,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::DropReason;
 use super::buffer::Buffer;
 use super::config::Capacity;
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
 use super::red::{Mode, check_probability, check_size, packets_per_second};
 use super::ticker::Ticker;
-use super::victim::Victim;
-use super::{Arrival, Verdict};
 use crate::config::{ConfigError, check_between, check_span};
+use crate::packet::Packet;
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Parameters of REM.
+/// Random exponential marking, here dropping (Athuraliya, Li, Low & Yin 2001).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RemConfig {
-    /// What the buffer holds at most.
-    pub capacity: Capacity,
-    /// Which packet goes when one must.
-    #[serde(default)]
-    pub victim: Victim,
     /// Step size of the price (γ); above 0.
     #[serde(default = "gamma")]
     pub gamma: f64,
@@ -87,15 +84,26 @@ fn mean_packet() -> Bytes {
     Bytes::new(1000)
 }
 
-impl RemConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+impl Checked for RemConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         check_between("gamma", self.gamma, 0.0, f64::INFINITY, "gamma = 0.001")?;
         check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.1")?;
         check_between("phi", self.phi, 1.0, f64::INFINITY, "phi = 1.001")?;
         check_span("interval", self.interval, "interval = \"2 ms\"")?;
         check_probability("input-weight", self.input_weight, "input-weight = 1.0")?;
-        check_size("mean-packet", self.mean_packet)?;
-        let room = self.capacity.in_packets(self.mean_packet);
+        check_size("mean-packet", self.mean_packet)
+    }
+}
+
+impl Law for RemConfig {
+    const NAME: &'static str = "rem";
+}
+
+impl DisciplineLaw for RemConfig {
+    type Discipline = Rem;
+
+    fn fits(&self, capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+        let room = capacity.in_packets(self.mean_packet);
         if !(0.0..=room).contains(&self.target) {
             let allowed = format!("from 0 to the buffer's {room} packets");
             let example = format!("target = {}", libm::floor(room / 4.0));
@@ -103,11 +111,29 @@ impl RemConfig {
         }
         Ok(())
     }
+
+    fn discipline(&self, _capacity: Capacity, rate: Rate) -> Rem {
+        Rem {
+            gamma: self.gamma,
+            alpha: self.alpha,
+            log_phi: libm::log(self.phi),
+            target: self.target,
+            input_weight: self.input_weight,
+            mode: self.mode,
+            mean_packet: self.mean_packet.get() as f64,
+            carried: packets_per_second(rate, self.mean_packet) * self.interval.seconds(),
+            arrived: 0.0,
+            input: 0.0,
+            price: 0.0,
+            probability: 0.0,
+            ticker: Ticker::new(self.interval),
+        }
+    }
 }
 
 /// REM at work.
 #[derive(Clone, Debug)]
-pub(super) struct Rem {
+pub struct Rem {
     gamma: f64,
     alpha: f64,
     log_phi: f64,
@@ -127,43 +153,9 @@ pub(super) struct Rem {
 }
 
 impl Rem {
-    pub fn new(config: &RemConfig, rate: Rate) -> Self {
-        Rem {
-            gamma: config.gamma,
-            alpha: config.alpha,
-            log_phi: libm::log(config.phi),
-            target: config.target,
-            input_weight: config.input_weight,
-            mode: config.mode,
-            mean_packet: config.mean_packet.get() as f64,
-            carried: packets_per_second(rate, config.mean_packet) * config.interval.seconds(),
-            arrived: 0.0,
-            input: 0.0,
-            price: 0.0,
-            probability: 0.0,
-            ticker: Ticker::new(config.interval),
-        }
-    }
-
-    /// The price, in (mean) packets.
-    pub fn price(&self) -> f64 {
-        self.price
-    }
-
-    #[inline]
-    pub fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        self.catch_up(arrival.now, arrival.buffer);
-        let size = match self.mode {
-            Mode::Packets => 1.0,
-            Mode::Bytes => f64::from(arrival.packet.wire) / self.mean_packet,
-        };
-        self.arrived += size;
-        if stream.chance((size * self.probability).min(1.0)) { Verdict::Drop } else { Verdict::Admit }
-    }
-
     /// Updates the price for every interval that has ended before `now`, with the backlog that has stood since the last call.
     #[inline]
-    pub fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
+    fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
         let mut changed = false;
         while self.ticker.tick(now) {
             let total = buffer.total();
@@ -192,6 +184,31 @@ impl Rem {
     }
 }
 
+impl Discipline for Rem {
+    #[inline]
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now, arrival.buffer);
+        let size = match self.mode {
+            Mode::Packets => 1.0,
+            Mode::Bytes => f64::from(arrival.packet.wire) / self.mean_packet,
+        };
+        self.arrived += size;
+        if stream.chance((size * self.probability).min(1.0)) { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    #[inline]
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        // The price watches the backlog, which is about to change.
+        self.catch_up(now, buffer);
+        buffer.pop_front().map(|(packet, _)| packet)
+    }
+
+    /// The price, in (mean) packets.
+    fn average(&self) -> Option<f64> {
+        Some(self.price)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{packet, stream};
@@ -200,9 +217,8 @@ mod tests {
 
     /// On a link of 8 Mb/s: 2 packets of 1000 bytes each interval of 2 ms.
     fn rem(extra: &str) -> Rem {
-        let config: RemConfig =
-            serde_json::from_str(&format!(r#"{{"capacity":{{"packets":100}}{extra}}}"#)).expect("rem");
-        Rem::new(&config, Rate::from_bits_per_second(8_000_000))
+        let config: RemConfig = serde_json::from_str(&format!("{{{extra}}}")).expect("rem");
+        config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(8_000_000))
     }
 
     fn queue_of(packets: u32) -> Buffer {
@@ -215,7 +231,7 @@ mod tests {
 
     fn arrive(rem: &mut Rem, now: Instant, buffer: &Buffer) -> Verdict {
         let packet = packet(0, 1000, Class::Tcp);
-        rem.arrive(&Arrival { now, packet: &packet, buffer, idle: Span::ZERO }, &mut stream())
+        rem.arrive(&Arrival { now, packet: &packet, buffer, idle: Span::ZERO, full: false }, &mut stream())
     }
 
     #[test]
@@ -249,7 +265,7 @@ mod tests {
 
     #[test]
     fn catching_up_late_is_the_same_as_every_timer_in_time() {
-        for extra in ["", r#","input-weight":0.25"#] {
+        for extra in ["", r#""input-weight":0.25"#] {
             let (mut lazy, mut eager) = (rem(extra), rem(extra));
             for rem in [&mut lazy, &mut eager] {
                 rem.price = 0.3;
@@ -268,7 +284,7 @@ mod tests {
     #[test]
     fn in_byte_mode_a_packets_chance_is_proportional_to_its_size() {
         let mut dropped = [0u32; 2];
-        let mut rem = rem(r#","mode":"bytes""#);
+        let mut rem = rem(r#""mode":"bytes""#);
         let mut stream = stream();
         rem.price = 200.0;
         rem.probability = -libm::expm1(-rem.price * rem.log_phi);
@@ -277,7 +293,8 @@ mod tests {
             let size = [100, 1000][i as usize % 2];
             let packet = packet(0, size, Class::Tcp);
             // All at once, so that the price stands still.
-            let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO };
+            let arrival =
+                Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             dropped[i as usize % 2] += u32::from(rem.arrive(&arrival, &mut stream) == Verdict::Drop);
         }
         let expected = 20_000.0 * rem.probability;

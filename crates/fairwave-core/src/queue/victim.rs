@@ -227,7 +227,7 @@ mod tests {
 
     fn chosen(victim: Victim, buffer: &Buffer) -> Option<u32> {
         let selector = Selector::new(victim, Rate::from_bits_per_second(1_000_000));
-        selector.choose(buffer, &mut stream()).map(|place| buffer.packet(place).flow.0)
+        selector.choose(buffer, &mut stream()).and_then(|place| buffer.packet(place)).map(|packet| packet.flow.0)
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         let mut buffer = layered(&[0, 2, 4, 1, 4, 0]);
         let mut gone = Vec::new();
         while let Some(place) = Selector::HighestLayer.choose(&buffer, &mut stream()) {
-            gone.push(buffer.remove(place).flow.0);
+            gone.extend(buffer.remove(place).map(|packet| packet.flow.0));
         }
         assert_eq!(gone, [4, 2, 1, 3, 5, 0]);
     }
@@ -290,8 +290,8 @@ mod tests {
             buffer(&[(0, 100, Class::Tcp), (1, 1500, Class::Voice), (2, 40, Class::Tcp), (3, 9, Class::OtherUdp)]);
         let (mut stream, mut times) = (stream(), [0u32; 4]);
         for _ in 0..40_000 {
-            if let Some(place) = Selector::Random.choose(&queue, &mut stream) {
-                times[queue.packet(place).flow.0 as usize] += 1;
+            if let Some(packet) = Selector::Random.choose(&queue, &mut stream).and_then(|place| queue.packet(place)) {
+                times[packet.flow.0 as usize] += 1;
             }
         }
         assert!(times.iter().all(|&n| n.abs_diff(10_000) < 400), "{times:?}");
@@ -303,7 +303,9 @@ mod tests {
         // 250 bytes every 3.3 ms: 0.6 of the link.
         feed(Instant::ZERO, 10.0, 1.0 / 300.0, |now| guard.arrival(now, &packet(1, 250, Class::Voice)));
         let guard = Selector::VoiceGuard(guard);
-        let taken = |queue: &Buffer| guard.choose(queue, &mut stream()).map(|place| queue.packet(place).flow.0);
+        let taken = |queue: &Buffer| {
+            guard.choose(queue, &mut stream()).and_then(|place| queue.packet(place)).map(|packet| packet.flow.0)
+        };
         assert_eq!(
             taken(&buffer(&[(1, 1500, Class::Voice), (2, 100, Class::Tcp), (3, 200, Class::OtherUdp)])),
             Some(3)

@@ -42,7 +42,7 @@ impl Default for Dumbbell {
         Dumbbell {
             bottleneck: q("10 Mb/s"),
             bottleneck_delay: q("30 ms"),
-            queue: QueueConfig::DropTail { capacity: Capacity::Packets(124) },
+            queue: QueueConfig::drop_tail(Capacity::Packets(124)),
             loss: LossConfig::default(),
             access: q("100 Mb/s"),
             access_delay: q("10 ms"),
@@ -55,7 +55,7 @@ impl Default for Dumbbell {
 impl Dumbbell {
     /// A plan with these flows, each between hosts of its own.
     pub fn plan(&self, seed: u64, flows: Vec<(TrafficConfig, TransportConfig, Instant)>) -> Plan {
-        let wide = QueueConfig::DropTail { capacity: Capacity::Packets(1000) };
+        let wide = QueueConfig::drop_tail(Capacity::Packets(1000));
         let mut plan = Plan {
             name: "dumbbell".to_owned(),
             seed: Seed(seed),
