@@ -298,13 +298,12 @@ impl<T: Law> JsonSchema for Written<T> {
 }
 
 impl Written<TransportConfig> {
-    /// The transport's own configuration, with these protocol details where the scenario says nothing. In ns-2 a TCP has
-    /// ns-2's timers and windows, UDP packets have no header, and TFRC lowers the rate while the round trip rises (`ca_`).
+    /// The transport's own configuration, with these protocol details where the scenario says nothing: every transport that
+    /// has a `preset` is handed it, and in ns-2 UDP packets have no header.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
         let ns2 = match self.name() {
             "udp" => Some(("header", Value::from("0 B"))),
-            "tfrc" => Some(("oscillation-damping", Value::from(true))),
-            name if name.starts_with("tcp/") => Some(("preset", Value::from("ns2"))),
+            name if has_preset(name) => Some(("preset", Value::from("ns2"))),
             _ => None,
         };
         self.resolve(|table| {
@@ -313,6 +312,13 @@ impl Written<TransportConfig> {
             }
         })
     }
+}
+
+/// Whether the transport of this name takes the key `preset`.
+fn has_preset(name: &str) -> bool {
+    let mut table = TransportConfig::from_name(name);
+    table.insert("preset".to_owned(), Value::from("ns2"));
+    serde_json::from_value::<TransportConfig>(Value::Object(table)).is_ok()
 }
 
 /// The most payload bytes that a packet of this transport carries, and its header, if it is one that cuts units so.

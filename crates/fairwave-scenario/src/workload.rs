@@ -8,7 +8,6 @@
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig};
 use fairwave_core::transport::TransportConfig;
-use fairwave_core::transport::tcp::Recovery;
 use fairwave_core::units::{Instant, Span};
 
 use crate::law::{largest_packet, most_payload};
@@ -33,8 +32,6 @@ pub(crate) struct Workload {
     /// Happenings in a second that are not packets: turns of the application, the slowest timer.
     turns: f64,
     udp: bool,
-    /// Bytes of endpoints whose window takes room in advance.
-    window: f64,
 }
 
 /// What a flow would cost.
@@ -53,12 +50,6 @@ impl Workload {
     pub fn of(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
         let (units, payload, turns) = sample(traffic);
         let tcp = transport.tcp().map(|(flavour, tcp)| tcp.parameters(flavour));
-        // The receiver notes what is there; the sender what each segment carries and, over Vegas, when it left.
-        let window = tcp.as_ref().map_or(0.0, |tcp| {
-            let carries = if traffic.is_bulk() { 0.0 } else { 16.0 };
-            let left = if tcp.recovery == Recovery::Vegas { 16.0 } else { 0.0 };
-            f64::from(tcp.receiver_window) * (1.0 + carries + left)
-        });
         let longest = match transport {
             TransportConfig::Rtcp(rtcp) => rtcp.minimum,
             _ => tcp.map_or(Span::MAX, |tcp| tcp.rto.max),
@@ -70,7 +61,6 @@ impl Workload {
             bulk: traffic.is_bulk(),
             turns: turns + 1.0 / longest.seconds().max(1e-9),
             udp: matches!(transport, TransportConfig::Udp(_) | TransportConfig::Rtcp(_)),
-            window,
         }
     }
 
@@ -87,7 +77,7 @@ impl Workload {
         Work {
             happenings: carried * hops as f64 + (offered - rest) / self.pieces + vain,
             vain,
-            memory: self.units * seconds * BYTES_PER_UNIT + waiting + self.window,
+            memory: self.units * seconds * BYTES_PER_UNIT + waiting,
         }
     }
 }

@@ -9,8 +9,10 @@ pub mod dvrc;
 #[cfg(test)]
 mod fuzz;
 mod gaps;
+pub mod limited;
 mod meter;
 mod parts;
+pub mod preset;
 pub mod rtcp;
 mod serial;
 pub mod tcp;
@@ -29,6 +31,7 @@ use crate::packet::{Class, FlowId, Packet};
 use crate::random::Stream;
 use crate::traffic::{LayerRates, Unit};
 use crate::units::Instant;
+use limited::Limited;
 use tcp::TcpConfig;
 
 /// A unit, or a part of it, that reached the receiving application.
@@ -198,6 +201,8 @@ pub struct SenderView {
     pub timeouts: u64,
     /// Window reductions on loss that was not a timeout.
     pub fast_retransmits: u64,
+    /// How long what has held it back; nothing for a transport that nothing holds back.
+    pub limited: Option<Limited>,
 }
 
 impl Default for SenderView {
@@ -214,6 +219,7 @@ impl Default for SenderView {
             retransmitted: 0,
             timeouts: 0,
             fast_retransmits: 0,
+            limited: None,
         }
     }
 }
