@@ -1,7 +1,7 @@
 //! What held a sender back, and for how long: the receiver's window, the congestion window (or rate), or the application, which had
 //! nothing to send.
 //!
-//! Source: RFC 4898 §3.3 (SndLimTimeRwin, SndLimTimeCwnd, SndLimTimeSnd). At each moment of a flow's life one of the three is the reason why
+//! Source: RFC 4898 (SndLimTimeRwin, SndLimTimeCwnd, SndLimTimeSnd). At each moment of a flow's life one of the three is the reason why
 //! the next packet has not left yet, so the times add up to the flow's life.
 //!
 //! **Assumptions.** Where both windows end at the same segment the receiver's counts: more congestion window would not

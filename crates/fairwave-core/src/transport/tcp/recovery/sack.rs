@@ -1,16 +1,17 @@
 //! SACK: the receiver says which segments it holds, so the sender sends again what is missing and nothing else.
 //!
-//! Source: RFC 2018; RFC 6675. Two sets of rules are offered. [`PipeRule::Rfc6675`] is RFC 6675 as written: recovery begins with the third
+//! Source: RFC 2018 for what is reported; RFC 6675. Two sets of rules are offered. [`PipeRule::Rfc6675`] is RFC 6675 as written: recovery begins with the third
 //! duplicate or as soon as IsLost(HighACK + 1), the pipe is counted from the scoreboard (§4, SetPipe), NextSeg has its four rules, the
 //! scoreboard lives on across acknowledgements. [`PipeRule::Counted`] is ns-2.35's: a counter that starts at the segments in flight less
 //! three, falls by one with each acknowledgement and by one more with each partial one, and rises with each segment sent; every hole
 //! below the highest segment held is sent again; whatever is not recovery empties the scoreboard. Leaving recovery forgets the recovery
 //! point in both: the next segment's loss is found like any other.
 //!
-//! **Where it deviates from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the scoreboard (§5.1 with
-//! RFC 2018) and then no recovery begins until what had been sent is acknowledged, also when none was going on (§5.1 asks for that only
-//! when one was). While slow start goes through what was sent before a timeout it leaves out what is known to be held (§5.1 leaves the
-//! choice open). Limited transmit (§5 step 3) may be switched off.
+//! **Where it deviates from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the scoreboard
+//! (RFC 2018 §8; RFC 6675 §5.1 leaves that open) and then no recovery begins until what had been sent is acknowledged, also when
+//! none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes through what was sent before a timeout it
+//! leaves out what has been reported as held since (RFC 6675 §5.1 leaves the choice open). Limited transmit (RFC 6675 §5 step 3) may be
+//! switched off.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,7 +150,7 @@ impl Sack {
                 connection.open_window();
             }
         }
-        // §2: a duplicate is what brings selective news, also when it acknowledges new data.
+        // RFC 6675 §2: a duplicate is what brings selective news, also when it acknowledges new data.
         if !news || next < self.recover || connection.una == connection.max {
             if new_data {
                 self.send(connection, now, out);
@@ -168,7 +169,7 @@ impl Sack {
         }
     }
 
-    /// Limited transmit by the pipe (§5 step 3).
+    /// Limited transmit by the pipe (RFC 6675 §5 step 3).
     fn send_new_by_pipe(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         self.board.forget_resent(connection.una);
         let threshold = connection.parameters.duplicate_threshold;
@@ -186,7 +187,7 @@ impl Sack {
         }
     }
 
-    /// §5 step C: NextSeg and SetPipe until the window is full.
+    /// RFC 6675 §5 step C: NextSeg and SetPipe until the window is full.
     fn send_by_next_seg(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         let threshold = connection.parameters.duplicate_threshold;
         let window = connection.window.congestion as u32;
@@ -201,7 +202,7 @@ impl Sack {
         }
     }
 
-    /// NextSeg (§4). Marks what it names as sent, by whichever rule that asks for.
+    /// NextSeg (RFC 6675 §4). Marks what it names as sent, by whichever rule that asks for.
     fn next_seg(&mut self, connection: &Connection, threshold: u32) -> Option<u32> {
         // Rule 1: the lowest that is lost and has not been sent again.
         if let Some(lost) = self.board.next_hole(self.board.lost_below(threshold)) {
