@@ -24,6 +24,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
     yield from _speed(results)
     if "instructions" in results:
         yield from _instructions(results["instructions"])
+    if "recovery" in results:
+        yield from _recovery(results["recovery"])
     if "scale" in results:
         yield from _scale(results["scale"])
     if "cores" in results:
@@ -99,6 +101,35 @@ def _instructions(part: dict[str, Any]) -> Iterator[str]:
         for key, value in part["per_packet_hop"].items()
     ]
     yield from _table(("N", "instructions", "budget"), rows)
+    yield ""
+    yield f"Commit {part['commit']}."
+
+
+def _recovery(part: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield "## Loss recovery on one fast flow"
+    yield ""
+    yield (
+        f"CPU time of one bulk flow, {part['seconds']} s simulated, round trip 40 ms, drop-tail buffer of one"
+        f" bandwidth-delay product, set-up taken off; medians of {part['runs']} alternating runs. Above"
+        f" {part['most']:g} times NewReno's per packet-hop it fails."
+    )
+    yield ""
+    rows = [
+        (
+            f"{row['gigabits']} Gb/s",
+            f"{row['newreno_cpu_s']}",
+            f"{row['newreno_packet_hops']:,}",
+            f"{row['newreno_ns_per_packet_hop']}",
+            f"{row['sack_cpu_s']}",
+            f"{row['sack_packet_hops']:,}",
+            f"{row['sack_ns_per_packet_hop']}",
+            f"{row['ratio']}",
+        )
+        for row in part["rows"]
+    ]
+    head = ("rate", "NewReno s", "packet-hops", "ns per hop", "SACK s", "packet-hops", "ns per hop", "ratio")
+    yield from _table(head, rows)
     yield ""
     yield f"Commit {part['commit']}."
 

@@ -44,23 +44,29 @@ class Run:
     cost: Cost
 
 
-def scenario(folder: Path, **values: object) -> Path:
+def scenario(folder: Path, template: Path = TEMPLATE, **values: object) -> Path:
     """The benchmark's scenario with ``flows``, ``rate``, … filled in, as a file in ``folder``."""
-    text = TEMPLATE.read_text()
+    text = template.read_text()
     for key, value in values.items():
         text = text.replace(f"@{key}@", str(value))
     left = text.find("@")
     if left >= 0:
-        raise ValueError(f"{TEMPLATE.name} has a place that nobody fills: {text[left : left + 20]!r}")
-    file = folder / "dumbbell.toml"
+        raise ValueError(f"{template.name} has a place that nobody fills: {text[left : left + 20]!r}")
+    file = folder / template.name
     file.write_text(text)
     return file
 
 
-def run(program: str, *arguments: str, prefix: tuple[str, ...] = (), **values: object) -> Run:
-    """Runs the benchmark's scenario with these values."""
+def run(
+    program: str,
+    *arguments: str,
+    prefix: tuple[str, ...] = (),
+    template: Path = TEMPLATE,
+    **values: object,
+) -> Run:
+    """Runs the benchmark's scenario, or another template, with these values."""
     with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
-        file = scenario(Path(folder), **values)
+        file = scenario(Path(folder), template, **values)
         text, cost = timed([*prefix, program, str(file), *arguments])
     said = json.loads(text)
     return Run(said["packet_hops"], said["events"], said["wall_s"], 1024 * (said["peak_kib"] or 0), cost)

@@ -28,7 +28,7 @@ pub const MOST_PACKET_HOPS: f64 = 1e12;
 pub const MOST_RECORDED: f64 = 8e9;
 /// Bytes of routes.
 pub const MOST_ROUTED: f64 = 4e9;
-/// Bytes of what flows keep: units, windows, what waits in senders, what is written of them.
+/// Bytes of what flows keep: units, what waits in senders, what is written of them.
 pub const MOST_KEPT: f64 = 32e9;
 /// Runs that are asked for at once.
 pub const MOST_RUNS: u64 = 1_000_000;
@@ -277,7 +277,7 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
             Problem::new(
                 at,
                 format!(
-                    "what flows like `{name}` make and keep (units, what waits in senders, windows) would need about {} of memory",
+                    "what flows like `{name}` make and keep (units, what waits in senders) would need about {} of memory",
                     bytes(memory)
                 ),
             )

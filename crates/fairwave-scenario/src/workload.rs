@@ -7,7 +7,6 @@
 
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
-use fairwave_core::transport::tcp::Recovery;
 use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::Instant;
 
@@ -33,8 +32,6 @@ pub(crate) struct Workload {
     /// Happenings in a second that are not packets: turns of the application, the slowest timer.
     turns: f64,
     udp: bool,
-    /// Bytes of endpoints whose window takes room in advance.
-    window: f64,
 }
 
 /// What a flow would cost.
@@ -52,13 +49,6 @@ impl Workload {
     /// What flows of this kind do.
     pub fn of(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
         let (units, payload, turns) = sample(traffic);
-        let tcp = transport.tcp();
-        // The receiver notes what is there; the sender what each segment carries and, over Vegas, when it left.
-        let window = tcp.as_ref().map_or(0.0, |tcp| {
-            let carries = if traffic.is_bulk() { 0.0 } else { 16.0 };
-            let left = if tcp.recovery == Recovery::Vegas { 16.0 } else { 0.0 };
-            f64::from(tcp.receiver_window) * (1.0 + carries + left)
-        });
         Workload {
             packet: 8.0 * Some(largest_packet(traffic, transport)).filter(|size| *size > 0).unwrap_or(1000) as f64,
             units,
@@ -66,7 +56,6 @@ impl Workload {
             bulk: traffic.is_bulk(),
             turns: turns + 1.0 / transport.slowest_timer().seconds().max(1e-9),
             udp: !transport.controls_rate(),
-            window,
         }
     }
 
@@ -83,7 +72,7 @@ impl Workload {
         Work {
             happenings: carried * hops as f64 + (offered - rest) / self.pieces + vain,
             vain,
-            memory: self.units * seconds * BYTES_PER_UNIT + waiting + self.window,
+            memory: self.units * seconds * BYTES_PER_UNIT + waiting,
         }
     }
 }
@@ -138,7 +127,7 @@ mod tests {
         for (workload, kept) in [(udp, 32.0), (tcp, 32.0 + 24.0)] {
             let work = workload.work(1000.0, 8.0, 1, 1);
             assert!((work.vain / (1000.0 * offered) - 2.0).abs() < 0.02, "{}", work.vain);
-            assert!((work.memory - workload.window) / (1000.0 * offered * kept) > 0.98, "{}", work.memory);
+            assert!(work.memory / (1000.0 * offered * kept) > 0.98, "{}", work.memory);
         }
     }
 

@@ -186,13 +186,6 @@ fn links_that_change_their_state_every_nanosecond_are_counted() {
 }
 
 #[test]
-fn windows_for_which_room_is_made_are_counted() {
-    let transport = "{ name = \"tcp/vegas\", receiver-window = 1048576 }";
-    let said = complaint(Text { transport, flow: "count = 10000", duration: "1 s", ..SOUND });
-    assert_refused(&said, "flow[0].traffic", &["windows) would need about 178.3 GB"]);
-}
-
-#[test]
 fn a_list_that_every_flow_copies_is_counted() {
     let timely: Vec<String> = (1..5000).map(|millis| format!("\"{millis} ms\"")).collect();
     let flow = format!("count = 2000000\ntimely = [{}]", timely.join(","));

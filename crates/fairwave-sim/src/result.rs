@@ -6,6 +6,7 @@ use fairwave_core::quality::delay::DelaySummary;
 use fairwave_core::quality::playout::{Fate, SpokenUnit, call_quality, play};
 use fairwave_core::quality::{fairness, smoothness, throughput};
 use fairwave_core::transport::Sender;
+use fairwave_core::transport::limited::Limit;
 use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::plan::FlowPlan;
 use serde::Serialize;
@@ -81,6 +82,12 @@ pub struct FlowRow {
     pub timeouts: u64,
     /// Window reductions on loss without a timeout.
     pub fast_retransmits: u64,
+    /// How long the window of the receiver held the sender back; NaN for a transport that nothing holds back.
+    pub limited_receiver_s: f64,
+    /// How long the congestion window, or the rate that congestion control allows, did; NaN likewise.
+    pub limited_congestion_s: f64,
+    /// How long the application did, which had nothing to send; NaN likewise. With the other two it is the time that the flow was on.
+    pub limited_application_s: f64,
     /// Data packets dropped by queues.
     pub dropped: u64,
     /// Data packets lost by links.
@@ -347,6 +354,7 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
     let start = plan.start.min(window.end);
     let stop = plan.stop.min(window.end);
     let steady = stop.since(start.max(window.warmup));
+    let limited = |by| view.limited.map_or(f64::NAN, |limited| limited.time(by, window.end).seconds());
     let per = |payload: u64, span: Span| Bytes::new(payload).per(span).bits_per_second() as f64;
     let judgements = receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements);
     let mut row = FlowRow {
@@ -366,6 +374,9 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         wire_sent: simulation.sending[flow].wire_sent,
         timeouts: view.timeouts,
         fast_retransmits: view.fast_retransmits,
+        limited_receiver_s: limited(Limit::Receiver),
+        limited_congestion_s: limited(Limit::Congestion),
+        limited_application_s: limited(Limit::Application),
         dropped: measure.dropped,
         lost: measure.lost,
         delay_mean_s: f64::NAN,

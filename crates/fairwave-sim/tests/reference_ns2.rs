@@ -112,7 +112,7 @@ impl Case {
                 self.alpha, self.beta
             )
         } else if self.is_vegas() {
-            format!(r#"{{"name": "tcp/vegas", "preset": "ns2", "header": "0 B", {jitter}}}"#)
+            format!(r#"{{"name": "tcp/vegas", "preset": "ns2", {jitter}}}"#)
         } else {
             format!(r#"{{"name": "tcp/{}", "preset": "ns2", {jitter}}}"#, self.variant)
         };

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 LEAST_WAIT_S = 1e-5
 """Links on which packets wait less, on average, are not worth a line."""
 
+LIMITS = (
+    ("limited_receiver_s", "receiver window"),
+    ("limited_congestion_s", "congestion control"),
+    ("limited_application_s", "application"),
+)
+"""What may hold a sender back, in the order in which it is told."""
+
+LEAST_SHARE = 0.005
+"""What held the senders back for a smaller share of the time is not worth a word."""
+
 LINKS = (
     ("utilisation", "utilisation %", 100.0),
     ("mean_queue_steady_packets", "mean queue, packets", 1.0),
@@ -122,6 +132,20 @@ def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
     return rows
 
 
+def limits(results: Results, group: str) -> dict[str, float]:
+    """What held the senders of a group back, as shares of the time that they were on, over all flows and runs.
+
+    Empty for transports that nothing holds back. The largest comes first.
+    """
+    import polars as pl
+
+    flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == group)
+    times = {name: float(flows[column].fill_nan(0.0).sum()) for column, name in LIMITS}
+    whole = sum(times.values())
+    shares = {name: time / whole for name, time in times.items() if whole > 0 and time / whole >= LEAST_SHARE}
+    return dict(sorted(shares.items(), key=lambda share: -share[1]))
+
+
 def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
     """The links that queue most, with means over replications."""
     import polars as pl
@@ -151,6 +175,9 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         by_group.setdefault(row["group"], []).append([f"{label}{unit}", row["text"]])
     for name, rows in by_group.items():
         flow = groups(read)[name]
+        if shares := limits(results, name):
+            said = ", ".join(f"{share:.0%} {what}" for what, share in shares.items())
+            rows.append(["limited by (time)", said])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         console.table(
@@ -166,6 +193,7 @@ def _document(read: Scenario, results: Results) -> dict[str, Any]:
     return {
         "scenario": read.name,
         "summary": summary,
+        "limited": {name: limits(results, name) for name in groups(read)},
         "flows": results.to_polars("flows").to_dicts(),
         "links": results.to_polars("links").to_dicts(),
         "provenance": results.provenance.to_dict(),

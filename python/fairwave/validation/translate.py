@@ -244,10 +244,8 @@ def _transport(
         segment, header = (
             quantity(transport.get(key, size)) for key, size in (("segment", "1000 B"), ("header", "32 B"))
         )
-        if not transport.get("oscillation-damping", False):
-            raise NotInNs2Error(
-                f"{where}: ns-2's TFRC damps oscillations; write `oscillation-damping = true`"
-            )
+        if transport.get("preset") != "ns2" or not transport.get("oscillation-damping", True):
+            raise NotInNs2Error(f"{where}: compare with the preset `ns2`, whose TFRC damps oscillations")
         if header != 32.0:
             raise NotInNs2Error(f"{where}: ns-2's TFRC has a header of 32 B")
         # Its sink counts headers, like that of TCP.
@@ -280,7 +278,7 @@ def _transport(
             "decrease_num_": str(transport.get("beta", 0.5)),
         }
     elif name == "tcp/vegas":
-        # ns-2's Vegas adds no header: what it calls the packet's size is all there is on the wire.
-        settings["packetSize_"] = f"{segment + 40.0:.0f}"
+        # ns-2's Vegas adds no header, and neither does ours with this preset.
         settings |= {"v_alpha_": str(transport.get("alpha", 1.0)), "v_beta_": str(transport.get("beta", 3.0))}
-    return agent, sink, settings, {}, segment / (segment + 40.0)
+    header = 0.0 if name == "tcp/vegas" else 40.0
+    return agent, sink, settings, {}, segment / (segment + header)

@@ -10,8 +10,10 @@ pub mod dvrc;
 #[cfg(test)]
 mod fuzz;
 mod gaps;
+pub mod limited;
 mod meter;
 mod parts;
+pub mod preset;
 pub mod rtcp;
 mod serial;
 pub mod tcp;
@@ -23,6 +25,7 @@ mod wire_test;
 use crate::packet::{Class, FlowId, Packet};
 use crate::traffic::{LayerRates, Unit};
 use crate::units::Instant;
+use limited::Limited;
 
 pub(crate) use choice::OWN;
 pub use choice::{AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig, TransportLaw, register};
@@ -199,6 +202,8 @@ pub struct SenderView {
     pub timeouts: u64,
     /// Window reductions on loss that was not a timeout.
     pub fast_retransmits: u64,
+    /// How long what has held it back; nothing for a transport that nothing holds back.
+    pub limited: Option<Limited>,
 }
 
 impl Default for SenderView {
@@ -215,6 +220,7 @@ impl Default for SenderView {
             retransmitted: 0,
             timeouts: 0,
             fast_retransmits: 0,
+            limited: None,
         }
     }
 }

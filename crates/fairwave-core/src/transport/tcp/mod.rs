@@ -4,7 +4,9 @@
 //! the configuration: every parameter can be set; what is not set comes from the controller and from the preset, `rfc`
 //! (what the RFCs say today) or `ns2` (what ns-2.35 does, on which most published results of the 2000s rest).
 
+mod connection;
 pub mod control;
+mod ranges;
 pub mod receiver;
 #[cfg(test)]
 mod receiver_fuzz;
@@ -25,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::units::{Bytes, Span};
 
+pub use crate::transport::preset::Preset;
 #[cfg(test)]
 use flavours::Flavour;
 pub use receiver::TcpReceiver;
@@ -33,17 +36,6 @@ pub use recovery::sack::PipeRule;
 pub use rtt::{RtoLimits, RttClock};
 pub use sender::TcpSender;
 pub use table::Tcp;
-
-/// Where parameters that are not set come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preset {
-    /// What the RFCs say.
-    #[default]
-    Rfc,
-    /// What ns-2.35 does.
-    Ns2,
-}
 
 /// Parameters of a connection as written. What is left out comes from the controller and the preset.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -58,13 +50,13 @@ pub struct TcpConfig {
     /// Payload bytes of a segment of bulk data; a longer unit of other applications is cut. Default 1000 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Header bytes added to each segment on the wire. Default 40 B.
+    /// Header bytes added to each segment on the wire. Default 40 B; ns2 0 B for tcp/vegas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Bytes>,
     /// An acknowledgement's bytes on the wire. Default 40 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acknowledgement: Option<Bytes>,
-    /// The receiver's window, segments. Default 64.
+    /// The receiver's window, segments. Default: rfc one that never limits, as window scaling allows it (RFC 7323); ns2 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_window: Option<u32>,
     /// Congestion window after the handshake, segments. Default: ns2 2; rfc as RFC 5681 §3.1 by segment size (4 up to 1095 B).
@@ -79,7 +71,7 @@ pub struct TcpConfig {
     /// Acknowledge every second segment. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,
-    /// The longest delay of an acknowledgement. Default 100 ms.
+    /// The longest delay of an acknowledgement. Default 100 ms; rfc at most 500 ms (RFC 5681 §4.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_delay: Option<Span>,
     /// Duplicates that mean loss. Default 3.
@@ -94,7 +86,7 @@ pub struct TcpConfig {
     /// After idling for a timeout, slow start again (RFC 5681 §4.1). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_restart: Option<bool>,
-    /// How SACK counts what is in the network. Default: rfc rfc6675, ns2 counted.
+    /// By whose rules SACK recovers, and counts what is in the network. Default: rfc rfc6675, ns2 counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipe: Option<PipeRule>,
     /// Which clock measures round trips. Default: rfc fine, ns2 coarse.
@@ -145,6 +137,8 @@ pub struct TcpParameters {
     pub segment: u16,
     /// Header bytes of a segment.
     pub header: u16,
+    /// Wire bytes of a SYN.
+    pub syn: u16,
     /// The receiver's window, segments.
     pub receiver_window: u32,
     /// Duplicates that mean loss.
@@ -155,6 +149,10 @@ pub struct TcpParameters {
     pub initial_window: f64,
     /// Slow start after idling.
     pub slow_start_restart: bool,
+    /// After a lost SYN the window begins with one segment (RFC 5681 §3.1).
+    pub shrinks_after_lost_syn: bool,
+    /// The initial window is taken up when the first segment of data is acknowledged.
+    pub late_initial_window: bool,
     /// How SACK counts the pipe.
     pub pipe: PipeRule,
     /// Wire bytes of an acknowledgement.
@@ -181,8 +179,12 @@ fn narrow(size: Bytes) -> u16 {
     u16::try_from(size.get()).unwrap_or(u16::MAX)
 }
 
-/// Segments that a receiver's window may hold at most: what fits the memory of a laptop a thousand times.
-const LARGEST_WINDOW: u32 = 1 << 20;
+/// Segments that a receiver's window may hold at most, and does unless it is told otherwise: with segments of 1000 bytes what a
+/// path of 300 Gb/s and 100 ms holds, so it never limits.
+const LARGEST_WINDOW: u32 = 1 << 22;
+
+/// An acknowledgement must be sent within this time of the segment (RFC 5681 §4.2).
+const LONGEST_ACK_DELAY: Span = Span::from_millis(500);
 
 impl TcpConfig {
     /// The parameters of a connection whose controller repairs losses by `recovery`, unless the configuration chooses another, and
@@ -190,7 +192,11 @@ impl TcpConfig {
     pub fn parameters_with(&self, recovery: Recovery, waves: bool) -> TcpParameters {
         let ns2 = self.preset == Preset::Ns2;
         let segment = narrow(self.segment.unwrap_or(Bytes::new(1000)));
-        let receiver_window = self.receiver_window.unwrap_or(64);
+        let receiver_window = self.receiver_window.unwrap_or(if ns2 { 64 } else { LARGEST_WINDOW });
+        let recovery = self.recovery.unwrap_or(recovery);
+        // ns-2.35's Vegas has a sending routine of its own, which knows neither headers nor SYNs, nor what follows from the loss of one.
+        let ns2_vegas = ns2 && recovery == Recovery::Vegas;
+        let header = narrow(self.header.unwrap_or(Bytes::new(if ns2_vegas { 0 } else { 40 })));
         let initial = self.initial_window.unwrap_or(match segment {
             _ if ns2 => 2,
             0..=1095 => 4,
@@ -199,9 +205,12 @@ impl TcpConfig {
         });
         let millis = |rfc: u64, like_ns2: u64| Span::from_millis(if ns2 { like_ns2 } else { rfc });
         TcpParameters {
-            recovery: self.recovery.unwrap_or(recovery),
+            recovery,
             segment,
-            header: narrow(self.header.unwrap_or(Bytes::new(40))),
+            header,
+            syn: if ns2_vegas { segment } else { header },
+            shrinks_after_lost_syn: !ns2_vegas,
+            late_initial_window: ns2_vegas,
             acknowledgement: narrow(self.acknowledgement.unwrap_or(Bytes::new(40))),
             receiver_window,
             initial_window: f64::from(initial),
@@ -211,8 +220,7 @@ impl TcpConfig {
             delayed_ack: self.delayed_ack.unwrap_or(false).then(|| self.ack_delay.unwrap_or(Span::from_millis(100))),
             duplicate_threshold: self.duplicates.unwrap_or(3),
             limited_transmit: self.limited_transmit.unwrap_or(true),
-            careful: self.careful.unwrap_or(ns2)
-                || matches!(self.recovery.unwrap_or(recovery), Recovery::Newreno | Recovery::Sack),
+            careful: self.careful.unwrap_or(ns2) || matches!(recovery, Recovery::Newreno | Recovery::Sack),
             deflate: !ns2,
             decrease_from_flight: !ns2,
             slow_start_restart: self.slow_start_restart.unwrap_or(true),
@@ -266,6 +274,10 @@ impl TcpConfig {
         positive("initial-rto", self.initial_rto, "initial-rto = \"3 s\"")?;
         positive("min-rto", self.min_rto, "min-rto = \"200 ms\"")?;
         positive("ack-delay", self.ack_delay, "ack-delay = \"100 ms\"")?;
+        if let Some(delay) = self.ack_delay.filter(|delay| self.preset == Preset::Rfc && *delay > LONGEST_ACK_DELAY) {
+            let allowed = format!("at most {LONGEST_ACK_DELAY} (RFC 5681 §4.2), or any with preset = \"ns2\"");
+            return Err(ConfigError::new("ack-delay", delay, allowed, "ack-delay = \"200 ms\""));
+        }
         let rto = self.parameters_with(Recovery::Reno, false).rto;
         if rto.max < rto.min {
             let allowed = format!("at least min-rto ({})", rto.min);

@@ -9,7 +9,8 @@
 //! than two segments arrived has none. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
 
 use super::TcpParameters;
-use super::units::{Piece, Pieces};
+use super::ranges::{Range, Ranges};
+use super::units::{Piece, Ring};
 use crate::packet::{Body, Class, FlowId, Packet, SackBlock};
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Bytes, Instant, Span};
@@ -43,35 +44,24 @@ const FIRST_HELD: u32 = 8;
 /// What arrived out of order. Takes no memory until something does.
 #[derive(Clone, Debug, Default)]
 struct Held {
-    present: Vec<bool>,
-    pieces: Option<Pieces>,
+    ranges: Ranges,
+    pieces: Option<Ring<Piece>>,
 }
 
 impl Held {
-    fn place(&self, segment: u32) -> usize {
-        segment as usize & (self.present.len() - 1)
+    /// Keeps `segment`, which is not held and beyond `next`.
+    fn put(&mut self, next: u32, segment: u32, piece: Piece) {
+        self.ranges.insert(segment, segment + 1);
+        self.pieces.get_or_insert_with(|| Ring::new(FIRST_HELD)).put(next, segment, piece);
     }
 
-    fn has(&self, segment: u32) -> bool {
-        !self.present.is_empty() && self.present[self.place(segment)]
+    fn piece(&self, segment: u32) -> Piece {
+        self.pieces.as_ref().map(|pieces| pieces.get(segment)).unwrap_or_default()
     }
 
-    fn put(&mut self, room: u32, next: u32, segment: u32, piece: Piece) {
-        if self.present.is_empty() {
-            self.present = vec![false; (room as usize + 1).next_power_of_two()];
-        }
-        let place = self.place(segment);
-        self.present[place] = true;
-        self.pieces.get_or_insert_with(|| Pieces::new(FIRST_HELD)).put(next, segment, piece);
-    }
-
-    fn take(&mut self, segment: u32) -> Option<Piece> {
-        if !self.has(segment) {
-            return None;
-        }
-        let place = self.place(segment);
-        self.present[place] = false;
-        self.pieces.as_ref().map(|pieces| pieces.get(segment))
+    /// One past the run of held segments that begins with `next`.
+    fn end_of_run(&self, next: u32) -> u32 {
+        self.ranges.first().filter(|range| range.first == next).map_or(next, |range| range.end)
     }
 }
 
@@ -174,14 +164,8 @@ impl TcpReceiver {
         if !self.sack {
             return;
         }
-        let mut block = SackBlock { first: segment, end: segment + 1 };
-        // Known blocks are whole, so extending by them is enough, but for those that fell out of the list.
-        while block.first > self.next && self.held.has(block.first - 1) {
-            block.first -= 1;
-        }
-        while block.end < self.top && self.held.has(block.end) {
-            block.end += 1;
-        }
+        let Some(Range { first, end }) = self.held.ranges.range_of(segment) else { return };
+        let block = SackBlock { first, end };
         let older = self.blocks;
         self.blocks = [block, SackBlock::default(), SackBlock::default()];
         let apart = older.iter().filter(|b| b.end > b.first && (b.end < block.first || b.first > block.end));
@@ -228,14 +212,19 @@ impl Receiver for TcpReceiver {
                 self.top = self.next;
                 at_once = sequence == 0;
             } else {
-                while let Some(piece) = self.held.take(self.next) {
-                    self.next += 1;
-                    self.deliver(piece, out);
+                let end = self.held.end_of_run(self.next);
+                for segment in self.next..end {
+                    self.deliver(self.held.piece(segment), out);
                 }
+                self.next = end;
+                self.held.ranges.remove_before(end);
                 self.forget_blocks();
             }
-        } else if sequence > self.next && sequence - self.next < self.window && !self.held.has(sequence) {
-            self.held.put(self.window, self.next, sequence, piece);
+        } else if sequence > self.next
+            && sequence - self.next < self.window
+            && self.held.ranges.range_of(sequence).is_none()
+        {
+            self.held.put(self.next, sequence, piece);
             self.top = self.top.max(sequence + 1);
             self.report(sequence);
         }

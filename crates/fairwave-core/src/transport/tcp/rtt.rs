@@ -56,6 +56,9 @@ pub struct RttEstimator {
     timed_at: Instant,
 }
 
+/// The timeout with which data begins when the SYN was lost (RFC 6298 §5.7).
+const AFTER_LOST_SYN: Span = Span::from_secs(3);
+
 /// Beyond eight times the timeout the old round-trip time is believed no more (BSD, ns-2.35).
 const DISTRUST_BACKOFF: u32 = 8;
 
@@ -142,6 +145,15 @@ impl RttEstimator {
     pub fn sent_again(&mut self, segment: u32) {
         if self.timed == segment {
             self.timing = false;
+        }
+    }
+
+    /// The handshake completes after its SYN was lost: a timeout below 3 s begins anew at 3 s (RFC 6298 §5.7), until
+    /// the next measurement.
+    pub fn restart_after_lost_syn(&mut self, limits: &RtoLimits) {
+        if limits.initial < AFTER_LOST_SYN {
+            self.base = AFTER_LOST_SYN.nanos();
+            self.backoff = 1;
         }
     }
 

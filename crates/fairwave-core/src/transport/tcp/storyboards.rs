@@ -285,7 +285,11 @@ fn the_sawtooth_has_the_period_and_mean_of_the_closed_form() {
 
 #[test]
 fn vegas_keeps_between_alpha_and_beta_segments_queued_and_loses_none() {
-    let mut wire = bottleneck(Flavour::Vegas, &TcpConfig { receiver_window: Some(300), ..ns2() }, 100);
+    let mut wire = bottleneck(
+        Flavour::Vegas,
+        &TcpConfig { receiver_window: Some(300), header: Some(Bytes::new(40)), ..ns2() },
+        100,
+    );
     wire.run_until(at(20_000));
     let pipe = 10e6 * 0.1 / (1040.0 * 8.0);
     let windows = windows(&mut wire, 20_000, 30_000);
@@ -421,8 +425,8 @@ fn a_vegas_window_that_has_closed_opens_again_when_nothing_is_in_flight() {
         .map(|id| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
         .collect();
     wire.run_until(at(900));
-    let sender = &mut wire.sender;
-    (sender.window.congestion, sender.inflation) = (0.0, 0);
+    let connection = &mut wire.sender.connection;
+    (connection.window.congestion, connection.inflation) = (0.0, 0);
     wire.run_until(at(60_000));
     assert_eq!(wire.deliveries.len(), 150);
 }
@@ -483,8 +487,54 @@ proptest! {
 }
 
 #[test]
+fn a_sender_says_what_held_it_back_and_for_how_long() {
+    use crate::transport::limited::Limit;
+    let shares = |config: &TcpConfig, units: Vec<Unit>| {
+        let mut wire = wire(Flavour::Newreno, config, units.is_empty());
+        wire.units = units;
+        wire.run_until(at(10_000));
+        let limited = wire.sender.view().limited.expect("TCP is held back by something");
+        let times = [Limit::Receiver, Limit::Congestion, Limit::Application].map(|by| limited.time(by, at(10_000)));
+        assert_eq!(times.into_iter().fold(Span::ZERO, |sum, time| sum + time), Span::from_secs(10), "all of its life");
+        times.map(|time| time.nanos() / 1_000_000)
+    };
+    // A round trip for the handshake and three of slow start: 4, 8, 16 segments.
+    assert_eq!(shares(&TcpConfig { receiver_window: Some(32), ..TcpConfig::default() }, Vec::new()), [9600, 400, 0]);
+    assert_eq!(shares(&TcpConfig { initial_threshold: Some(2), ..TcpConfig::default() }, Vec::new()), [0, 10_000, 0]);
+    // A unit per second is sent as soon as it is made, but for the first, which waits for the handshake.
+    let unit =
+        |id: u32| Unit { id, payload: 160, created: at(u64::from(id) * 1000), layer: 0, frame_type: FrameType::None };
+    assert_eq!(shares(&TcpConfig::default(), (0..9).map(unit).collect()), [0, 100, 9900]);
+}
+
+#[test]
+fn a_receivers_window_limits_only_if_it_is_asked_for() {
+    let rfc = TcpConfig::default().parameters(Flavour::Reno);
+    assert!(
+        rfc.receiver_window >= 1 << 22 && rfc.initial_threshold >= f64::from(1 << 22),
+        "arbitrarily high (RFC 5681 §3.1)"
+    );
+    assert_eq!(ns2().parameters(Flavour::Reno).receiver_window, 64);
+    assert_eq!(ns2().parameters(Flavour::Reno).initial_threshold, 64.0);
+    let asked = TcpConfig { receiver_window: Some(20), ..TcpConfig::default() };
+    assert_eq!(asked.parameters(Flavour::Reno).receiver_window, 20);
+}
+
+#[test]
+fn an_acknowledgement_is_not_delayed_by_more_than_half_a_second_unless_ns2_does() {
+    let check = |preset, millis| {
+        let config = TcpConfig { preset, ack_delay: Some(Span::from_millis(millis)), ..TcpConfig::default() };
+        config.check().map_err(|error| error.to_string())
+    };
+    assert_eq!(check(Preset::Rfc, 500), Ok(()));
+    let refused = check(Preset::Rfc, 501).expect_err("RFC 5681 §4.2");
+    assert!(refused.contains("ack-delay") && refused.contains("501 ms") && refused.contains("500 ms"), "{refused}");
+    assert_eq!(check(Preset::Ns2, 501), Ok(()));
+}
+
+#[test]
 fn a_sender_stays_small_and_has_in_front_what_every_acknowledgement_needs() {
     assert!(size_of::<TcpSender>() <= 9 * 64, "{} bytes", size_of::<TcpSender>());
-    let law = std::mem::offset_of!(TcpSender, control);
+    let law = std::mem::offset_of!(TcpSender, connection.control);
     assert!(law <= 4 * 64, "the law, needed last, begins at {law}");
 }

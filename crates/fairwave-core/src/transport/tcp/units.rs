@@ -17,17 +17,17 @@ pub(crate) struct Piece {
     pub last: bool,
 }
 
-/// Pieces by segment number, in a ring that doubles when it is full and then stays.
+/// One value per outstanding segment, in a ring that doubles when it is full and then stays.
 #[derive(Clone, Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct Ring<T> {
     /// Length is a power of two; segment `s` is at `s mod` length.
-    slots: Vec<Piece>,
+    slots: Vec<T>,
 }
 
-impl Pieces {
+impl<T: Copy + Default> Ring<T> {
     /// A ring for at least `room` segments.
     pub fn new(room: u32) -> Self {
-        Pieces { slots: vec![Piece::default(); (room as usize).next_power_of_two()] }
+        Ring { slots: vec![T::default(); (room as usize).next_power_of_two()] }
     }
 
     #[inline]
@@ -35,27 +35,30 @@ impl Pieces {
         segment as usize & (self.slots.len() - 1)
     }
 
-    /// What `segment` carries. Only segments from the first unacknowledged one to the last put in are kept.
+    /// What is kept for `segment`. Only segments from the first unacknowledged one to the last put in are kept.
     #[inline]
-    pub fn get(&self, segment: u32) -> Piece {
+    pub fn get(&self, segment: u32) -> T {
         self.slots[self.place(segment)]
     }
 
-    /// Keeps what `segment` carries; those in `[first, segment)` stay.
+    /// Keeps a value for `segment`; those in `[first, segment)` stay.
     #[inline]
-    pub fn put(&mut self, first: u32, segment: u32, piece: Piece) {
-        if (segment - first) as usize >= self.slots.len() {
+    pub fn put(&mut self, first: u32, segment: u32, value: T) {
+        if segment.saturating_sub(first) as usize >= self.slots.len() {
             self.grow(first, segment);
         }
         let place = self.place(segment);
-        self.slots[place] = piece;
+        self.slots[place] = value;
     }
 
+    #[cold]
     fn grow(&mut self, first: u32, segment: u32) {
-        let mut larger = Pieces::new((segment - first).saturating_add(1));
-        for kept in first..segment {
-            let place = larger.place(kept);
-            larger.slots[place] = self.get(kept);
+        let mut larger = Ring::new((segment - first).saturating_add(1));
+        // Only the latest of as many segments as there are slots are here at all.
+        let kept = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
+        for segment in first..segment.min(first.saturating_add(kept)) {
+            let place = larger.place(segment);
+            larger.slots[place] = self.get(segment);
         }
         *self = larger;
     }
@@ -67,7 +70,7 @@ mod tests {
 
     #[test]
     fn growth_keeps_what_is_in_flight() {
-        let mut pieces = Pieces::new(4);
+        let mut pieces = Ring::new(4);
         for segment in 5..40 {
             pieces.put(5, segment, Piece { unit: segment, ..Piece::default() });
         }

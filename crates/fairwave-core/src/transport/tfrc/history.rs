@@ -15,15 +15,13 @@ use crate::units::Span;
 const INTERVALS: usize = 8;
 /// Their weights, newest first (§5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
-/// No discount goes below this (§5.5: THRESHOLD).
-const LEAST_DISCOUNT: f64 = 0.25;
-/// Packets with higher sequence numbers that must arrive before a packet counts as lost (§5.1: NDUPACK).
-pub(super) const LATER_ARRIVALS: usize = 3;
 
 /// Intervals between loss events and the rate that follows from them.
 #[derive(Clone, Debug)]
 pub struct LossHistory {
     discounting: bool,
+    /// No discount goes below this (§5.5: THRESHOLD).
+    least_discount: f64,
     /// The first loss of the current event: packet and time.
     event: Option<Arrival>,
     /// Closed intervals in packets with their discounts, newest first.
@@ -33,9 +31,9 @@ pub struct LossHistory {
 }
 
 impl LossHistory {
-    /// No loss so far. `discounting`: §5.5.
-    pub fn new(discounting: bool) -> Self {
-        LossHistory { discounting, event: None, closed: [(0.0, 1.0); INTERVALS], count: 0, events: 0 }
+    /// No loss so far. `discounting`: §5.5, down to `least_discount`.
+    pub fn new(discounting: bool, least_discount: f64) -> Self {
+        LossHistory { discounting, least_discount, event: None, closed: [(0.0, 1.0); INTERVALS], count: 0, events: 0 }
     }
 
     /// Loss events so far.
@@ -100,7 +98,7 @@ impl LossHistory {
         if !self.discounting || weights == 0.0 || open <= 2.0 * packets / weights {
             return 1.0;
         }
-        (2.0 * packets / weights / open).max(LEAST_DISCOUNT)
+        (2.0 * packets / weights / open).max(self.least_discount)
     }
 
     /// The loss event rate, a fraction; 0 before the first loss. `highest`: the highest sequence number that arrived.

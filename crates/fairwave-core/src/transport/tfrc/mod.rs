@@ -11,6 +11,12 @@
 //! - A report that is older than one already taken in (reordered) is ignored.
 //! - Unused sending credit is kept for at most one round-trip time (§4.6), and only by a sender that had nothing to send.
 //! - The send queue is unbounded.
+//!
+//! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) what [`Law`] names: a packet is lost with the first that
+//! overtakes it (`numPkts_`), old intervals count at least half (`minDiscountRatio_`), the round trip is smoothed over a longer past (`df_`),
+//! the rate is halved after two silent round trips, rises by at most a packet per round trip in each, and damps oscillations (`ca_`). Not taken
+//! are its timeout in the equation (coarse ticks; here four round trips), its reports (here by the timer, there by the first packet
+//! after it), its receive rate (there since the last report), and its slow start (there spread over a round trip).
 
 pub mod equation;
 pub mod history;
@@ -31,12 +37,33 @@ use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::ConfigError;
 use crate::random::Stream;
 use crate::registry::{Checked, Law};
+use crate::transport::preset::Preset;
 use crate::units::Bytes;
+
+/// What differs between presets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Details {
+    /// Weight of the past in the round-trip time (§4.3: q) and in its root (§4.5: q2).
+    pub memory: f64,
+    /// Later packets that must arrive before one counts as lost (§5.1: NDUPACK).
+    pub later_arrivals: usize,
+    /// No discount of old intervals goes below this (§5.5: THRESHOLD).
+    pub least_discount: f64,
+    /// Round trips without a report after which the rate falls (§4.3 step 6).
+    pub patience: f64,
+    /// Out of slow start the rate rises by at most this many packets per round trip in each; infinite by §4.3.
+    pub increase: f64,
+    /// The rate is lowered while the round trip rises (§4.5).
+    pub damps: bool,
+}
 
 /// TFRC (RFC 5348). The defaults are RFC 5348's, with ns-2's sizes (1000 B of payload, 32 B of headers).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {
+    /// Where parameters that are not set come from. Default rfc (RFC 5348).
+    #[serde(skip_serializing_if = "is_rfc")]
+    pub preset: Preset,
     /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B.
     pub segment: Bytes,
     /// Header bytes of a data packet on the wire. Default 32 B, as ns-2 counts them.
@@ -45,18 +72,20 @@ pub struct TfrcConfig {
     pub feedback: Bytes,
     /// Discount old loss intervals when the present one is long (RFC 5348 §5.5). Default true.
     pub history_discounting: bool,
-    /// Lower the rate while the round-trip time rises (RFC 5348 §4.5). Default false.
-    pub oscillation_damping: bool,
+    /// Lower the rate while the round-trip time rises (RFC 5348 §4.5). Default: rfc false, ns2 true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oscillation_damping: Option<bool>,
 }
 
 impl Default for TfrcConfig {
     fn default() -> Self {
         TfrcConfig {
+            preset: Preset::Rfc,
             segment: Bytes::new(1000),
             header: Bytes::new(32),
             feedback: Bytes::new(40),
             history_discounting: true,
-            oscillation_damping: false,
+            oscillation_damping: None,
         }
     }
 }
@@ -70,9 +99,8 @@ impl Properties for TfrcConfig {
         PacketSize { payload: self.segment, header: self.header }
     }
 
-    /// ns-2's `ca_`.
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
-        Some(("oscillation-damping", Value::from(true)))
+        Some(("preset", Value::from("ns2")))
     }
 }
 
@@ -82,6 +110,29 @@ impl TransportLaw for TfrcConfig {
 
     fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(TfrcSender, TfrcReceiver), ConfigError> {
         Ok((TfrcSender::new(context, self)?, TfrcReceiver::new(context, self)?))
+    }
+}
+
+fn is_rfc(preset: &Preset) -> bool {
+    *preset == Preset::Rfc
+}
+
+impl TfrcConfig {
+    pub(super) fn details(&self) -> Details {
+        let law = match self.preset {
+            Preset::Rfc => Details {
+                memory: 0.9,
+                later_arrivals: 3,
+                least_discount: 0.25,
+                patience: 4.0,
+                increase: f64::INFINITY,
+                damps: false,
+            },
+            Preset::Ns2 => {
+                Details { memory: 0.95, later_arrivals: 1, least_discount: 0.5, patience: 2.0, increase: 1.0, damps: true }
+            }
+        };
+        Details { damps: self.oscillation_damping.unwrap_or(law.damps), ..law }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The receiving half of TFRC: RFC 5348 §6.
 
 use super::equation::loss_for;
-use super::history::{LATER_ARRIVALS, LossHistory};
+use super::history::LossHistory;
 use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
@@ -42,13 +42,14 @@ impl TfrcReceiver {
     /// When [`TfrcConfig::check`] refuses the configuration.
     pub fn new(context: FlowContext, config: &TfrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
+        let law = config.details();
         Ok(TfrcReceiver {
             context,
             feedback_wire: narrow(config.feedback),
             seen: SeenWindow::default(),
             assembly: Assembly::default(),
-            detector: LossDetector::new(LATER_ARRIVALS),
-            history: LossHistory::new(config.history_discounting),
+            detector: LossDetector::new(law.later_arrivals),
+            history: LossHistory::new(config.history_discounting, law.least_discount),
             meter: RateMeter::default(),
             segment: 0.0,
             round_trip: Span::ZERO,

@@ -2,19 +2,16 @@
 
 use super::equation::bytes_per_second;
 use super::limits::{LimitedBy, ReceiveRates};
-use super::{TfrcConfig, narrow};
+use super::{Details, TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
+use crate::transport::limited::{Limit, Limited};
 use crate::transport::parts::{Part, SendQueue};
 use crate::transport::{FlowContext, Output, Sender, SenderView};
 use crate::units::{Instant, Span};
 
-/// Weight of the past in the round-trip time (§4.3: q).
-const ROUND_TRIP_MEMORY: f64 = 0.9;
-/// Weight of the past in the root of the round-trip time (§4.5: q2).
-const ROOT_MEMORY: f64 = 0.9;
 /// Longest time between packets (§4.3: t_mbi), seconds.
 const LONGEST_PAUSE: f64 = 64.0;
 /// The no-feedback timer before the first report (§4.2).
@@ -24,6 +21,7 @@ const FIRST_NO_FEEDBACK: Span = Span::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct TfrcSender {
     config: TfrcConfig,
+    law: Details,
     context: FlowContext,
     running: bool,
     queue: SendQueue,
@@ -40,6 +38,10 @@ pub struct TfrcSender {
     round_trip: Option<f64>,
     /// R_sqmean and the latest root (§4.5).
     roots: (f64, f64),
+    /// A loss event has ended slow start.
+    in_avoidance: bool,
+    /// When the equation last set the rate.
+    changed: Instant,
     /// tld: when the rate was last doubled.
     doubled: Instant,
     no_feedback: Instant,
@@ -51,6 +53,7 @@ pub struct TfrcSender {
     sequence: u32,
     sent: u64,
     expirations: u64,
+    held_back: Limited,
 }
 
 impl TfrcSender {
@@ -62,6 +65,7 @@ impl TfrcSender {
         config.check()?;
         let segment = config.segment.get() as f64;
         Ok(TfrcSender {
+            law: config.details(),
             config: config.clone(),
             context,
             running: false,
@@ -74,6 +78,8 @@ impl TfrcSender {
             loss_event_rate: 0.0,
             round_trip: None,
             roots: (0.0, 0.0),
+            in_avoidance: false,
+            changed: Instant::ZERO,
             doubled: Instant::ZERO,
             no_feedback: Instant::NEVER,
             idle: true,
@@ -82,7 +88,18 @@ impl TfrcSender {
             sequence: 0,
             sent: 0,
             expirations: 0,
+            held_back: Limited::default(),
         })
+    }
+
+    /// Notes what holds sending back from now on: the rate, as long as there is something to send.
+    fn note_limit(&mut self, now: Instant) {
+        let by = match (self.running, self.has_data()) {
+            (false, _) => Limit::Nothing,
+            (true, true) => Limit::Congestion,
+            (true, false) => Limit::Application,
+        };
+        self.held_back.change(now, by);
     }
 
     /// Numbers the first packet, for tests of the wrap.
@@ -108,7 +125,7 @@ impl TfrcSender {
 
     /// X_inst: the rate that paces packets (§4.5).
     fn pacing_rate(&self) -> f64 {
-        if !self.config.oscillation_damping || self.roots.1 <= 0.0 {
+        if !self.law.damps || self.roots.1 <= 0.0 {
             return self.rate;
         }
         (self.rate * self.roots.0 / self.roots.1).max(self.least_rate())
@@ -190,7 +207,13 @@ impl TfrcSender {
     fn rate_by_equation(&mut self, now: Instant, limit: f64) {
         let round_trip = self.round_trip.unwrap_or(LONGEST_PAUSE);
         self.equation_rate = bytes_per_second(self.segment, round_trip, self.loss_event_rate);
-        self.set_rate(now, self.equation_rate.min(limit).max(self.least_rate()));
+        // ns-2.35 (`increase_rate`): by a packet per round trip in each since the last change, two at the most.
+        let rounds = ((now - self.changed).seconds() / round_trip).min(2.0);
+        let slope = self.law.increase * rounds * self.segment / round_trip;
+        let rise = if self.in_avoidance && slope.is_finite() { self.rate + slope } else { f64::INFINITY };
+        self.in_avoidance = true;
+        self.changed = now;
+        self.set_rate(now, self.equation_rate.min(rise).min(limit).max(self.least_rate()));
     }
 
     fn on_feedback(&mut self, now: Instant, echo: Instant, delay: Span, receive_rate: f64, loss: f64) {
@@ -200,11 +223,11 @@ impl TfrcSender {
         }
         self.newest_echo = Some(echo);
         let sample = (now - echo).saturating_sub(delay).seconds().max(1e-9);
-        let first = self.round_trip.is_none();
-        let round_trip = self.round_trip.map_or(sample, |r| ROUND_TRIP_MEMORY * r + (1.0 - ROUND_TRIP_MEMORY) * sample);
+        let (first, memory) = (self.round_trip.is_none(), self.law.memory);
+        let round_trip = self.round_trip.map_or(sample, |r| memory * r + (1.0 - memory) * sample);
         self.round_trip = Some(round_trip);
         let root = libm::sqrt(sample);
-        self.roots = (if first { root } else { ROOT_MEMORY * self.roots.0 + (1.0 - ROOT_MEMORY) * root }, root);
+        self.roots = (if first { root } else { memory * self.roots.0 + (1.0 - memory) * root }, root);
         let by_data = self.limited.on_feedback(now, echo, Span::from_seconds(round_trip));
         let worse = loss > self.loss_event_rate;
         self.loss_event_rate = loss.clamp(0.0, 1.0);
@@ -237,9 +260,9 @@ impl TfrcSender {
         self.arm_no_feedback(now);
     }
 
-    /// Sets the no-feedback timer to max(4R, 2s/X) (§4.3 step 6).
+    /// Sets the no-feedback timer to max(4R, 2s/X) (§4.3 step 6), or as the preset has it.
     fn arm_no_feedback(&mut self, now: Instant) {
-        let timeout = (4.0 * self.round_trip.unwrap_or(0.0)).max(2.0 * self.segment / self.rate);
+        let timeout = (self.law.patience * self.round_trip.unwrap_or(0.0)).max(2.0 * self.segment / self.rate);
         self.no_feedback = now + Span::from_seconds(timeout);
         self.idle = true;
     }
@@ -280,12 +303,14 @@ impl Sender for TfrcSender {
             self.arm_no_feedback(now);
         }
         self.send_what_is_due(now, out);
+        self.note_limit(now);
     }
 
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
         if self.running {
             self.queue.push(unit);
             self.send_what_is_due(now, out);
+            self.note_limit(now);
         }
     }
 
@@ -293,6 +318,7 @@ impl Sender for TfrcSender {
         let Body::TfrcFeedback { echo, delay, receive_rate, loss_event_rate } = packet.body else { return };
         self.on_feedback(now, echo, delay, receive_rate.bits_per_second() as f64 / 8.0, loss_event_rate);
         self.send_what_is_due(now, out);
+        self.note_limit(now);
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
@@ -300,6 +326,7 @@ impl Sender for TfrcSender {
             self.on_no_feedback(now);
         }
         self.send_what_is_due(now, out);
+        self.note_limit(now);
     }
 
     fn deadline(&self) -> Instant {
@@ -310,9 +337,10 @@ impl Sender for TfrcSender {
         send.min(self.no_feedback)
     }
 
-    fn on_stop(&mut self, _now: Instant) {
+    fn on_stop(&mut self, now: Instant) {
         self.running = false;
         self.queue.clear();
+        self.note_limit(now);
     }
 
     fn view(&self) -> SenderView {
@@ -322,6 +350,7 @@ impl Sender for TfrcSender {
             estimate: self.loss_event_rate,
             sent: self.sent,
             timeouts: self.expirations,
+            limited: Some(self.held_back),
             ..SenderView::default()
         }
     }

@@ -223,7 +223,8 @@ fn section_4_6_packets_are_paced() {
 #[test]
 fn section_4_5_damping_stretches_the_pace_when_the_round_trip_time_rises() {
     let pace = |oscillation_damping| {
-        let mut wire = wire(true, &TfrcConfig { oscillation_damping, ..TfrcConfig::default() });
+        let mut wire =
+            wire(true, &TfrcConfig { oscillation_damping: Some(oscillation_damping), ..TfrcConfig::default() });
         wire.fate = Box::new(|number, now, _| match number % 100 {
             99 => Fate::Lose,
             _ if now > ms(20_000) => Fate::Late(Span::from_millis(100)),

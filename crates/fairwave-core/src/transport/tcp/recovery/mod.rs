@@ -1,15 +1,24 @@
-//! How lost segments are found and sent again. Each file adds its rules to the one [`TcpSender`](super::TcpSender): what a
-//! duplicate acknowledgement does, and what an acknowledgement of new data does while a recovery is going on.
+//! How lost segments are found and sent again. A recovery keeps what it must remember of a loss; the [`Connection`] keeps what has been
+//! sent. The sender hands a recovery four events (new data acknowledged, a duplicate, the timer, room to send), and the recovery
+//! answers with what the connection is to do. Each file is one set of rules.
 
-pub mod newreno;
-pub mod reno;
+mod newreno;
+mod reno;
 pub mod sack;
 pub mod scoreboard;
-pub mod tahoe;
-pub mod vegas;
+mod tahoe;
+mod vegas;
+
+#[cfg(test)]
+mod clauses;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::connection::Connection;
+use crate::packet::SackBlock;
+use crate::transport::Output;
+use crate::units::Instant;
 
 /// The rules of loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -27,15 +36,124 @@ pub enum Recovery {
     Vegas,
 }
 
-/// Which kind of loss response happened last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Episode {
-    /// None yet.
-    None,
-    /// Fast recovery is going on.
-    FastRecovery,
-    /// Fast recovery is over.
-    Recovered,
-    /// The timer went off.
-    Timeout,
+/// A recovery at work. Those that keep much are in a box: most flows have none of them.
+pub(super) enum LossRecovery {
+    Tahoe(tahoe::Tahoe),
+    Reno(reno::Reno),
+    Newreno(newreno::Newreno),
+    Sack(Box<sack::Sack>),
+    Vegas(Box<vegas::Vegas>),
+}
+
+impl LossRecovery {
+    /// One that has seen no loss yet.
+    pub fn new(recovery: Recovery) -> Self {
+        match recovery {
+            Recovery::Tahoe => LossRecovery::Tahoe(tahoe::Tahoe::default()),
+            Recovery::Reno => LossRecovery::Reno(reno::Reno::default()),
+            Recovery::Newreno => LossRecovery::Newreno(newreno::Newreno::default()),
+            Recovery::Sack => LossRecovery::Sack(Box::default()),
+            Recovery::Vegas => LossRecovery::Vegas(Box::default()),
+        }
+    }
+
+    /// An acknowledgement came: everything before `next`, which is not below what was acknowledged before, has arrived.
+    #[inline]
+    pub fn on_ack(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        next: u32,
+        blocks: &[SackBlock; 3],
+        out: &mut Output,
+    ) {
+        match (self, next > connection.una) {
+            (LossRecovery::Reno(reno), true) => reno.on_new_data(connection, now, next, out),
+            (LossRecovery::Newreno(newreno), true) => newreno.on_new_data(connection, now, next, out),
+            (LossRecovery::Sack(sack), _) => sack.on_ack(connection, now, next, blocks, out),
+            (LossRecovery::Vegas(vegas), true) => vegas.on_new_data(connection, now, next, out),
+            (LossRecovery::Tahoe(_), true) => tahoe::Tahoe::on_new_data(connection, now, next, out),
+            (LossRecovery::Reno(reno), false) => reno.on_duplicate(connection, now, out),
+            (LossRecovery::Newreno(newreno), false) => newreno.on_duplicate(connection, now, out),
+            (LossRecovery::Vegas(vegas), false) => vegas.on_duplicate(connection, now, out),
+            (LossRecovery::Tahoe(tahoe), false) => tahoe.on_duplicate(connection, now, out),
+        }
+    }
+
+    /// The timer has gone off and the controller has not been asked yet: whatever was being repaired is given up.
+    pub fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
+        match self {
+            LossRecovery::Tahoe(tahoe) => tahoe.guard.raise(connection),
+            LossRecovery::Reno(reno) => reno.on_timeout(connection),
+            LossRecovery::Newreno(newreno) => newreno.on_timeout(connection),
+            LossRecovery::Sack(sack) => sack.on_timeout(connection),
+            LossRecovery::Vegas(vegas) => vegas.on_timeout(connection, now),
+        }
+        connection.inflation = 0;
+    }
+
+    /// The controller took that timeout for a random loss: only the first segment is sent again, and the window stays.
+    pub fn on_random_timeout(&mut self) {
+        match self {
+            LossRecovery::Newreno(newreno) => newreno.on_random_timeout(),
+            LossRecovery::Sack(sack) => sack.on_random_timeout(),
+            LossRecovery::Vegas(vegas) => vegas.on_random_timeout(),
+            LossRecovery::Tahoe(_) | LossRecovery::Reno(_) => {}
+        }
+    }
+
+    /// Sends what may be sent, or arranges to do so after the random delay that is configured.
+    #[inline]
+    pub fn send(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        match self {
+            LossRecovery::Sack(sack) => sack.send(connection, now, out),
+            _ => connection.send(now, u32::MAX, out),
+        }
+    }
+
+    /// As [`Self::send`], without delay.
+    #[inline]
+    pub fn send_now(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        match self {
+            LossRecovery::Sack(sack) => sack.send_now(connection, now, out),
+            _ => connection.send_now(now, u32::MAX, out),
+        }
+    }
+}
+
+/// Keeps a second fast retransmit from what was in flight at the first: such duplicates may come from segments that were
+/// sent again without need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Guard {
+    /// One past the highest segment sent when the last loss was found; 0 if there is none to guard against.
+    recover: u32,
+}
+
+impl Guard {
+    /// A loss has been found.
+    pub fn raise(&mut self, connection: &Connection) {
+        self.recover = connection.max;
+    }
+
+    /// There is nothing more to guard against.
+    pub fn lower(&mut self) {
+        self.recover = 0;
+    }
+
+    /// One past the highest segment sent when the last loss was found.
+    pub fn recover(&self) -> u32 {
+        self.recover
+    }
+
+    /// RFC 6582 §3.2 step 2, the careful variant: the acknowledgement covers more than `recover`. The loss of the first
+    /// segment of data is always repaired (ns-2.35's `bugfix_ss_`).
+    pub fn is_passed(&self, connection: &Connection) -> bool {
+        connection.una > self.recover || connection.una == 1
+    }
+
+    /// As [`Self::is_passed`] where that is configured; if not, only at `recover` itself, where a timeout's retransmissions
+    /// of what had arrived draw their duplicates.
+    pub fn allows(&self, connection: &Connection) -> bool {
+        self.is_passed(connection) || (!connection.parameters.careful && connection.una != self.recover)
+    }
 }

@@ -1,22 +1,23 @@
 //! SACK: the receiver says which segments it holds, so the sender sends again what is missing and nothing else.
 //!
-//! Source: RFC 2018; RFC 6675 for the scoreboard, the pipe and the choice of the next segment.
-//!
-//! Two ways to count the pipe (what is still in the network) are offered. [`PipeRule::Rfc6675`] counts it from the scoreboard: sent,
-//! less held, less lost and not sent again (§4, SetPipe). [`PipeRule::Counted`] is ns-2.35's: a counter that starts at the segments in flight less
+//! Source: RFC 2018 for what is reported; RFC 6675. Two sets of rules are offered. [`PipeRule::Rfc6675`] is RFC 6675 as written: recovery begins with the third
+//! duplicate or as soon as IsLost(HighACK + 1), the pipe is counted from the scoreboard (§4, SetPipe), NextSeg has its four rules, the
+//! scoreboard lives on across acknowledgements. [`PipeRule::Counted`] is ns-2.35's: a counter that starts at the segments in flight less
 //! three, falls by one with each acknowledgement and by one more with each partial one, and rises with each segment sent; every hole
-//! below the highest segment held is sent again.
+//! below the highest segment held is sent again; whatever is not recovery empties the scoreboard. Leaving recovery forgets the recovery
+//! point in both: the next segment's loss is found like any other.
 //!
-//! **Assumptions.** A duplicate counts only if it brings selective news (RFC 6675 §2). After a timeout the scoreboard is
-//! emptied and duplicates are ignored until new data is acknowledged, as in ns-2.35. A partial acknowledgement up to a segment that
-//! nothing above vouches for has that segment sent again (as NewReno would; RFC 6675 leaves it to the timer).
+//! **Where it deviates from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the scoreboard
+//! (RFC 2018 §8; RFC 6675 §5.1 leaves that open) and then no recovery begins until what had been sent is acknowledged, also when
+//! none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes through what was sent before a timeout it
+//! leaves out what has been reported as held since (RFC 6675 §5.1 leaves the choice open). Limited transmit (RFC 6675 §5 step 3) may be
+//! switched off.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::control::Verdict;
-use super::super::sender::TcpSender;
-use super::Episode;
+use super::super::connection::Connection;
+use super::scoreboard::Scoreboard;
 use crate::packet::SackBlock;
 use crate::transport::Output;
 use crate::units::Instant;
@@ -25,122 +26,301 @@ use crate::units::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PipeRule {
-    /// From the scoreboard.
+    /// From the scoreboard, with all else of RFC 6675.
     Rfc6675,
-    /// With a counter, as ns-2.35.
+    /// With a counter, and all else as ns-2.35.
     Counted,
 }
 
-impl TcpSender {
-    /// Every acknowledgement in SACK recovery comes here.
-    pub(crate) fn on_ack_sack(&mut self, now: Instant, next: u32, blocks: &[SackBlock; 3], out: &mut Output) {
-        if self.episode == Episode::FastRecovery {
-            self.recovering_sack(now, next, blocks, out);
-        } else if next > self.una {
-            self.scoreboard_used = false;
-            self.advance(now, next);
-            self.open_window();
-            self.send_allowed(now, out);
+/// What goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Phase {
+    #[default]
+    Open,
+    /// Until everything before `recover` is acknowledged.
+    Recovering,
+    /// The timer has gone off, and nothing has been acknowledged since.
+    TimedOut,
+}
+
+#[derive(Debug, Default)]
+pub(in super::super) struct Sack {
+    phase: Phase,
+    board: Scoreboard,
+    /// RecoveryPoint + 1, and after a timeout one past what had been sent; 0 when there is none.
+    recover: u32,
+    /// RescueRxt + 1.
+    rescued_below: u32,
+    /// ns-2.35's pipe.
+    pipe: u32,
+}
+
+impl Sack {
+    pub(super) fn on_ack(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        next: u32,
+        blocks: &[SackBlock; 3],
+        out: &mut Output,
+    ) {
+        match connection.parameters.pipe {
+            PipeRule::Rfc6675 => self.on_ack_rfc6675(connection, now, next, blocks, out),
+            PipeRule::Counted => self.on_ack_counted(connection, now, next, blocks, out),
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, connection: &Connection) {
+        self.phase = Phase::TimedOut;
+        self.recover = connection.max;
+        self.board.clear(connection.una);
+    }
+
+    pub(super) fn on_random_timeout(&mut self) {
+        self.phase = Phase::Open;
+    }
+
+    pub(super) fn send(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        if self.phase == Phase::Recovering && connection.is_jittered() {
+            connection.postpone(now);
+        } else if connection.is_jittered() {
+            connection.send(now, u32::MAX, out);
         } else {
-            self.duplicate_sack(now, blocks, out);
+            self.send_now(connection, now, out);
         }
     }
 
-    fn note_blocks(&mut self, blocks: &[SackBlock; 3]) -> bool {
-        if !self.scoreboard_used {
-            self.scoreboard.reset(self.una, self.parameters.receiver_window.saturating_add(1));
-            self.scoreboard_used = true;
+    pub(super) fn send_now(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        match (self.phase, connection.parameters.pipe) {
+            (Phase::Recovering, PipeRule::Rfc6675) => self.send_by_next_seg(connection, now, out),
+            (Phase::Recovering, PipeRule::Counted) => self.send_counted(connection, now, out),
+            (_, PipeRule::Rfc6675) if connection.next < connection.max => {
+                self.send_what_is_missing(connection, now, out)
+            }
+            _ => connection.send_now(now, u32::MAX, out),
         }
-        let max = self.max;
-        blocks.iter().fold(false, |news, block| self.scoreboard.mark(block.first, block.end.min(max)) | news)
     }
 
-    fn duplicate_sack(&mut self, now: Instant, blocks: &[SackBlock; 3], out: &mut Output) {
-        if self.duplicates_ignored || !self.note_blocks(blocks) {
+    /// Begins a recovery: the first unacknowledged segment is sent again (RFC 6675 §5 step 4).
+    fn enter(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        self.phase = Phase::Recovering;
+        self.recover = connection.max;
+        // A loss that the controller takes for random leaves the window as it is, and the pipe has more room.
+        connection.ask_on_loss(now, 1);
+        let una = connection.una;
+        connection.retransmit_first(now, out);
+        // A new recovery begins: nothing above has been sent again in it.
+        self.board.forget_resent(una);
+        self.board.mark_resent(una);
+        // Step 4.3: RescueRxt is set, too, so that there is no premature rescue.
+        self.rescued_below = una + 1;
+    }
+
+    fn on_ack_rfc6675(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        next: u32,
+        blocks: &[SackBlock; 3],
+        out: &mut Output,
+    ) {
+        let news = self.board.update(next, connection.max, blocks);
+        let new_data = next > connection.una;
+        if self.phase == Phase::Recovering && next < self.recover {
+            if new_data {
+                connection.move_partially(now, next);
+                connection.rtt.forget_backoff();
+                connection.restart_timer(now);
+                connection.note_ack();
+            }
+            self.send(connection, now, out);
             return;
         }
-        self.duplicates += 1;
-        let threshold = self.parameters.duplicate_threshold;
-        if self.duplicates < threshold {
-            self.limited_transmit(now, out);
-        } else if self.duplicates == threshold && self.may_retransmit_fast() {
-            self.recover = self.max;
-            self.episode = Episode::FastRecovery;
-            self.pipe = (self.max - self.una).saturating_sub(threshold);
-            let verdict = self.ask_on_loss(now, 1);
-            self.kept_window = verdict == Verdict::Random;
-            self.retransmit_first(now, out);
-            let una = self.una;
-            self.scoreboard.mark_resent(una);
-            if self.parameters.pipe == PipeRule::Rfc6675 {
-                self.send_allowed(now, out);
+        if new_data {
+            let recovered = self.phase == Phase::Recovering;
+            if recovered {
+                // Step A. What is held above stays on the scoreboard.
+                self.recover = 0;
+            }
+            self.phase = Phase::Open;
+            connection.advance(now, next);
+            if recovered {
+                connection.note_ack();
+            } else {
+                connection.open_window();
+            }
+        }
+        // RFC 6675 §2: a duplicate is what brings selective news, also when it acknowledges new data.
+        if !news || next < self.recover || connection.una == connection.max {
+            if new_data {
+                self.send(connection, now, out);
+            }
+            return;
+        }
+        connection.duplicates += 1;
+        let threshold = connection.parameters.duplicate_threshold;
+        if connection.duplicates >= threshold || self.board.is_first_lost(threshold) {
+            self.enter(connection, now, out);
+            self.send(connection, now, out);
+        } else if connection.parameters.limited_transmit {
+            self.send_new_by_pipe(connection, now, out);
+        } else if new_data {
+            self.send(connection, now, out);
+        }
+    }
+
+    /// Limited transmit by the pipe (RFC 6675 §5 step 3).
+    fn send_new_by_pipe(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        self.board.forget_resent(connection.una);
+        let threshold = connection.parameters.duplicate_threshold;
+        let window = connection.window.congestion as u32;
+        let end = connection.limit.min(connection.receiver_reach());
+        let pipe = self.board.pipe(connection.max, threshold);
+        // While slow start goes through what was sent before a timeout, its own pace stands.
+        if connection.next == connection.max {
+            for _ in pipe..window {
+                if connection.next >= end {
+                    return;
+                }
+                connection.send_next(now, out);
             }
         }
     }
 
-    fn recovering_sack(&mut self, now: Instant, next: u32, blocks: &[SackBlock; 3], out: &mut Output) {
+    /// RFC 6675 §5 step C: NextSeg and SetPipe until the window is full.
+    fn send_by_next_seg(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        let threshold = connection.parameters.duplicate_threshold;
+        let window = connection.window.congestion as u32;
+        let mut pipe = self.board.pipe(connection.max, threshold);
+        while pipe < window {
+            let Some(segment) = self.next_seg(connection, threshold) else { return };
+            if segment == connection.next {
+                connection.next += 1;
+            }
+            connection.transmit(now, segment, out);
+            pipe += 1;
+        }
+    }
+
+    /// NextSeg (RFC 6675 §4). Marks what it names as sent, by whichever rule that asks for.
+    fn next_seg(&mut self, connection: &Connection, threshold: u32) -> Option<u32> {
+        // Rule 1: the lowest that is lost and has not been sent again.
+        if let Some(lost) = self.board.next_hole(self.board.lost_below(threshold)) {
+            self.board.mark_resent(lost);
+            return Some(lost);
+        }
+        // Rule 2: new data.
+        if connection.next < connection.limit.min(connection.receiver_reach()) {
+            return Some(connection.next);
+        }
+        // Rule 3: one that is missing but not known to be lost, rather than nothing.
+        if let Some(missing) = self.board.next_hole(self.board.top()) {
+            self.board.mark_resent(missing);
+            return Some(missing);
+        }
+        // Rule 4: the highest outstanding once per recovery, since nothing above it can report its loss. HighRxt stays.
+        if connection.una > self.rescued_below {
+            self.rescued_below = self.recover;
+            return Some(self.board.highest_outstanding(connection.max));
+        }
+        None
+    }
+
+    /// After a timeout: goes again through what had been sent, without what has been reported as held since.
+    fn send_what_is_missing(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        while connection.next < connection.max {
+            connection.next = self.board.next_absent(connection.next).min(connection.max);
+            let sent = connection.sent;
+            if connection.next < connection.max {
+                connection.send_now(now, 1, out);
+                if connection.sent == sent {
+                    return;
+                }
+            }
+        }
+        connection.send_now(now, u32::MAX, out);
+    }
+
+    fn on_ack_counted(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        next: u32,
+        blocks: &[SackBlock; 3],
+        out: &mut Output,
+    ) {
+        if self.phase == Phase::Recovering {
+            self.recover_counted(connection, now, next, blocks, out);
+        } else if next > connection.una {
+            self.phase = Phase::Open;
+            self.board.clear(next);
+            connection.advance(now, next);
+            connection.open_window();
+            connection.send(now, u32::MAX, out);
+        } else {
+            self.count_duplicate(connection, now, blocks, out);
+        }
+    }
+
+    fn count_duplicate(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        blocks: &[SackBlock; 3],
+        out: &mut Output,
+    ) {
+        if self.phase == Phase::TimedOut || !self.board.update(connection.una, connection.max, blocks) {
+            return;
+        }
+        connection.duplicates += 1;
+        let threshold = connection.parameters.duplicate_threshold;
+        if connection.duplicates < threshold {
+            connection.limited_transmit(now, out);
+        } else if connection.duplicates == threshold && (connection.una > self.recover || connection.una == 1) {
+            self.pipe = (connection.max - connection.una).saturating_sub(threshold);
+            self.enter(connection, now, out);
+        }
+    }
+
+    fn recover_counted(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        next: u32,
+        blocks: &[SackBlock; 3],
+        out: &mut Output,
+    ) {
         self.pipe = self.pipe.saturating_sub(1);
         if next >= self.recover {
-            self.episode = Episode::Recovered;
-            self.scoreboard_used = false;
-            self.advance(now, next);
-            self.note_ack();
-        } else if next > self.una {
-            self.move_partially(now, next);
-            self.scoreboard.advance(next);
-            self.note_blocks(blocks);
-            self.pipe = self.pipe.saturating_sub(1);
-            self.rtt.forget_backoff();
-            self.restart_timer(now);
-            self.note_ack();
-            if self.parameters.pipe == PipeRule::Rfc6675 && !self.scoreboard.is_resent(next) {
-                self.scoreboard.mark_resent(next);
-                self.transmit(now, next, out);
-            }
+            self.phase = Phase::Open;
+            self.recover = 0;
+            self.board.clear(next);
+            connection.advance(now, next);
+            connection.note_ack();
         } else {
-            self.note_blocks(blocks);
+            if next > connection.una {
+                connection.move_partially(now, next);
+                self.pipe = self.pipe.saturating_sub(1);
+                connection.rtt.forget_backoff();
+                connection.restart_timer(now);
+                connection.note_ack();
+            }
+            self.board.update(next, connection.max, blocks);
         }
-        self.send_allowed(now, out);
+        self.send(connection, now, out);
     }
 
-    /// Sends while the pipe holds less than the window: holes first, then new data.
-    pub(crate) fn send_pipe(&mut self, now: Instant, out: &mut Output) {
-        let window = self.window.congestion as u32;
-        let reach = self.una.saturating_add(self.parameters.receiver_window);
-        loop {
-            let (pipe, holes_below) = match self.parameters.pipe {
-                PipeRule::Counted => (self.pipe, self.scoreboard.top()),
-                PipeRule::Rfc6675 => {
-                    let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold);
-                    let absent = self.scoreboard.sacked() + self.scoreboard.holes(lost);
-                    ((self.max - self.una).saturating_sub(absent), lost)
-                }
-            };
-            if pipe >= window {
+    fn send_counted(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        let window = connection.window.congestion as u32;
+        while self.pipe < window {
+            if let Some(hole) = self.board.next_hole(self.board.top()) {
+                self.board.mark_resent(hole);
+                connection.transmit(now, hole, out);
+            } else if connection.next < connection.receiver_reach().min(connection.limit) {
+                connection.send_next(now, out);
+            } else {
                 return;
             }
-            let segment = match self.scoreboard.next_hole(holes_below) {
-                Some(hole) => {
-                    self.scoreboard.mark_resent(hole);
-                    hole
-                }
-                None if self.next < reach && self.next < self.limit => {
-                    self.next += 1;
-                    self.next - 1
-                }
-                None => match self.parameters.pipe {
-                    // NextSeg rule 3: a hole that is not known to be lost, rather than nothing.
-                    PipeRule::Rfc6675 => match self.scoreboard.next_hole(self.scoreboard.top()) {
-                        Some(hole) => {
-                            self.scoreboard.mark_resent(hole);
-                            hole
-                        }
-                        None => return,
-                    },
-                    PipeRule::Counted => return,
-                },
-            };
-            self.transmit(now, segment, out);
             self.pipe += 1;
         }
     }

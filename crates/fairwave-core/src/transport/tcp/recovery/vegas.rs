@@ -5,40 +5,43 @@
 //! lowered only if it has not been since that segment left.
 //!
 //! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation, grows by an eighth with
-//! each retransmission of a segment and doubles with repeated ones. No limited transmit. Three
+//! each retransmission of a segment and doubles with repeated ones. No limited transmit. Four
 //! habits of ns-2.35 come with its preset: each early retransmit backs the coarse timer off; the inflation of an early retransmit (one to
-//! three segments) stays in the window unless more than three duplicates came; and if more than three come while what was in flight at a
-//! timeout is repaired, the window closes altogether, since the value it should return to is unset. Here it opens to one segment again
+//! three segments) stays in the window unless more than three duplicates came; if more than three come while what was in flight at a
+//! timeout is repaired, the window closes altogether, since the value it should return to is unset; and when the acknowledgement of a
+//! retransmission has emptied the flight, the next new segment is taken for one that has been out since the beginning of time, and leaves
+//! twice. A closed window opens to one segment again here
 //! when nothing is in flight any more: no acknowledgement could open it, and the connection would never send again.
 
+use super::super::connection::Connection;
 use super::super::control::LEAST_THRESHOLD;
-use super::super::sender::TcpSender;
-use super::Episode;
+use super::Guard;
 use crate::transport::Output;
 use crate::units::{Instant, Span};
 
-/// When each outstanding segment was last sent, and the timeout measured from that.
-#[derive(Clone, Debug)]
-pub(crate) struct FineTimers {
-    /// Last sending of segment `s`, and how often it has been sent, at `s mod` length (a power of two).
-    sent: Vec<(Instant, u32)>,
+/// The fine-grained timer, and what was done at the last loss. When each segment was last sent the connection knows.
+#[derive(Debug)]
+pub(in super::super) struct Vegas {
+    guard: Guard,
+    /// The last loss was found by the coarse timer.
+    timed_out: bool,
     /// Smoothed round trip and mean deviation, seconds.
     smoothed: f64,
     deviation: f64,
     timeout: f64,
     /// Acknowledgements after a retransmission that still look at the timer.
-    pub(crate) worried: u32,
+    worried: u32,
     /// When the window was last lowered.
     lowered: Instant,
     /// To what an early retransmit lowered it; 0 after a timeout.
     lowered_to: f64,
 }
 
-impl FineTimers {
-    pub(crate) fn new(window: u32) -> Self {
-        let length = (window as usize + 1).next_power_of_two();
-        FineTimers {
-            sent: vec![(Instant::ZERO, 0); length],
+impl Default for Vegas {
+    fn default() -> Self {
+        Vegas {
+            guard: Guard::default(),
+            timed_out: false,
             smoothed: 0.0,
             deviation: 0.0,
             timeout: f64::INFINITY,
@@ -47,26 +50,10 @@ impl FineTimers {
             lowered_to: 0.0,
         }
     }
+}
 
-    fn place(&self, segment: u32) -> usize {
-        segment as usize & (self.sent.len() - 1)
-    }
-
-    pub(crate) fn on_sent(&mut self, now: Instant, segment: u32, again: bool) {
-        let place = self.place(segment);
-        let times = if again { self.sent[place].1.saturating_add(1) } else { 1 };
-        self.sent[place] = (now, times);
-    }
-
-    /// The round trip of `segment`, which is acknowledged now; zero if it was sent more than once (Karn's rule).
-    fn round_trip(&self, now: Instant, segment: u32) -> Span {
-        match self.sent[self.place(segment)] {
-            (sent, 1) => now.since(sent),
-            _ => Span::ZERO,
-        }
-    }
-
-    pub(crate) fn on_sample(&mut self, rtt: Span) {
+impl Vegas {
+    fn on_sample(&mut self, rtt: Span) {
         let rtt = rtt.seconds();
         if rtt <= 0.0 {
             return;
@@ -81,112 +68,124 @@ impl FineTimers {
         self.timeout = (self.smoothed + 2.0 * self.deviation) * 1.0625;
     }
 
-    fn expired(&self, now: Instant, segment: u32) -> bool {
-        now.since(self.sent[self.place(segment)].0).seconds() >= self.timeout
+    /// The first unacknowledged segment has been out for longer than the fine timeout.
+    fn is_first_expired(&self, connection: &Connection, now: Instant) -> bool {
+        let left = connection.sendings.as_ref().map_or(Instant::ZERO, |sendings| sendings.get(connection.una).at);
+        now.since(left).seconds() >= self.timeout
     }
 
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
-        self.lowered = now;
-        self.lowered_to = 0.0;
-    }
-}
-
-impl TcpSender {
-    pub(crate) fn duplicate_vegas(&mut self, now: Instant, out: &mut Output) {
-        self.duplicates += 1;
-        let threshold = self.parameters.duplicate_threshold;
-        let una = self.una;
-        let Some(fine) = &mut self.fine else { return };
-        if fine.expired(now, una) || self.duplicates == threshold {
-            if una > self.recover || self.episode != Episode::Timeout {
-                let (left, times) = fine.sent[fine.place(una)];
-                fine.worried = (self.next - una + 1).min(2);
-                if times > 1 {
-                    fine.timeout *= 2.0;
-                } else {
-                    fine.timeout *= 1.125;
-                }
-                let lower = fine.lowered < left;
-                if lower {
-                    fine.lowered = now;
-                }
-                self.episode = Episode::FastRecovery;
-                self.recover = self.max;
-                if lower {
-                    self.window.congestion += f64::from(std::mem::take(&mut self.inflation));
-                    self.ask_on_loss(now, times);
-                    self.inflation = self.duplicates;
-                    if let Some(fine) = &mut self.fine {
-                        fine.lowered_to = self.window.congestion;
-                    }
-                }
-                if self.parameters.like_ns2 {
-                    self.rtt.expired(&self.parameters.rto);
-                }
-                self.retransmit_first(now, out);
-                if times == 1 {
-                    self.duplicates = self.duplicates.max(threshold);
-                }
+    pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        connection.duplicates += 1;
+        let threshold = connection.parameters.duplicate_threshold;
+        if self.is_first_expired(connection, now) || connection.duplicates == threshold {
+            if connection.una > self.guard.recover() || !self.timed_out {
+                self.retransmit_early(connection, now, out);
             }
-        } else if self.duplicates > threshold {
-            self.inflation += 1;
+        } else if connection.duplicates > threshold {
+            connection.inflation += 1;
         }
-        if self.duplicates >= threshold {
-            self.send_allowed(now, out);
+        if connection.duplicates >= threshold {
+            connection.send(now, u32::MAX, out);
+        }
+    }
+
+    fn retransmit_early(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        let una = connection.una;
+        let sending = connection.sendings.as_ref().map(|sendings| sendings.get(una)).unwrap_or_default();
+        self.worried = (connection.next - una + 1).min(2);
+        if sending.times > 1 {
+            self.timeout *= 2.0;
+        } else {
+            self.timeout *= 1.125;
+        }
+        self.timed_out = false;
+        self.guard.raise(connection);
+        // A window that has been lowered since this segment left was lowered for the same congestion.
+        if self.lowered < sending.at {
+            self.lowered = now;
+            connection.window.congestion += f64::from(std::mem::take(&mut connection.inflation));
+            connection.ask_on_loss(now, sending.times);
+            connection.inflation = connection.duplicates;
+            self.lowered_to = connection.window.congestion;
+        }
+        if connection.parameters.like_ns2 {
+            connection.rtt.expired(&connection.parameters.rto);
+        }
+        connection.retransmit_first(now, out);
+        if sending.times == 1 {
+            connection.duplicates = connection.duplicates.max(connection.parameters.duplicate_threshold);
         }
     }
 
     /// New data is acknowledged: what duplicates added to the window goes.
-    fn deflate_vegas(&mut self) {
-        let inflated = self.window.congestion + f64::from(self.inflation);
-        let many = self.duplicates > self.parameters.duplicate_threshold;
-        match &self.fine {
-            Some(fine) if self.parameters.like_ns2 => {
-                self.window.congestion = inflated;
-                if many && inflated > fine.lowered_to {
-                    self.window.congestion = fine.lowered_to;
-                    self.window.threshold = LEAST_THRESHOLD;
-                }
+    fn deflate(&mut self, connection: &mut Connection) {
+        let inflation = std::mem::take(&mut connection.inflation);
+        let inflated = connection.window.congestion + f64::from(inflation);
+        let many = connection.duplicates > connection.parameters.duplicate_threshold;
+        if connection.parameters.like_ns2 {
+            connection.window.congestion = inflated;
+            if many && inflated > self.lowered_to {
+                connection.window.congestion = self.lowered_to;
+                connection.window.threshold = LEAST_THRESHOLD;
             }
-            _ if many => self.window.threshold = LEAST_THRESHOLD,
-            _ => {}
+        } else if many {
+            connection.window.threshold = LEAST_THRESHOLD;
         }
-        self.inflation = 0;
     }
 
-    pub(crate) fn acknowledged_vegas(&mut self, now: Instant, next: u32, out: &mut Output) {
-        self.deflate_vegas();
-        if self.episode == Episode::FastRecovery && self.una >= self.recover {
-            self.episode = Episode::Recovered;
+    pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
+        self.deflate(connection);
+        // Vegas reads its own clock for each segment: what waited at the receiver for a hole to be filled took that long. What was sent
+        // more than once tells nothing (Karn's rule).
+        let sending = connection.sendings.as_ref().map(|sendings| sendings.get(next - 1)).unwrap_or_default();
+        let rtt = if sending.times == 1 { now.since(sending.at) } else { Span::ZERO };
+        connection.path.rtt = rtt;
+        connection.advance(now, next);
+        connection.open_window();
+        if connection.una == connection.max && connection.window.congestion < 1.0 {
+            connection.window.congestion = 1.0;
         }
-        // Vegas reads its own clock for each segment: what waited at the receiver for a hole to be filled took that long.
-        let rtt = self.fine.as_ref().map_or(Span::ZERO, |fine| fine.round_trip(now, next - 1));
-        self.path.rtt = rtt;
-        self.advance(now, next);
-        self.open_window();
-        let una = self.una;
-        if una == self.max && self.window.congestion < 1.0 {
-            self.window.congestion = 1.0;
+        if self.timeout.is_finite() || rtt > Span::ZERO {
+            self.on_sample(rtt);
         }
-        if let Some(fine) = &mut self.fine {
-            if fine.timeout.is_finite() || rtt > Span::ZERO {
-                fine.on_sample(rtt);
+        if self.worried > 0 {
+            self.look_again(connection, now, out);
+        }
+        let duplicates = connection.duplicates;
+        if duplicates == 0 || duplicates >= connection.parameters.duplicate_threshold {
+            connection.send(now, u32::MAX, out);
+        }
+    }
+
+    /// One of the first acknowledgements after a retransmission: the next segment may be lost as well.
+    fn look_again(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        self.worried -= 1;
+        let sent = connection.una < connection.max;
+        let never_sent = connection.parameters.like_ns2 && !sent && connection.una < connection.limit;
+        if never_sent || (sent && self.is_first_expired(connection, now)) {
+            connection.duplicates = connection.parameters.duplicate_threshold;
+            let una = connection.una;
+            connection.transmit(now, una, out);
+            // ns-2.35 leaves `t_seqno_` where it is, so what goes on from there sends the segment again.
+            if connection.next == una && !connection.parameters.like_ns2 {
+                connection.next = una + 1;
             }
-            if fine.worried > 0 {
-                fine.worried -= 1;
-                if una < self.max && fine.expired(now, una) {
-                    self.duplicates = self.parameters.duplicate_threshold;
-                    self.transmit(now, una, out);
-                    if self.next == una {
-                        self.next = una + 1;
-                    }
-                } else {
-                    fine.worried = 0;
-                }
-            }
+        } else {
+            self.worried = 0;
         }
-        if self.duplicates == 0 || self.duplicates >= self.parameters.duplicate_threshold {
-            self.send_allowed(now, out);
+    }
+
+    pub(super) fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
+        if connection.parameters.like_ns2 {
+            connection.window.congestion += f64::from(connection.inflation);
         }
+        self.guard.raise(connection);
+        self.timed_out = true;
+        self.lowered = now;
+        self.lowered_to = 0.0;
+    }
+
+    pub(super) fn on_random_timeout(&mut self) {
+        self.timed_out = false;
     }
 }

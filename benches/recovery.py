@@ -1,0 +1,67 @@
+"""What loss recovery costs on one fast flow: SACK's CPU time over NewReno's, which has no scoreboard to look after.
+
+One flow over a round trip of 40 ms and a drop-tail buffer of one bandwidth-delay product, so that tens of thousands of
+segments are in flight and thousands of them are lost at once when slow start overflows the buffer. The two need
+not send as many packets, so their costs per packet-hop are compared, with the set-up taken off.
+"""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+from benches import machine, runner
+
+GIGABITS = (1, 4, 10)
+SECONDS = 12
+ROUND_TRIP_S = 0.04
+PACKET_BITS = 8 * 1040
+MOST = 2.0
+"""SACK may cost so many times what NewReno costs."""
+
+TEMPLATE = Path(__file__).with_name("recovery.toml")
+
+
+def measure(program: str, runs: int) -> dict[str, Any]:
+    """For each rate what both cost and their ratio; ``exceeded`` where one is above :data:`MOST`."""
+    rows = [_at(program, gigabits, runs) for gigabits in GIGABITS]
+    return {
+        "commit": machine.commit(),
+        "runs": runs,
+        "seconds": SECONDS,
+        "most": MOST,
+        "rows": rows,
+        "exceeded": any(row["ratio"] > MOST for row in rows),
+    }
+
+
+def _at(program: str, gigabits: int, runs: int) -> dict[str, Any]:
+    # In turn, so that what else the machine does meets both.
+    costs: dict[str, list[float]] = {"newreno": [], "sack": []}
+    hops: dict[str, int] = {}
+    for _ in range(runs):
+        for name, found in costs.items():
+            whole, empty = (_run(program, gigabits, name, seconds) for seconds in (SECONDS, 0))
+            found.append(max(whole.cost.cpu - empty.cost.cpu, 1e-3))
+            hops[name] = whole.packet_hops
+    row: dict[str, Any] = {"gigabits": gigabits}
+    for name, found in costs.items():
+        row[f"{name}_cpu_s"] = round(statistics.median(found), 3)
+        row[f"{name}_packet_hops"] = hops[name]
+        row[f"{name}_ns_per_packet_hop"] = round(1e9 * statistics.median(found) / hops[name], 1)
+    row["ratio"] = round(row["sack_ns_per_packet_hop"] / row["newreno_ns_per_packet_hop"], 2)
+    row["cpu_ratio"] = round(row["sack_cpu_s"] / row["newreno_cpu_s"], 2)
+    return row
+
+
+def _run(program: str, gigabits: int, name: str, seconds: float) -> runner.Run:
+    product = round(gigabits * 1e9 * ROUND_TRIP_S / PACKET_BITS)
+    return runner.run(
+        program,
+        template=TEMPLATE,
+        rate=f"{gigabits} Gb/s",
+        queue=product,
+        duration=f"{seconds} s",
+        transport=f"tcp/{name}",
+    )

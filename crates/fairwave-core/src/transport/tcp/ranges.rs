@@ -1,0 +1,169 @@
+//! Segments as ranges: what a receiver holds beyond the next one expected, and what a sender knows of that.
+//!
+//! Most of what is added extends the last range and most of what is removed is at the front, so both cost the same however
+//! many segments and ranges there are. What comes out of order is found by bisection.
+
+use std::collections::VecDeque;
+
+/// Segments from `first` to before `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Range {
+    pub first: u32,
+    pub end: u32,
+}
+
+impl Range {
+    fn length(self) -> u32 {
+        self.end - self.first
+    }
+}
+
+/// A set of segments. Takes no memory until it has some.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranges {
+    /// In order, none empty, none touching another.
+    ranges: VecDeque<Range>,
+    count: u32,
+}
+
+impl Ranges {
+    /// How many segments it has.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+        self.count = 0;
+    }
+
+    /// The lowest range.
+    pub fn first(&self) -> Option<Range> {
+        self.ranges.front().copied()
+    }
+
+    /// The ranges from the highest down.
+    pub fn descending(&self) -> impl Iterator<Item = Range> {
+        self.ranges.iter().rev().copied()
+    }
+
+    /// Place of the first range that ends after `segment`.
+    fn place(&self, segment: u32) -> usize {
+        match self.ranges.back() {
+            Some(last) if last.first <= segment => self.ranges.len() - usize::from(last.end > segment),
+            _ => self.ranges.partition_point(|range| range.end <= segment),
+        }
+    }
+
+    /// The range that `segment` belongs to.
+    pub fn range_of(&self, segment: u32) -> Option<Range> {
+        self.ranges.get(self.place(segment)).copied().filter(|range| range.first <= segment)
+    }
+
+    /// How many segments of `[first, end)` it has.
+    pub fn count_in(&self, first: u32, end: u32) -> u32 {
+        let inside = self.ranges.range(self.place(first)..).take_while(|range| range.first < end);
+        inside.map(|range| range.end.min(end) - range.first.max(first)).sum()
+    }
+
+    /// The first segment from `segment` on that it has not.
+    pub fn next_absent(&self, segment: u32) -> u32 {
+        self.range_of(segment).map_or(segment, |range| range.end)
+    }
+
+    /// Adds `[first, end)`, which is not empty.
+    pub fn insert(&mut self, first: u32, end: u32) {
+        // Ranges that merely touch become one, too.
+        let from = self.place(first.saturating_sub(1));
+        let touching = self.ranges.range(from..).take_while(|range| range.first <= end).count();
+        let Some(lowest) = self.ranges.get(from).copied().filter(|_| touching > 0) else {
+            self.ranges.insert(from, Range { first, end });
+            self.count += end - first;
+            return;
+        };
+        let before: u32 = self.ranges.range(from..from + touching).map(|range| range.length()).sum();
+        let highest = self.ranges.get(from + touching - 1).map_or(end, |range| range.end);
+        let whole = Range { first: first.min(lowest.first), end: end.max(highest) };
+        if let Some(place) = self.ranges.get_mut(from) {
+            *place = whole;
+        }
+        if touching > 1 {
+            self.ranges.drain(from + 1..from + touching);
+        }
+        self.count += whole.length() - before;
+    }
+
+    /// Forgets the segments before `segment`.
+    pub fn remove_before(&mut self, segment: u32) {
+        while let Some(lowest) = self.ranges.front_mut() {
+            if lowest.first >= segment {
+                return;
+            }
+            let gone = lowest.end.min(segment) - lowest.first;
+            self.count -= gone;
+            lowest.first += gone;
+            if lowest.first < lowest.end {
+                return;
+            }
+            self.ranges.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(ranges: &Ranges) -> Vec<(u32, u32)> {
+        let mut all: Vec<_> = ranges.descending().map(|range| (range.first, range.end)).collect();
+        all.reverse();
+        all
+    }
+
+    #[test]
+    fn ranges_that_touch_or_overlap_become_one() {
+        let mut ranges = Ranges::default();
+        for (first, end) in [(10, 12), (20, 22), (14, 15), (12, 13), (15, 20)] {
+            ranges.insert(first, end);
+        }
+        assert_eq!(of(&ranges), [(10, 13), (14, 22)]);
+        ranges.insert(13, 14);
+        assert_eq!((of(&ranges), ranges.count()), (vec![(10, 22)], 12));
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_the_set_of_what_was_added_and_not_removed(
+            steps in prop::collection::vec((any::<bool>(), 0u32..120, 1u32..12), 1..80),
+        ) {
+            let (mut ranges, mut plain) = (Ranges::default(), BTreeSet::new());
+            for (add, at, length) in steps {
+                if add {
+                    ranges.insert(at, at + length);
+                    plain.extend(at..at + length);
+                } else {
+                    ranges.remove_before(at / 2);
+                    plain.retain(|&segment| segment >= at / 2);
+                }
+                let whole: Vec<u32> = of(&ranges).iter().flat_map(|&(first, end)| first..end).collect();
+                prop_assert_eq!(&whole, &plain.iter().copied().collect::<Vec<_>>());
+                prop_assert!(of(&ranges).windows(2).all(|pair| pair[0].1 < pair[1].0), "apart: {:?}", of(&ranges));
+                prop_assert_eq!(ranges.count() as usize, plain.len());
+                prop_assert_eq!(ranges.first().map(|range| range.first), plain.first().copied());
+                prop_assert_eq!(ranges.count_in(at, at + length) as usize, plain.range(at..at + length).count());
+                prop_assert_eq!(Some(ranges.next_absent(at)), (at..).find(|segment| !plain.contains(segment)));
+                let range = ranges.range_of(at);
+                prop_assert_eq!(range.is_some(), plain.contains(&at));
+                if let Some(Range { first, end }) = range {
+                    prop_assert!(first <= at && at < end && (first..end).all(|segment| plain.contains(&segment)));
+                    prop_assert!(!plain.contains(&end) && (first == 0 || !plain.contains(&(first - 1))));
+                }
+            }
+        }
+    }
+}
