@@ -134,6 +134,10 @@ pub trait Receiver {
     /// True for a receiver that never asks to be woken: whatever it does it does when a packet arrives, so a simulator
     /// may call it as soon as the arrival time is known.
     fn is_reactive(&self) -> bool;
+    /// True for a receiver that judges whether losses were congestion, and says so in [`Output::verdicts`].
+    fn judges_losses(&self) -> bool {
+        false
+    }
     /// What may be plotted; nothing, for a receiver that only receives.
     fn view(&self) -> ReceiverView {
         ReceiverView::default()
@@ -458,6 +462,9 @@ impl Receiver for AnyReceiver {
     #[inline]
     fn is_reactive(&self) -> bool {
         each_receiver!(self, r => r.is_reactive())
+    }
+    fn judges_losses(&self) -> bool {
+        each_receiver!(self, r => r.judges_losses())
     }
     fn view(&self) -> ReceiverView {
         each_receiver!(self, r => r.view())

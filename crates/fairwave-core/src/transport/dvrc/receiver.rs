@@ -251,6 +251,10 @@ impl Receiver for DvrcReceiver {
         false
     }
 
+    fn judges_losses(&self) -> bool {
+        true
+    }
+
     fn view(&self) -> ReceiverView {
         ReceiverView {
             receive_rate: self.receiving.bits_per_second() as f64,
