@@ -10,6 +10,7 @@ pub mod packet;
 pub mod quality;
 pub mod queue;
 pub mod random;
+pub mod registry;
 #[cfg(test)]
 mod testing;
 pub mod traffic;

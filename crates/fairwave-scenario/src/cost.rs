@@ -338,12 +338,7 @@ impl Room {
 
 /// How often a loss model changes its state in a run.
 pub(crate) fn turns_of(loss: &LossConfig, duration: Span) -> f64 {
-    let cycle = match loss {
-        LossConfig::Markov { good, bad, .. } => good.seconds() + bad.seconds(),
-        LossConfig::Handoff { up, down, .. } => up.seconds() + down.seconds(),
-        _ => return 0.0,
-    };
-    2.0 * duration.seconds() / cycle.max(1e-9)
+    loss.cycle().map_or(0.0, |cycle| 2.0 * duration.seconds() / cycle.seconds().max(1e-9))
 }
 
 /// Refuses links that change their state more often than any computer follows.

@@ -19,7 +19,7 @@
 //! 2–10 Mb/s and 5–15 ms, video sinks 2 Mb/s; 10 Mb/s is assumed for the bottlenecks of 5a and 5b; multi-hop links have
 //! 1 Mb/s (its Figure 17) and 10 ms (assumed).
 
-use fairwave_core::loss::LossConfig;
+use fairwave_core::loss::{BernoulliConfig, LossConfig};
 use fairwave_core::units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -222,7 +222,7 @@ impl Topology {
         if !main {
             return layered(&[&self.access], self.base_access());
         }
-        let errors = Written::of(&LossConfig::Bernoulli { rate: 0.01 }).ok();
+        let errors = Written::of(&LossConfig::from(BernoulliConfig { rate: 0.01 })).ok();
         let wireless = LinkSpec { rate: Some(megabits(2)), loss: errors, ..LinkSpec::default() };
         layered(&[&self.sink_access, &Some(wireless), &self.access], self.base_access())
     }

@@ -1,6 +1,6 @@
 //! One scenario, many ways to write it: TOML, JSON, the model, overrides; and whatever is thrown at the reader.
 
-use fairwave_core::loss::LossConfig;
+use fairwave_core::loss::{BernoulliConfig, LossConfig};
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
@@ -259,7 +259,7 @@ fn queue() -> impl Strategy<Value = Written<QueueConfig>> {
 fn loss() -> impl Strategy<Value = Written<LossConfig>> {
     prop_oneof![
         Just(Written::default()),
-        (0.0..=1.0).prop_map(|rate| Written::of(&LossConfig::Bernoulli { rate }).expect("a loss")),
+        (0.0..=1.0).prop_map(|rate| Written::of(&BernoulliConfig { rate }.into()).expect("a loss")),
     ]
 }
 

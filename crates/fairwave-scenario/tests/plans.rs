@@ -164,7 +164,7 @@ traffic = "voice"
     for name in ["r3>voice-d1", "voice-d1>r3"] {
         let wireless = link(&plan, name);
         assert_eq!(wireless.rate, "2 Mb/s".parse().expect("a rate"));
-        assert_eq!(wireless.loss, fairwave_core::loss::LossConfig::Bernoulli { rate: 0.01 });
+        assert_eq!(wireless.loss, fairwave_core::loss::BernoulliConfig { rate: 0.01 }.into());
     }
     assert_eq!(link(&plan, "r3>cross-d0").loss, fairwave_core::loss::LossConfig::default());
 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::loss::{Loss, LossConfig};
+use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::{Capacity, DropReason, Queue};
 use fairwave_core::random::Seed;
@@ -78,9 +78,10 @@ impl Link {
                 drops: Vec::new(),
             }))
         };
-        let loss = match &plan.loss {
-            LossConfig::None {} => None,
-            model => Some(Box::new(Loss::new(model, seed.stream(&format!("link.{}.loss", plan.name)))?)),
+        let loss = if plan.loss.is_none() {
+            None
+        } else {
+            Some(Box::new(Loss::new(&plan.loss, seed.stream(&format!("link.{}.loss", plan.name)))?))
         };
         Ok(Link {
             rate: plan.rate,

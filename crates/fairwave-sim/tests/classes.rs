@@ -2,7 +2,7 @@
 
 mod support;
 
-use fairwave_core::loss::LossConfig;
+use fairwave_core::loss::BernoulliConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{ClassRow, RunResult, run};
@@ -16,7 +16,7 @@ fn mixed(queue: &str) -> RunResult {
     let dumbbell = Dumbbell {
         bottleneck: q("500 kb/s"),
         queue: config(queue),
-        loss: LossConfig::Bernoulli { rate: 0.01 },
+        loss: BernoulliConfig { rate: 0.01 }.into(),
         duration: q("20 s"),
         ..Dumbbell::default()
     };

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fairwave_core::loss::LossConfig;
+use fairwave_core::loss::BernoulliConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -17,7 +17,7 @@ fn run_dvrc(loss: f64, reno: usize) -> RunResult {
         bottleneck_delay: q("25 ms"),
         access: q("10 Mb/s"),
         queue: QueueConfig::DropTail { capacity: Capacity::Packets(9) },
-        loss: LossConfig::Bernoulli { rate: loss },
+        loss: BernoulliConfig { rate: loss }.into(),
         duration: q("30 s"),
         ..Dumbbell::default()
     };

@@ -2,107 +2,179 @@
 //!
 //! A loss model is asked once per packet, in the order in which packets leave the link, and answers whether this one is
 //! lost. Each direction of a link has its own model and its own random stream, so both directions lose independently.
+//!
+//! A model is one file here and one line in [`models!`]; a program's own is handed in by [`register`].
 
+mod bernoulli;
+mod blackout;
 mod chain;
-mod config;
+mod handoff;
+mod lossless;
+mod markov;
+mod pattern;
+mod rounds;
+
+use std::sync::Arc;
 
 use crate::config::ConfigError;
 use crate::packet::Packet;
 use crate::random::{Seed, Stream};
-use crate::units::Instant;
+use crate::registry::{Checked, Law, NameTaken, Registry, family};
+use crate::units::{Instant, Span};
 
-use chain::{Chain, Sojourn};
-pub use config::LossConfig;
+pub use bernoulli::BernoulliConfig;
+pub use blackout::BlackoutConfig;
+pub use handoff::HandoffConfig;
+pub use lossless::LosslessConfig;
+pub use markov::MarkovConfig;
+pub use pattern::PatternConfig;
+pub use rounds::RoundsConfig;
+
+/// All loss models, in the order in which they are listed to people.
+macro_rules! models {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            None(LosslessConfig),
+            Bernoulli(BernoulliConfig),
+            Rounds(RoundsConfig),
+            Markov(MarkovConfig),
+            Handoff(HandoffConfig),
+            Blackout(BlackoutConfig),
+            Pattern(PatternConfig),
+        }
+    };
+}
+
+/// A link's loss at work.
+pub trait LossModel: Send {
+    /// True when the packet that leaves the link at `now` is lost. `now` does not decrease from call to call.
+    fn lost(&mut self, now: Instant, packet: &Packet) -> bool;
+}
+
+/// The parameters of a loss model, and how it is made.
+pub trait LossLaw: Law {
+    /// The model at work.
+    type Model: LossModel + 'static;
+
+    /// True when it never loses anything, so that nobody need ask.
+    const NEVER: bool = false;
+
+    /// The model; all its randomness comes from `stream`. The parameters have been checked.
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn model(&self, stream: Stream) -> Result<Self::Model, ConfigError>;
+
+    /// How long the model stays in a state and the next one together, on average, if it changes its state by itself: what
+    /// a run costs is estimated by it.
+    fn cycle(&self) -> Option<Span> {
+        None
+    }
+}
+
+/// What a family asks of a model that a program handed in.
+pub trait AnyLossLaw: Checked + Send + Sync {
+    /// See [`LossLaw::model`].
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError>;
+    /// See [`LossLaw::cycle`].
+    fn any_cycle(&self) -> Option<Span>;
+}
+
+impl<L: LossLaw> AnyLossLaw for L {
+    fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
+        Ok(Box::new(self.model(stream)?))
+    }
+    fn any_cycle(&self) -> Option<Span> {
+        self.cycle()
+    }
+}
+
+static OWN: Registry<dyn AnyLossLaw> = Registry::new();
+
+/// Hands in a loss model of the program's own, which scenarios then name like any other.
+///
+/// # Errors
+/// When there is a model of that name.
+pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
+    OWN.add::<L>(LossConfig::WHAT, LossConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+models! { family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN) }
+
+impl Default for LossConfig {
+    /// A link that loses nothing.
+    fn default() -> Self {
+        LossConfig::None(LosslessConfig {})
+    }
+}
+
+/// The models at work, by value: a call costs a jump.
+macro_rules! at_work {
+    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
+        enum AtWork {
+            $($Variant(<$Law as LossLaw>::Model),)+
+            Own(Box<dyn LossModel>),
+        }
+
+        impl AtWork {
+            fn new(config: &LossConfig, stream: Stream) -> Result<Self, ConfigError> {
+                Ok(match config {
+                    $(LossConfig::$Variant(law) => AtWork::$Variant(law.model(stream)?),)+
+                    LossConfig::Own(own) => AtWork::Own(own.law().any_model(stream)?),
+                })
+            }
+
+            #[inline]
+            fn lost(&mut self, now: Instant, packet: &Packet) -> bool {
+                match self {
+                    $(AtWork::$Variant(model) => model.lost(now, packet),)+
+                    AtWork::Own(model) => model.lost(now, packet),
+                }
+            }
+        }
+
+        impl LossConfig {
+            /// True when the model never loses anything, so that nobody need ask.
+            pub fn is_none(&self) -> bool {
+                match self {
+                    $(LossConfig::$Variant(_) => <$Law as LossLaw>::NEVER,)+
+                    LossConfig::Own(_) => false,
+                }
+            }
+
+            /// See [`LossLaw::cycle`].
+            pub fn cycle(&self) -> Option<Span> {
+                match self {
+                    $(LossConfig::$Variant(law) => law.cycle(),)+
+                    LossConfig::Own(own) => own.law().any_cycle(),
+                }
+            }
+        }
+    };
+}
+
+models! { at_work! () }
 
 /// A link's loss.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Loss {
-    model: Model,
-    stream: Stream,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Model {
-    None,
-    Bernoulli { rate: f64 },
-    Rounds { first: f64, after_loss: f64, mean_length: f64, left: u64, previous_lost: bool },
-    Markov { chain: Chain, good_loss: f64, bad_loss: f64 },
-    Handoff { chain: Chain },
-    Blackout { from: Instant, to: Instant },
-    Pattern { lost: Box<[bool]>, next: usize, repeat: bool },
-}
+pub struct Loss(AtWork);
 
 impl Loss {
     /// The model that `config` describes; all its randomness comes from `stream`.
     ///
     /// # Errors
     /// When [`LossConfig::check`] refuses the configuration.
-    pub fn new(config: &LossConfig, mut stream: Stream) -> Result<Self, ConfigError> {
+    pub fn new(config: &LossConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
-        let model = match config {
-            LossConfig::None {} => Model::None,
-            LossConfig::Bernoulli { rate } => Model::Bernoulli { rate: *rate },
-            LossConfig::Rounds { first, after_loss, mean_length } => Model::Rounds {
-                first: *first,
-                after_loss: *after_loss,
-                mean_length: *mean_length,
-                left: 0,
-                previous_lost: false,
-            },
-            LossConfig::Markov { good, bad, good_loss, bad_loss } => Model::Markov {
-                chain: Chain::stationary(*good, *bad, Sojourn::Exponential, fork(&mut stream)),
-                good_loss: *good_loss,
-                bad_loss: *bad_loss,
-            },
-            LossConfig::Handoff { up, down, constant } => {
-                let sojourn = if *constant { Sojourn::Constant } else { Sojourn::Exponential };
-                Model::Handoff { chain: Chain::from_good(*up, *down, sojourn, fork(&mut stream)) }
-            }
-            LossConfig::Blackout { from, to } => {
-                Model::Blackout { from: Instant::ZERO + *from, to: Instant::ZERO + *to }
-            }
-            LossConfig::Pattern { pattern, repeat } => {
-                Model::Pattern { lost: config::lost_packets(pattern)?, next: 0, repeat: *repeat }
-            }
-        };
-        Ok(Loss { model, stream })
+        AtWork::new(config, stream).map(Loss)
     }
 
     /// True when the packet that leaves the link at `now` is lost. `now` must not decrease from call to call.
     #[inline]
-    pub fn lost(&mut self, now: Instant, _packet: &Packet) -> bool {
-        match &mut self.model {
-            Model::None => false,
-            Model::Bernoulli { rate } => self.stream.chance(*rate),
-            Model::Rounds { first, after_loss, mean_length, left, previous_lost } => {
-                if *left == 0 {
-                    *left = 1 + self.stream.geometric(1.0 / *mean_length);
-                    *previous_lost = false;
-                }
-                *left -= 1;
-                *previous_lost = self.stream.chance(if *previous_lost { *after_loss } else { *first });
-                *previous_lost
-            }
-            Model::Markov { chain, good_loss, bad_loss } => {
-                let bad = chain.is_bad(now);
-                self.stream.chance(if bad { *bad_loss } else { *good_loss })
-            }
-            Model::Handoff { chain } => chain.is_bad(now),
-            Model::Blackout { from, to } => *from <= now && now < *to,
-            Model::Pattern { lost, next, repeat } => {
-                if *next == lost.len() && *repeat {
-                    *next = 0;
-                }
-                let answer = lost.get(*next).copied().unwrap_or(false);
-                *next = (*next + 1).min(lost.len());
-                answer
-            }
-        }
-    }
-
-    /// True when this link never loses anything, so that nobody need ask.
-    pub const fn is_none(&self) -> bool {
-        matches!(self.model, Model::None)
+    pub fn lost(&mut self, now: Instant, packet: &Packet) -> bool {
+        self.0.lost(now, packet)
     }
 }
 

@@ -32,14 +32,14 @@ const MILLISECOND: Span = Span::from_millis(1);
 
 #[test]
 fn bernoulli_loses_at_its_rate_and_without_memory() {
-    let lost = losses(&LossConfig::Bernoulli { rate: 0.05 }, 1, 400_000, MILLISECOND);
+    let lost = losses(&LossConfig::from(BernoulliConfig { rate: 0.05 }), 1, 400_000, MILLISECOND);
     assert!((rate(&lost) - 0.05).abs() < 0.001, "{}", rate(&lost));
     assert!((rate_after_loss(&lost) - 0.05).abs() < 0.005, "{}", rate_after_loss(&lost));
 }
 
 #[test]
 fn in_one_endless_round_losses_follow_losses_with_q() {
-    let config = LossConfig::Rounds { first: 0.01, after_loss: 0.15, mean_length: 1e9 };
+    let config = RoundsConfig { first: 0.01, after_loss: 0.15, mean_length: 1e9 }.into();
     let lost = losses(&config, 2, 1_000_000, MILLISECOND);
     assert!((rate_after_loss(&lost) - 0.15).abs() < 0.01, "{}", rate_after_loss(&lost));
     // Stationary distribution of the chain: p / (1 − q + p).
@@ -48,7 +48,7 @@ fn in_one_endless_round_losses_follow_losses_with_q() {
 
 #[test]
 fn rounds_of_one_packet_are_bernoulli() {
-    let config = LossConfig::Rounds { first: 0.1, after_loss: 1.0, mean_length: 1.0 };
+    let config = RoundsConfig { first: 0.1, after_loss: 1.0, mean_length: 1.0 }.into();
     let lost = losses(&config, 3, 200_000, MILLISECOND);
     assert!((rate_after_loss(&lost) - 0.1).abs() < 0.01, "{}", rate_after_loss(&lost));
 }
@@ -56,7 +56,7 @@ fn rounds_of_one_packet_are_bernoulli() {
 #[test]
 fn the_markov_chain_is_bad_for_its_share_of_time_and_loses_accordingly() {
     let (good, bad) = (Span::from_millis(900), Span::from_millis(100));
-    let config = LossConfig::Markov { good, bad, good_loss: 0.01, bad_loss: 0.5 };
+    let config = MarkovConfig { good, bad, good_loss: 0.01, bad_loss: 0.5 }.into();
     let lost = losses(&config, 4, 4_000_000, MILLISECOND);
     assert!((rate(&lost) - (0.9 * 0.01 + 0.1 * 0.5)).abs() < 0.003, "{}", rate(&lost));
 }
@@ -64,7 +64,7 @@ fn the_markov_chain_is_bad_for_its_share_of_time_and_loses_accordingly() {
 #[test]
 fn the_markov_chain_stays_bad_for_its_mean_sojourn() {
     let (good, bad) = (Span::from_secs(1), Span::from_millis(200));
-    let lost = losses(&LossConfig::Markov { good, bad, good_loss: 0.0, bad_loss: 1.0 }, 5, 4_000_000, MILLISECOND);
+    let lost = losses(&MarkovConfig { good, bad, good_loss: 0.0, bad_loss: 1.0 }.into(), 5, 4_000_000, MILLISECOND);
     let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
     let mean = lost.iter().filter(|&&lost| lost).count() as f64 / bursts;
     assert!((mean - 200.0).abs() < 10.0, "{mean} ms");
@@ -72,27 +72,27 @@ fn the_markov_chain_stays_bad_for_its_mean_sojourn() {
 
 #[test]
 fn a_constant_handoff_loses_everything_while_down_and_nothing_while_up() {
-    let config = LossConfig::Handoff { up: Span::from_millis(3), down: Span::from_millis(2), constant: true };
+    let config = HandoffConfig { up: Span::from_millis(3), down: Span::from_millis(2), constant: true }.into();
     let lost = losses(&config, 6, 10, MILLISECOND);
     assert_eq!(lost, [false, false, false, true, true, false, false, false, true, true]);
 }
 
 #[test]
 fn handoffs_take_their_share_of_time() {
-    let config = LossConfig::Handoff { up: Span::from_secs(5), down: Span::from_millis(500), constant: false };
+    let config = HandoffConfig { up: Span::from_secs(5), down: Span::from_millis(500), constant: false }.into();
     let lost = losses(&config, 7, 4_000_000, Span::from_millis(10));
     assert!((rate(&lost) - 0.5 / 5.5).abs() < 0.005, "{}", rate(&lost));
 }
 
 #[test]
 fn a_blackout_includes_its_beginning_and_excludes_its_end() {
-    let config = LossConfig::Blackout { from: Span::from_millis(2), to: Span::from_millis(4) };
+    let config = BlackoutConfig { from: Span::from_millis(2), to: Span::from_millis(4) }.into();
     assert_eq!(losses(&config, 8, 6, MILLISECOND), [false, false, true, true, false, false]);
 }
 
 #[test]
 fn a_pattern_is_followed_packet_by_packet() {
-    let follow = |repeat| losses(&LossConfig::Pattern { pattern: "01 0".to_owned(), repeat }, 9, 6, MILLISECOND);
+    let follow = |repeat| losses(&PatternConfig { pattern: "01 0".to_owned(), repeat }.into(), 9, 6, MILLISECOND);
     assert_eq!(follow(true), [false, true, false, false, true, false]);
     assert_eq!(follow(false), [false, true, false, false, false, false]);
 }
@@ -120,11 +120,68 @@ fn an_unknown_key_is_refused() {
 proptest! {
     #[test]
     fn a_chain_looked_at_often_or_seldom_is_in_the_same_state(seed in any::<u64>(), stride in 2u64..50) {
-        let config = LossConfig::Handoff { up: Span::from_millis(7), down: Span::from_millis(5), constant: false };
+        let config = HandoffConfig { up: Span::from_millis(7), down: Span::from_millis(5), constant: false }.into();
         let often = losses(&config, seed, 1000, MILLISECOND);
         let seldom = losses(&config, seed, 1000 / stride, MILLISECOND * stride);
         for (i, &state) in seldom.iter().enumerate() {
             prop_assert_eq!(state, often[i * stride as usize]);
         }
     }
+}
+
+/// A program's own model: every n-th packet.
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EveryNth {
+    /// The n.
+    nth: u64,
+}
+
+impl Checked for EveryNth {
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.nth > 0 { Ok(()) } else { Err(ConfigError::new("nth", self.nth, "1 or more", "nth = 10")) }
+    }
+}
+
+impl Law for EveryNth {
+    const NAME: &'static str = "every-nth";
+}
+
+impl LossLaw for EveryNth {
+    type Model = Counted;
+    fn model(&self, _stream: Stream) -> Result<Counted, ConfigError> {
+        Ok(Counted { nth: self.nth, seen: 0 })
+    }
+}
+
+struct Counted {
+    nth: u64,
+    seen: u64,
+}
+
+impl LossModel for Counted {
+    fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
+        self.seen += 1;
+        self.seen.is_multiple_of(self.nth)
+    }
+}
+
+#[test]
+fn a_program_hands_in_a_model_of_its_own_and_names_it_like_any_other() {
+    let text = r#"{"model":"every-nth","nth":3}"#;
+    let unknown = serde_json::from_str::<LossConfig>(r#"{"model":"every-third"}"#).expect_err("nobody's").to_string();
+    assert!(unknown.contains("unknown variant `every-third`, expected one of `none`, `bernoulli`"), "{unknown}");
+    register::<EveryNth>().expect("the name is free");
+    let config: LossConfig = serde_json::from_str(text).expect("handed in");
+    assert_eq!((config.name(), config.check()), ("every-nth", Ok(())));
+    assert_eq!(losses(&config, 1, 6, MILLISECOND), [false, false, true, false, false, true]);
+    assert_eq!(serde_json::to_string(&config).expect("text"), text);
+    assert!(LossConfig::names().contains(&"every-nth".to_owned()));
+    let schema = serde_json::to_string(&schemars::schema_for!(LossConfig)).expect("a schema");
+    assert!(schema.contains("every-nth") && schema.contains("A program's own model"), "{schema}");
+    let refused: LossConfig = serde_json::from_str(r#"{"model":"every-nth","nth":0}"#).expect("readable");
+    assert_eq!(refused.check().expect_err("zero").key, "nth");
+    let error = serde_json::from_str::<LossConfig>(r#"{"model":"every-nth","n":3}"#).expect_err("no key").to_string();
+    assert!(error.contains("unknown field `n`"), "{error}");
+    assert_eq!(register::<EveryNth>().expect_err("twice").name, "every-nth");
 }

@@ -1,0 +1,62 @@
+//! A link that is interrupted while its user changes cells.
+//!
+//! Source: paper 003 §II.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::chain::{Chain, Sojourn};
+use super::{LossLaw, LossModel, fork};
+use crate::config::{ConfigError, check_span};
+use crate::packet::Packet;
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
+use crate::units::{Instant, Span};
+
+/// Handoffs (paper 003 §II): connected for a while, then everything is lost for a while. It begins connected.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HandoffConfig {
+    /// Mean time connected.
+    pub up: Span,
+    /// Mean time during which everything is lost.
+    pub down: Span,
+    /// Times are always their means instead of exponential. Default false.
+    #[serde(default)]
+    pub constant: bool,
+}
+
+impl Checked for HandoffConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_span("up", self.up, "up = \"5 s\"")?;
+        check_span("down", self.down, "down = \"500 ms\"")
+    }
+}
+
+impl Law for HandoffConfig {
+    const NAME: &'static str = "handoff";
+}
+
+impl LossLaw for HandoffConfig {
+    type Model = Handoff;
+
+    fn model(&self, mut stream: Stream) -> Result<Handoff, ConfigError> {
+        let sojourn = if self.constant { Sojourn::Constant } else { Sojourn::Exponential };
+        Ok(Handoff { chain: Chain::from_good(self.up, self.down, sojourn, fork(&mut stream)) })
+    }
+
+    fn cycle(&self) -> Option<Span> {
+        Some(self.up + self.down)
+    }
+}
+
+/// Handoffs at work.
+pub struct Handoff {
+    chain: Chain,
+}
+
+impl LossModel for Handoff {
+    fn lost(&mut self, now: Instant, _packet: &Packet) -> bool {
+        self.chain.is_bad(now)
+    }
+}

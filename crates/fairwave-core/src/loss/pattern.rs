@@ -1,0 +1,81 @@
+//! Losses as somebody recorded them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LossLaw, LossModel};
+use crate::config::ConfigError;
+use crate::packet::Packet;
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
+use crate::units::Instant;
+
+/// As recorded, packet by packet.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PatternConfig {
+    /// One character for each packet: `1` lost, `0` not; blanks are ignored.
+    pub pattern: String,
+    /// Begins again at its end; otherwise nothing more is lost. Default true.
+    #[serde(default = "repeat")]
+    pub repeat: bool,
+}
+
+fn repeat() -> bool {
+    true
+}
+
+impl PatternConfig {
+    fn lost_packets(&self) -> Result<Box<[bool]>, ConfigError> {
+        let refuse =
+            |value: String, allowed: &str| ConfigError::new("pattern", value, allowed, "pattern = \"0000100000\"");
+        let lost = (self.pattern.chars())
+            .filter(|c| !c.is_whitespace())
+            .map(|c| match c {
+                '0' => Ok(false),
+                '1' => Ok(true),
+                other => Err(refuse(format!("`{other}`"), "made of 0 (arrives) and 1 (lost)")),
+            })
+            .collect::<Result<Box<[bool]>, ConfigError>>()?;
+        if lost.is_empty() {
+            return Err(refuse("empty".to_owned(), "at least one packet long"));
+        }
+        Ok(lost)
+    }
+}
+
+impl Checked for PatternConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.lost_packets().map(|_| ())
+    }
+}
+
+impl Law for PatternConfig {
+    const NAME: &'static str = "pattern";
+}
+
+impl LossLaw for PatternConfig {
+    type Model = Pattern;
+
+    fn model(&self, _stream: Stream) -> Result<Pattern, ConfigError> {
+        Ok(Pattern { lost: self.lost_packets()?, next: 0, repeat: self.repeat })
+    }
+}
+
+/// A recorded pattern at work.
+pub struct Pattern {
+    lost: Box<[bool]>,
+    next: usize,
+    repeat: bool,
+}
+
+impl LossModel for Pattern {
+    fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
+        if self.next == self.lost.len() && self.repeat {
+            self.next = 0;
+        }
+        let answer = self.lost.get(self.next).copied().unwrap_or(false);
+        self.next = (self.next + 1).min(self.lost.len());
+        answer
+    }
+}
