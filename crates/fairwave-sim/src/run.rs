@@ -159,7 +159,6 @@ impl<'p> Simulation<'p> {
         loop {
             let here = &mut self.network.links[link];
             here.measure.arrived(at, self.window);
-            let time = here.transmission_time(packet);
             let start = if here.passes_at_once(at) {
                 at
             } else {
@@ -180,7 +179,7 @@ impl<'p> Simulation<'p> {
                     }
                 }
             };
-            here.free = start + time;
+            here.transmit(start, packet);
             match self.leave(link, packet, hop, start > at) {
                 Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
                 None => return,
@@ -272,7 +271,7 @@ impl<'p> Simulation<'p> {
         }
         if let Some(packet) = &begun {
             managed.classes.served(packet, managed.queue.waited_since(), now);
-            here.free = now + here.transmission_time(packet);
+            here.transmit(now, packet);
         }
         let here = &mut self.network.links[link];
         let Service::Managed(managed) = &mut here.service else { return };

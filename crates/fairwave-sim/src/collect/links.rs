@@ -28,7 +28,7 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
                 mean_queue_packets: average(m.waited, end),
                 mean_queue_steady_packets: average(m.waited_steady, steady),
                 max_queue_packets: m.max_queue,
-                utilisation: ratio(m.steady.wire, plan.rate.bytes_in(steady).get()),
+                utilisation: ratio(m.steady.wire, link.capacity(run.window.warmup, run.window.end).get()),
                 drop_rate: ratio(dropped, whole.arrivals),
                 drop_rate_steady: ratio(m.dropped_steady, m.steady.arrivals),
                 // What a managed queue dropped may have waited, too.
