@@ -16,7 +16,7 @@ use fairwave_core::loss::LossConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
-use fairwave_core::traffic::{Source, TrafficConfig};
+use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Bytes, Instant, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

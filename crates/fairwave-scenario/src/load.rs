@@ -15,8 +15,6 @@
 //! Bulk data over a transport that controls its rate has no rate of its own, so what a transfer counts for is part of the
 //! load. Weights are multiplied exactly and rounded by largest remainder; a class with a share has at least one flow.
 
-use fairwave_core::traffic::TrafficConfig;
-
 use crate::error::Problem;
 use crate::law::largest_packet;
 use crate::model::{Flow, Scenario};
@@ -99,28 +97,14 @@ impl Scenario {
             });
         }
         let wire = largest_packet(&traffic, &transport) as f64 * 8.0;
-        match traffic {
-            TrafficConfig::Voice(_) | TrafficConfig::Recording(_) => {
-                Ok(traffic.call().map_or(0.0, |(_, time)| wire / time.seconds().max(1e-9)))
-            }
-            TrafficConfig::Cbr(_) | TrafficConfig::Burst(_) => Ok(units_per_second(&traffic) * wire),
-            _ => Err(Box::new(
+        traffic.units_per_second().map(|units| units * wire).ok_or_else(|| {
+            Box::new(
                 Problem::new(at, format!("what `{}` of `{}` offers has no fixed rate", flow.traffic.name(), flow.name))
-                    .allowed("voice, recording, cbr, burst, bulk or bulk-on-off in a scenario with a `load`")
+                    .allowed("bulk data, calls, or constant rates and bursts of them in a scenario with a `load`")
                     .help("remove `load`, and say how many flows there are"),
-            )),
-        }
+            )
+        })
     }
-}
-
-/// Units per second of a source of constant rate, while on.
-fn units_per_second(traffic: &TrafficConfig) -> f64 {
-    let (rate, payload) = match traffic {
-        TrafficConfig::Cbr(config) => (config.rate, config.payload),
-        TrafficConfig::Burst(config) => (config.rate, config.payload),
-        _ => return 0.0,
-    };
-    rate.bits_per_second() as f64 / (8.0 * payload.get().max(1) as f64)
 }
 
 fn check(load: &Load, at: &Path, problems: &mut Vec<Problem>) {

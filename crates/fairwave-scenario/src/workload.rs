@@ -6,7 +6,7 @@
 //! are round figures of the right order.
 
 use fairwave_core::random::Seed;
-use fairwave_core::traffic::{Source, TrafficConfig};
+use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::transport::tcp::Recovery;
 use fairwave_core::units::{Instant, Span};
@@ -102,7 +102,7 @@ impl Workload {
 /// Units per second, their mean payload in bytes, and beginnings and ends of periods of bulk data per second.
 fn sample(traffic: &TrafficConfig) -> (f64, f64, f64) {
     let Ok(mut source) = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")) else { return (0.0, 0.0, 0.0) };
-    if source.is_bulk() {
+    if traffic.is_bulk() {
         let begins: Vec<Instant> =
             std::iter::from_fn(|| source.next_activity()).take(SAMPLE).map(|period| period.from).collect();
         return (0.0, 0.0, 2.0 * per_second(&begins));

@@ -203,6 +203,7 @@ fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() 
     let scenario = Scenario::from_toml(text, "scenario-language.md").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(scenario.plan(Seed(1)).expect("a plan").flows.len(), 10);
     let schema = Scenario::json_schema();
+    assert_eq!(schema.pointer("/$defs/Link/required"), Some(&json!(["from", "to", "rate", "delay"])));
     for table in [
         "",
         "/$defs/Link",

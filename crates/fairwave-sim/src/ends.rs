@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fairwave_core::packet::{FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
-use fairwave_core::traffic::{Activity, Source, Unit};
+use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{FlowPlan, Plan};
@@ -33,7 +33,7 @@ impl Ends {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
             let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
             let source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
-            let bulk = source.is_bulk();
+            let bulk = flow.traffic.is_bulk();
             let (class, layers) = (flow.class, flow.traffic.layers());
             let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
             let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
@@ -78,7 +78,7 @@ pub(crate) struct Sending {
 
 impl Sending {
     fn new(flow: &FlowPlan, mut source: Source, sender: AnySender) -> Self {
-        let activity = match source.is_bulk() {
+        let activity = match flow.traffic.is_bulk() {
             true => Sending::next_activity(&mut source, flow.stop),
             false => Some(Activity { from: flow.start, until: flow.stop }),
         };

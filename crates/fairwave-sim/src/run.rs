@@ -1,6 +1,7 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
 use fairwave_core::packet::Packet;
+use fairwave_core::traffic::TrafficSource;
 use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;

@@ -140,7 +140,7 @@ impl Case {
         let flows = (0..self.flows)
             .map(|_| {
                 let start = starts.span_between(Span::ZERO, Span::from_seconds(self.start_jitter_s));
-                (TrafficConfig::Bulk {}, self.transport(), Instant::ZERO + start)
+                (TrafficConfig::default(), self.transport(), Instant::ZERO + start)
             })
             .collect();
         let result = run(&dumbbell.plan(seed, flows)).expect("a run");

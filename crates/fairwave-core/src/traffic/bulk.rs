@@ -1,4 +1,4 @@
-//! Bulk data: as much as the transport takes, always or by turns (paper 004 §4.1: FTP on for Pareto times, off for exponential ones).
+//! Bulk data: as much as the transport takes, always or with pauses (paper 004 §4.1: FTP on for Pareto times, off for exponential ones).
 //!
 //! Bulk sources make no units: the transport decides when data leaves. What they say is *when* there is data, as intervals:
 //! within one the application offers without limit, outside nothing new (what ns-2's FTP does between `start` and `stop`).
@@ -7,10 +7,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Period;
 use super::on_off::{Alternation, First};
+use super::{Period, TrafficLaw, TrafficSource};
 use crate::config::ConfigError;
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Instant, Span};
 
 /// An interval `[from, until)` during which a bulk source offers as much as the transport takes.
@@ -22,7 +23,27 @@ pub struct Activity {
     pub until: Instant,
 }
 
-/// Parameters of bulk data by turns.
+/// As much as the transport takes, all the time: a long file transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BulkConfig {}
+
+impl Checked for BulkConfig {}
+
+impl Law for BulkConfig {
+    const NAME: &'static str = "bulk";
+}
+
+impl TrafficLaw for BulkConfig {
+    type Source = Bulk;
+    const BULK: bool = true;
+
+    fn source(&self, start: Instant, _stream: Stream) -> Result<Bulk, ConfigError> {
+        Ok(Bulk { periods: None, next: start })
+    }
+}
+
+/// As much as the transport takes for a while, nothing for a while: file transfers one after the other.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BulkOnOffConfig {
@@ -44,14 +65,23 @@ impl Default for BulkOnOffConfig {
     }
 }
 
-impl BulkOnOffConfig {
-    /// Checks all ranges.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
+impl Checked for BulkOnOffConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         self.on.check().map_err(|e| e.within("on"))?;
         self.off.check().map_err(|e| e.within("off"))
+    }
+}
+
+impl Law for BulkOnOffConfig {
+    const NAME: &'static str = "bulk-on-off";
+}
+
+impl TrafficLaw for BulkOnOffConfig {
+    type Source = Bulk;
+    const BULK: bool = true;
+
+    fn source(&self, start: Instant, stream: Stream) -> Result<Bulk, ConfigError> {
+        Ok(Bulk { periods: Some(Alternation::new(self.on, self.off, self.first, stream)), next: start })
     }
 }
 
@@ -64,17 +94,8 @@ pub struct Bulk {
     next: Instant,
 }
 
-impl Bulk {
-    pub(super) fn always(start: Instant) -> Self {
-        Bulk { periods: None, next: start }
-    }
-
-    pub(super) fn by_turns(config: &BulkOnOffConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
-        config.check()?;
-        Ok(Bulk { periods: Some(Alternation::new(config.on, config.off, config.first, stream)), next: start })
-    }
-
-    pub(super) fn next_activity(&mut self) -> Option<Activity> {
+impl TrafficSource for Bulk {
+    fn next_activity(&mut self) -> Option<Activity> {
         if self.next == Instant::NEVER {
             return None;
         }

@@ -1,15 +1,15 @@
-//! Constant bit rate and bursts of it: UDP sources that are not voice, and the application with a playback buffer of paper 003.
+//! Constant bit rate: UDP that is not voice, and the application with a playback buffer of paper 003.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::on_off::{Alternation, First, OnOff};
-use super::{FrameType, Period, Unit};
+use super::{FrameType, TrafficLaw, TrafficSource, Unit};
 use crate::config::{ConfigError, check_fraction};
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// A packet of `payload` bytes each time that `rate` allows one.
+/// Constant bit rate: a packet of `payload` bytes each time that `rate` allows one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CbrConfig {
@@ -24,30 +24,12 @@ pub struct CbrConfig {
     pub jitter: f64,
 }
 
-/// Bursts at a rate, silence in between.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct BurstConfig {
-    /// Payload bits per second while on, above 0.
-    pub rate: Rate,
-    /// Payload of a packet, 1 B and above. Default 1000 B.
-    #[serde(default = "default_payload")]
-    pub payload: Bytes,
-    /// How long it is on.
-    pub on: Period,
-    /// How long it is off.
-    pub off: Period,
-    /// State at the beginning.
-    #[serde(default)]
-    pub first: First,
-}
-
-fn default_payload() -> Bytes {
+pub(super) fn default_payload() -> Bytes {
     Bytes::new(1000)
 }
 
 /// The time between packets.
-fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> {
+pub(super) fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> {
     if rate.bits_per_second() == 0 {
         return Err(ConfigError::new("rate", rate, "a rate above 0", "rate = \"1 Mb/s\""));
     }
@@ -57,32 +39,38 @@ fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> {
     Ok(rate.time_for(payload).max(Span::from_nanos(1)))
 }
 
-impl CbrConfig {
-    /// Checks all ranges.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
+/// Packets per second.
+pub(super) fn packets_per_second(rate: Rate, payload: Bytes) -> f64 {
+    rate.bits_per_second() as f64 / (8.0 * payload.get().max(1) as f64)
+}
+
+impl Checked for CbrConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         interval(self.rate, self.payload)?;
         check_fraction("jitter", self.jitter, "jitter = 0.5")
     }
 }
 
-impl BurstConfig {
-    /// Checks all ranges.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        interval(self.rate, self.payload)?;
-        self.on.check().map_err(|e| e.within("on"))?;
-        self.off.check().map_err(|e| e.within("off"))
+impl Law for CbrConfig {
+    const NAME: &'static str = "cbr";
+}
+
+impl TrafficLaw for CbrConfig {
+    type Source = Cbr;
+
+    fn source(&self, start: Instant, stream: Stream) -> Result<Cbr, ConfigError> {
+        Ok(Cbr {
+            interval: interval(self.rate, self.payload)?,
+            payload: self.payload.get() as u32,
+            jitter: self.jitter,
+            due: start,
+            next_id: 0,
+            stream,
+        })
     }
 
-    pub(super) fn source(&self, start: Instant, stream: Stream) -> Result<OnOff, ConfigError> {
-        self.check()?;
-        let periods = Alternation::new(self.on, self.off, self.first, stream);
-        Ok(OnOff::new(interval(self.rate, self.payload)?, self.payload.get() as u32, start, Some(periods)))
+    fn units_per_second(&self) -> Option<f64> {
+        Some(packets_per_second(self.rate, self.payload))
     }
 }
 
@@ -97,20 +85,8 @@ pub struct Cbr {
     stream: Stream,
 }
 
-impl Cbr {
-    pub(super) fn new(config: &CbrConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
-        config.check()?;
-        Ok(Cbr {
-            interval: interval(config.rate, config.payload)?,
-            payload: config.payload.get() as u32,
-            jitter: config.jitter,
-            due: start,
-            next_id: 0,
-            stream,
-        })
-    }
-
-    pub(super) fn next_unit(&mut self) -> Option<Unit> {
+impl TrafficSource for Cbr {
+    fn next_unit(&mut self) -> Option<Unit> {
         if self.due == Instant::NEVER {
             return None;
         }

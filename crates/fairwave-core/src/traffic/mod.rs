@@ -2,31 +2,40 @@
 //!
 //! A source knows nothing of the network. It is asked for its next emission, and asked again when that has been handed
 //! to the transport; so the same seed gives the same units whatever carries them.
+//!
+//! A source is one file here and one line in [`sources!`]; a program's own is handed in by [`register`].
 
 mod bulk;
+mod burst;
 mod cbr;
 pub mod codec;
 mod layers;
 mod on_off;
 mod period;
+mod recording;
 pub mod video;
 mod voice;
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::random::Stream;
+use crate::registry::{Checked, Law, NameTaken, Registry, family};
 use crate::units::{Instant, Span};
 
-pub use bulk::{Activity, Bulk, BulkOnOffConfig};
-pub use cbr::{BurstConfig, Cbr, CbrConfig};
+pub use bulk::{Activity, Bulk, BulkConfig, BulkOnOffConfig};
+pub use burst::BurstConfig;
+pub use cbr::{Cbr, CbrConfig};
 pub use codec::Codec;
 pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
+pub use recording::{Recording, RecordingConfig};
 pub use video::{Frames, Video, VideoConfig, VideoFit, VideoTrace, VideoTraceConfig};
-pub use voice::{Reading, Recording, RecordingConfig, VoiceConfig};
+pub use voice::{Reading, VoiceConfig};
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,147 +68,220 @@ pub enum FrameType {
     B = 3,
 }
 
-/// What an application sends.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TrafficConfig {
-    /// As much as the transport takes, all the time: a long file transfer.
-    Bulk {},
-    /// As much as the transport takes, by turns.
-    BulkOnOff(BulkOnOffConfig),
-    /// A speaker who talks and is silent.
-    Voice(VoiceConfig),
-    /// A speaker who talks where a recording does.
-    Recording(RecordingConfig),
-    /// Constant bit rate.
-    Cbr(CbrConfig),
-    /// Constant bit rate by turns.
-    Burst(BurstConfig),
-    /// A layered video whose frame sizes are drawn from a model.
-    Video(VideoConfig),
-    /// A layered video whose frame sizes are given.
-    VideoTrace(VideoTraceConfig),
+/// All sources, in the order in which they are listed to people.
+macro_rules! sources {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            Bulk(BulkConfig),
+            BulkOnOff(BulkOnOffConfig),
+            Voice(VoiceConfig),
+            Recording(RecordingConfig),
+            Cbr(CbrConfig),
+            Burst(BurstConfig),
+            Video(VideoConfig),
+            VideoTrace(VideoTraceConfig),
+        }
+    };
 }
 
-impl Default for TrafficConfig {
-    fn default() -> Self {
-        TrafficConfig::Bulk {}
-    }
-}
-
-impl TrafficConfig {
-    /// Checks the ranges of all parameters.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        match self {
-            TrafficConfig::Bulk {} => Ok(()),
-            TrafficConfig::BulkOnOff(config) => config.check(),
-            TrafficConfig::Voice(config) => config.check(),
-            TrafficConfig::Recording(config) => config.check(),
-            TrafficConfig::Cbr(config) => config.check(),
-            TrafficConfig::Burst(config) => config.check(),
-            TrafficConfig::Video(config) => config.check(),
-            TrafficConfig::VideoTrace(config) => config.check(),
-        }
-    }
-
-    /// The rates of the video's layers; none for what is not layered, or whose layers [`TrafficConfig::check`] refuses.
-    pub fn layers(&self) -> LayerRates {
-        match self {
-            TrafficConfig::Video(config) => LayerRates::new(&config.layers).unwrap_or_default(),
-            TrafficConfig::VideoTrace(config) => config.rates().unwrap_or_default(),
-            _ => LayerRates::default(),
-        }
-    }
-
-    /// The frames of applications that are videos.
-    pub fn frames(&self) -> Option<Frames> {
-        match self {
-            TrafficConfig::Video(config) => config.frames(),
-            TrafficConfig::VideoTrace(config) => config.frames(),
-            _ => None,
-        }
-    }
-
-    /// The codec, and the speech in each unit, of applications that are calls.
-    pub fn call(&self) -> Option<(Codec, Span)> {
-        match self {
-            TrafficConfig::Voice(config) => Some((config.codec, config.packet().ok()?.1)),
-            TrafficConfig::Recording(config) => Some((config.codec, config.packet().ok()?.1)),
-            _ => None,
-        }
-    }
-
-    /// True for applications that make no units but offer as much as the transport takes.
-    pub const fn is_bulk(&self) -> bool {
-        matches!(self, TrafficConfig::Bulk {} | TrafficConfig::BulkOnOff(_))
-    }
-}
-
-/// A source of units, or of times at which there is bulk data.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Source {
-    /// Makes no units; see [`Source::next_activity`].
-    Bulk(Bulk),
-    /// Packets of one size and interval while on: voice, bursts.
-    OnOff(OnOff),
-    /// A recording's speech.
-    Recording(Recording),
-    /// Constant bit rate.
-    Cbr(Cbr),
-    /// Frames from a model.
-    Video(Box<Video>),
-    /// Frames from a list.
-    VideoTrace(Box<VideoTrace>),
-}
-
-impl Source {
-    /// The source that `config` describes, beginning at `start`; all its randomness comes from `stream`.
-    ///
-    /// # Errors
-    /// When [`TrafficConfig::check`] refuses the configuration.
-    pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
-        Ok(match config {
-            TrafficConfig::Bulk {} => Source::Bulk(Bulk::always(start)),
-            TrafficConfig::BulkOnOff(config) => Source::Bulk(Bulk::by_turns(config, start, stream)?),
-            TrafficConfig::Voice(config) => Source::OnOff(config.source(start, stream)?),
-            TrafficConfig::Recording(config) => Source::Recording(Recording::new(config, start)?),
-            TrafficConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)?),
-            TrafficConfig::Burst(config) => Source::OnOff(config.source(start, stream)?),
-            TrafficConfig::Video(config) => Source::Video(Box::new(Video::new(config, start, stream)?)),
-            TrafficConfig::VideoTrace(config) => Source::VideoTrace(Box::new(VideoTrace::new(config, start)?)),
-        })
-    }
-
+/// An application at work: it makes units, or, if it is bulk ([`TrafficLaw::BULK`]), is active in intervals during which it
+/// offers as much as the transport takes.
+pub trait TrafficSource: Send {
     /// The next unit; none when there will be no more. `created` never decreases, and is at or after the start. A bulk
     /// source has none.
-    pub fn next_unit(&mut self) -> Option<Unit> {
-        match self {
-            Source::Bulk(_) => None,
-            Source::OnOff(source) => source.next_unit(),
-            Source::Recording(source) => source.next_unit(),
-            Source::Cbr(source) => source.next_unit(),
-            Source::Video(source) => source.next_unit(),
-            Source::VideoTrace(source) => source.next_unit(),
-        }
-    }
-
-    /// True for a source that makes no units but offers as much as the transport takes, whenever it is active.
-    pub const fn is_bulk(&self) -> bool {
-        matches!(self, Source::Bulk(_))
+    fn next_unit(&mut self) -> Option<Unit> {
+        None
     }
 
     /// The next interval during which a bulk source offers data; none for other sources. Whoever drives the flow calls
     /// [`crate::transport::Sender::on_start`] at its beginning and [`crate::transport::Sender::on_stop`] at its end.
-    pub fn next_activity(&mut self) -> Option<Activity> {
-        match self {
-            Source::Bulk(source) => source.next_activity(),
-            _ => None,
-        }
+    fn next_activity(&mut self) -> Option<Activity> {
+        None
     }
 }
+
+impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
+    fn next_unit(&mut self) -> Option<Unit> {
+        (**self).next_unit()
+    }
+    fn next_activity(&mut self) -> Option<Activity> {
+        (**self).next_activity()
+    }
+}
+
+/// The parameters of a source, what can be told of it beforehand, and how it is made.
+pub trait TrafficLaw: Law {
+    /// The source at work.
+    type Source: TrafficSource + 'static;
+
+    /// It makes no units but offers as much as the transport takes, whenever it is active.
+    const BULK: bool = false;
+
+    /// The source, beginning at `start`; all its randomness comes from `stream`. The parameters have been checked.
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn source(&self, start: Instant, stream: Stream) -> Result<Self::Source, ConfigError>;
+
+    /// The rates of the video's layers; none for what is not layered.
+    fn layers(&self) -> LayerRates {
+        LayerRates::default()
+    }
+
+    /// The frames of applications that are videos.
+    fn frames(&self) -> Option<Frames> {
+        None
+    }
+
+    /// The codec, and the speech in each unit, of applications that are calls.
+    fn call(&self) -> Option<(Codec, Span)> {
+        None
+    }
+
+    /// Units per second of sources that make units of one size at a fixed rate while they are on.
+    fn units_per_second(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What a family asks of a source that a program handed in; see [`TrafficLaw`].
+#[allow(missing_docs)] // each method is the one of `TrafficLaw` by that name
+pub trait AnyTrafficLaw: Checked + Send + Sync {
+    fn any_bulk(&self) -> bool;
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError>;
+    fn any_layers(&self) -> LayerRates;
+    fn any_frames(&self) -> Option<Frames>;
+    fn any_call(&self) -> Option<(Codec, Span)>;
+    fn any_units_per_second(&self) -> Option<f64>;
+}
+
+impl<L: TrafficLaw> AnyTrafficLaw for L {
+    fn any_bulk(&self) -> bool {
+        L::BULK
+    }
+    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError> {
+        Ok(Box::new(self.source(start, stream)?))
+    }
+    fn any_layers(&self) -> LayerRates {
+        self.layers()
+    }
+    fn any_frames(&self) -> Option<Frames> {
+        self.frames()
+    }
+    fn any_call(&self) -> Option<(Codec, Span)> {
+        self.call()
+    }
+    fn any_units_per_second(&self) -> Option<f64> {
+        self.units_per_second()
+    }
+}
+
+static OWN: Registry<dyn AnyTrafficLaw> = Registry::new();
+
+/// Hands in a source of the program's own, which scenarios then name like any other.
+///
+/// # Errors
+/// When there is a source of that name.
+pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
+    OWN.add::<L>(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+sources! { family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN) }
+
+impl Default for TrafficConfig {
+    fn default() -> Self {
+        TrafficConfig::Bulk(BulkConfig {})
+    }
+}
+
+/// The sources at work, and what can be told of them beforehand.
+macro_rules! at_work {
+    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
+        /// A source of units, or of times at which there is bulk data: the source of each law, by value.
+        #[allow(missing_docs)] // each is the source of the law by that name
+        pub enum Source {
+            $($Variant(<$Law as TrafficLaw>::Source),)+
+            Own(Box<dyn TrafficSource>),
+        }
+
+        impl Source {
+            /// The source that `config` describes, beginning at `start`; all its randomness comes from `stream`.
+            ///
+            /// # Errors
+            /// When [`TrafficConfig::check`] refuses the configuration.
+            pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
+                config.check()?;
+                Ok(match config {
+                    $(TrafficConfig::$Variant(law) => Source::$Variant(law.source(start, stream)?),)+
+                    TrafficConfig::Own(own) => Source::Own(own.law().any_source(start, stream)?),
+                })
+            }
+        }
+
+        impl TrafficSource for Source {
+            #[inline]
+            fn next_unit(&mut self) -> Option<Unit> {
+                match self {
+                    $(Source::$Variant(source) => source.next_unit(),)+
+                    Source::Own(source) => source.next_unit(),
+                }
+            }
+
+            fn next_activity(&mut self) -> Option<Activity> {
+                match self {
+                    $(Source::$Variant(source) => source.next_activity(),)+
+                    Source::Own(source) => source.next_activity(),
+                }
+            }
+        }
+
+        impl TrafficConfig {
+            /// True for applications that make no units but offer as much as the transport takes.
+            pub fn is_bulk(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::BULK,)+
+                    TrafficConfig::Own(own) => own.law().any_bulk(),
+                }
+            }
+
+            /// See [`TrafficLaw::layers`].
+            pub fn layers(&self) -> LayerRates {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.layers(),)+
+                    TrafficConfig::Own(own) => own.law().any_layers(),
+                }
+            }
+
+            /// See [`TrafficLaw::frames`].
+            pub fn frames(&self) -> Option<Frames> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.frames(),)+
+                    TrafficConfig::Own(own) => own.law().any_frames(),
+                }
+            }
+
+            /// See [`TrafficLaw::call`].
+            pub fn call(&self) -> Option<(Codec, Span)> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.call(),)+
+                    TrafficConfig::Own(own) => own.law().any_call(),
+                }
+            }
+
+            /// See [`TrafficLaw::units_per_second`].
+            pub fn units_per_second(&self) -> Option<f64> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.units_per_second(),)+
+                    TrafficConfig::Own(own) => own.law().any_units_per_second(),
+                }
+            }
+        }
+    };
+}
+
+sources! { at_work! () }
 
 #[cfg(test)]
 mod tests;

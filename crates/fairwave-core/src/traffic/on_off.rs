@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FrameType, Period, Unit};
+use super::{FrameType, Period, TrafficSource, Unit};
 use crate::random::Stream;
 use crate::units::{Instant, Span};
 
@@ -80,8 +80,10 @@ impl OnOff {
         let left = if periods.is_some() { 0 } else { u64::MAX };
         OnOff { interval, payload, periods, due: start, left, next_id: 0 }
     }
+}
 
-    pub(super) fn next_unit(&mut self) -> Option<Unit> {
+impl TrafficSource for OnOff {
+    fn next_unit(&mut self) -> Option<Unit> {
         if self.left == 0 {
             let (off, on) = self.periods.as_mut()?.next();
             self.due += off;

@@ -160,7 +160,7 @@ fn bursts_have_their_peak_rate_and_their_mean_rate() {
 fn a_bulk_source_is_active_from_its_start_for_ever() {
     let start = Instant::from_seconds(3.0);
     let mut bulk = source(&TrafficConfig::default(), start, 1);
-    assert!(bulk.is_bulk() && bulk.next_unit().is_none());
+    assert!(TrafficConfig::default().is_bulk() && bulk.next_unit().is_none());
     assert_eq!(bulk.next_activity(), Some(Activity { from: start, until: Instant::NEVER }));
     assert_eq!(bulk.next_activity(), None);
 }

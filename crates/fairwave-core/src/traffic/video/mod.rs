@@ -21,12 +21,13 @@ pub use fit::VideoFit;
 pub use trace::{TracedFrame, VideoTrace, VideoTraceConfig};
 
 use self::tes::Tes;
-use super::{FrameType, LayerRates, Unit};
+use super::{FrameType, LayerRates, TrafficLaw, TrafficSource, Unit};
 use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
+use crate::registry::{Checked, Law};
 use crate::units::{Instant, Rate, Span};
 
-/// A video whose frame sizes are drawn from a model.
+/// A layered video whose frame sizes are drawn from a model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VideoConfig {
@@ -77,12 +78,8 @@ impl Default for VideoConfig {
     }
 }
 
-impl VideoConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// The first key whose value is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
+impl Checked for VideoConfig {
+    fn check(&self) -> Result<(), ConfigError> {
         LayerRates::new(&self.layers)?;
         frame_time(self.frame_rate)?;
         self.order()?;
@@ -91,13 +88,30 @@ impl VideoConfig {
             None => Ok(()),
         }
     }
+}
 
-    /// The frames as a decoder sees them; none when [`VideoConfig::check`] refuses the configuration.
-    pub(in crate::traffic) fn frames(&self) -> Option<Frames> {
+impl Law for VideoConfig {
+    const NAME: &'static str = "video";
+}
+
+impl TrafficLaw for VideoConfig {
+    type Source = Box<Video>;
+
+    fn source(&self, start: Instant, stream: Stream) -> Result<Box<Video>, ConfigError> {
+        Ok(Box::new(Video::new(self, start, stream)?))
+    }
+
+    fn layers(&self) -> LayerRates {
+        LayerRates::new(&self.layers).unwrap_or_default()
+    }
+
+    fn frames(&self) -> Option<Frames> {
         let layers = LayerRates::new(&self.layers).ok()?.count();
         Some(Frames { layers, playout_delay: self.playout_delay, types: self.order().ok()? })
     }
+}
 
+impl VideoConfig {
     /// The group's frames in order.
     fn order(&self) -> Result<Vec<FrameType>, ConfigError> {
         let refuse = || {
@@ -201,8 +215,7 @@ pub struct Video {
 }
 
 impl Video {
-    pub(super) fn new(config: &VideoConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
-        config.check()?;
+    fn new(config: &VideoConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
         let shipped;
         let fit = match &config.fit {
             Some(fit) => fit,
@@ -232,8 +245,10 @@ impl Video {
             stream,
         })
     }
+}
 
-    pub(super) fn next_unit(&mut self) -> Option<Unit> {
+impl TrafficSource for Video {
+    fn next_unit(&mut self) -> Option<Unit> {
         if self.cutter.wants_frame() {
             let frame_type = self.order.get(self.place).copied().unwrap_or_default();
             self.place = (self.place + 1) % self.order.len().max(1);

@@ -106,7 +106,7 @@ fn a_clip_is_checked_before_it_is_coded_and_refused_where_it_was_not() {
     let read = |text: &str| serde_json::from_str::<TrafficConfig>(text).expect("a clip");
     let clip = read(r#"{"kind":"video-trace","clip":"film.mp4","layers":["64 kb/s","64 kb/s"]}"#);
     assert_eq!((clip.check(), clip.layers().count(), clip.frames()), (Ok(()), 2, None));
-    let error = Source::new(&clip, Instant::ZERO, Seed(1).stream("video")).expect_err("it is not coded").to_string();
+    let error = Source::new(&clip, Instant::ZERO, Seed(1).stream("video")).err().expect("it is not coded").to_string();
     assert!(error.contains("film.mp4") && error.contains("fairwave run"), "{error}");
     let refuse = |text: &str| read(text).check().expect_err("it is bad").to_string();
     assert!(refuse(r#"{"kind":"video-trace","clip":"film.mp4"}"#).contains("base layer"));

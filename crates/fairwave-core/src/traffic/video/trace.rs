@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cutter, Frames, PLAYOUT_DELAY, frame_time};
 use crate::config::ConfigError;
-use crate::traffic::{FrameType, LayerRates, Unit};
+use crate::random::Stream;
+use crate::registry::{Checked, Law};
+use crate::traffic::{FrameType, LayerRates, TrafficLaw, TrafficSource, Unit};
 use crate::units::{Bytes, Instant, Rate, Span};
 
 /// One frame of a real video.
@@ -24,7 +26,7 @@ pub struct TracedFrame {
     pub sizes: Vec<u32>,
 }
 
-/// A video whose frame sizes are given, or a clip whose frame sizes an encoder gives.
+/// A layered video whose frame sizes are given, or a clip whose frame sizes an encoder gives.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoTraceConfig {
@@ -56,13 +58,10 @@ fn default_frame_rate() -> f64 {
     25.0
 }
 
-impl VideoTraceConfig {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// When there is neither frame nor clip, a clip's layers do not increase, a frame has another number of layers than the
+impl Checked for VideoTraceConfig {
+    /// Refuses: there is neither frame nor clip, a clip's layers do not increase, a frame has another number of layers than the
     /// first, or a layer is empty in all frames.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), ConfigError> {
         frame_time(self.frame_rate)?;
         let example = "frames = [{ type = \"I\", sizes = [9000, 4000] }, { type = \"P\", sizes = [2000, 900] }]";
         if self.clip.is_some() {
@@ -94,19 +93,36 @@ impl VideoTraceConfig {
         }
         self.rates().map(|_| ())
     }
+}
 
-    /// The frames as a decoder sees them; none when [`VideoTraceConfig::check`] refuses the configuration.
-    pub(in crate::traffic) fn frames(&self) -> Option<Frames> {
+impl Law for VideoTraceConfig {
+    const NAME: &'static str = "video-trace";
+}
+
+impl TrafficLaw for VideoTraceConfig {
+    type Source = Box<VideoTrace>;
+
+    fn source(&self, start: Instant, _stream: Stream) -> Result<Box<VideoTrace>, ConfigError> {
+        Ok(Box::new(VideoTrace::new(self, start)?))
+    }
+
+    fn layers(&self) -> LayerRates {
+        self.rates().unwrap_or_default()
+    }
+
+    fn frames(&self) -> Option<Frames> {
         let types: Vec<FrameType> = self.frames.iter().map(|frame| frame.frame_type).collect();
         (!types.is_empty()).then_some(())?;
         Some(Frames { layers: self.rates().ok()?.count(), playout_delay: self.playout_delay, types })
     }
+}
 
+impl VideoTraceConfig {
     /// The mean rate of each layer; of a clip that has not been coded, the rate that it is to have.
     ///
     /// # Errors
     /// When a layer is empty in all frames.
-    pub(in crate::traffic) fn rates(&self) -> Result<LayerRates, ConfigError> {
+    pub(super) fn rates(&self) -> Result<LayerRates, ConfigError> {
         if self.frames.is_empty() {
             return LayerRates::new(&self.layers);
         }
@@ -134,8 +150,7 @@ pub struct VideoTrace {
 }
 
 impl VideoTrace {
-    pub(in crate::traffic) fn new(config: &VideoTraceConfig, start: Instant) -> Result<Self, ConfigError> {
-        config.check()?;
+    pub(super) fn new(config: &VideoTraceConfig, start: Instant) -> Result<Self, ConfigError> {
         if config.frames.is_empty() {
             let clip = config.clip.clone().unwrap_or_default();
             let allowed = "a clip that has been coded: its sizes as `frames`";
@@ -155,8 +170,10 @@ impl VideoTrace {
             cutter: Cutter::new(config.rates()?.count()),
         })
     }
+}
 
-    pub(in crate::traffic) fn next_unit(&mut self) -> Option<Unit> {
+impl TrafficSource for VideoTrace {
+    fn next_unit(&mut self) -> Option<Unit> {
         if self.cutter.wants_frame() {
             if self.repeat && self.place >= self.frames.len() {
                 self.place = 0;
