@@ -1,5 +1,6 @@
 //! The laws of fairwave, in the order of a packet's way: what applications want to send ([`traffic`]), how it is sent
-//! ([`transport`]), where it waits ([`queue`]), how links lose it ([`loss`]) and what the receiver makes of it ([`quality`]).
+//! ([`transport`]), where it waits ([`queue`]), how fast links send it ([`link`]) and how they lose it ([`loss`]), and what the
+//! receiver makes of it ([`quality`]).
 //!
 //! Everything here is a pure state machine that is told the time and what happened and answers with what to do. Nothing
 //! here owns a clock, a socket, a thread or a file, so the same code runs in virtual and in real time.
@@ -8,6 +9,7 @@
 extern crate self as fairwave_core;
 
 pub mod config;
+pub mod link;
 pub mod loss;
 pub mod packet;
 pub mod quality;

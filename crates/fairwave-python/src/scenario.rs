@@ -117,10 +117,10 @@ fn describe(plan: &Plan) -> Value {
     let link = |link: &LinkPlan| {
         json!({
             "name": link.name,
-            "rate_bps": link.rate.bits_per_second(),
-            "delay_s": link.delay.seconds(),
-            "queue": link.queue,
-            "loss": link.loss,
+            "rate_bps": link.direction.rate.nominal().bits_per_second(),
+            "delay_s": link.direction.delay.seconds(),
+            "queue": link.direction.queue,
+            "loss": link.direction.loss,
         })
     };
     let flow = |flow: &FlowPlan| {

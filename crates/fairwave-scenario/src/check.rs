@@ -10,12 +10,9 @@ use fairwave_core::units::{Rate, Span};
 
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
-use crate::model::{Flow, Link, Record, Scenario};
+use crate::model::{Flow, Record, Scenario};
 use crate::path::Path;
-use crate::ranges::{
-    check_config, check_delay, check_law, check_queue, check_range, check_rate, check_reverse, check_spec,
-    check_template,
-};
+use crate::ranges::{check_config, check_law, check_range, check_spec, check_template};
 use crate::select::Selection;
 use crate::suggest::{list, nearest};
 use crate::template::Template;
@@ -45,22 +42,6 @@ impl Scenario {
         if problems.is_empty() && cost::check_counts(self, from_load, problems) {
             cost::check_record(self, self.expanded(&mut Vec::new()).link_directions(), problems);
         }
-    }
-
-    /// How many link directions its links stand for.
-    fn link_directions(&self) -> u64 {
-        let directions = |link: &Link| link.count.saturating_mul(if link.duplex { 2 } else { 1 });
-        self.links.iter().map(directions).fold(0, u64::saturating_add)
-    }
-
-    /// How many flows the group has.
-    pub(crate) fn count_of(&self, flow: &Flow) -> u64 {
-        let of_path = || {
-            let topology = self.topology.as_ref().filter(|_| flow.from.is_none())?;
-            let name = flow.path.as_deref().or(topology.preset.paths().first().copied())?;
-            topology.path(name).map(|ends| ends.default_count)
-        };
-        flow.count.or_else(of_path).unwrap_or(1)
     }
 
     fn check_frame(&self, problems: &mut Vec<Problem>) {
@@ -127,18 +108,23 @@ impl Scenario {
                     .help("number the nodes: for example `from = \"s{i}\"`"),
                 );
             }
-            check_rate(&link.rate, &at.key("rate"), problems);
-            check_delay(&link.delay, &at.key("delay"), problems);
-            check_queue(&link.queue, &at.key("queue"), problems);
-            check_law(&link.loss, &at.key("loss"), problems);
-            if let Some(reverse) = &link.reverse {
-                check_reverse(reverse, &at.key("reverse"), problems);
-                if !link.duplex {
+            let there = &link.spec.there;
+            for (key, missing, example) in
+                [("rate", there.rate.is_none(), "10 Mb/s"), ("delay", there.delay.is_none(), "10 ms")]
+            {
+                if missing {
                     problems.push(
-                        Problem::new(at.key("reverse"), "this link has no direction back (`duplex = false`)")
-                            .help("remove `reverse`, or `duplex = false`"),
+                        Problem::new(at.key(key), format!("this link lacks the key `{key}`"))
+                            .help(format!("add for example `{key} = \"{example}\"`")),
                     );
                 }
+            }
+            check_spec(&link.spec, &at, problems);
+            if link.spec.reverse.is_some() && !link.duplex {
+                problems.push(
+                    Problem::new(at.key("reverse"), "this link has no direction back (`duplex = false`)")
+                        .help("remove `reverse`, or `duplex = false`"),
+                );
             }
         }
     }
@@ -330,8 +316,8 @@ fn check_topology(topology: &Topology, duration: Span, problems: &mut Vec<Proble
                     .help("remove it, or write `preset = \"multi-hop\"`"),
             );
         }
-        let rate = topology.backbone().first().and_then(|(_, _, _, spec)| spec.rate);
-        cost::check_hops(hops, rate.map_or(Rate::default(), |rate| rate.middle()), duration, problems);
+        let rate = topology.backbone().into_iter().next().and_then(|(_, _, _, spec)| spec.there.rate);
+        cost::check_hops(hops, rate.map_or(Rate::default(), |rate| rate.nominal().middle()), duration, problems);
     }
 }
 

@@ -8,11 +8,11 @@ use fairwave_core::units::{Rate, Span};
 use serde::Serialize;
 
 use crate::error::Problem;
-use crate::flows::GroupWork;
-use crate::model::Scenario;
+use crate::model::{Link, Scenario};
 use crate::path::Path;
 use crate::select::Selection;
 use crate::template::Template;
+use crate::workload::GroupWork;
 
 /// Flows in one run.
 pub const MOST_FLOWS: u64 = 2_000_000;
@@ -149,13 +149,18 @@ fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
         };
         if chained && link.count > MOST_CHAINED {
             problems.push(
-                Problem::new(at, along_chain(link.count, link.rate.middle(), scenario.duration))
+                Problem::new(at, along_chain(link.count, rate_of(link), scenario.duration))
                     .allowed(format!("up to {MOST_CHAINED} links in a chain"))
                     .help("write for example `count = 10`"),
             );
             return;
         }
     }
+}
+
+/// The rate by which a link is reckoned.
+fn rate_of(link: &Link) -> Rate {
+    link.spec.there.rate.as_ref().map_or(Rate::default(), |rate| rate.nominal().middle())
 }
 
 /// Refuses a chain of routers that no packet would get along.
@@ -263,7 +268,7 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
             );
             Problem::new(at, what)
                 .allowed(allowed)
-                .help("lower its rate, or let its turns, timers and packets be longer")
+                .help("lower its rate, or let its periods, timers and packets be longer")
         } else {
             let what =
                 format!("this run would take about {hops:.1e} packet-hops, that is {} of computing", computing(hops));
@@ -337,19 +342,19 @@ impl Room {
 }
 
 /// How often a loss model changes its state in a run.
-pub(crate) fn turns_of(loss: &LossConfig, duration: Span) -> f64 {
+pub(crate) fn changes_of(loss: &LossConfig, duration: Span) -> f64 {
     loss.cycle().map_or(0.0, |cycle| 2.0 * duration.seconds() / cycle.seconds().max(1e-9))
 }
 
 /// Refuses links that change their state more often than any computer follows.
-pub(crate) fn check_turns(turns: f64, queue: &Path) -> Result<(), Box<Problem>> {
-    if turns <= MOST_PACKET_HOPS {
+pub(crate) fn check_changes(changes: f64, queue: &Path) -> Result<(), Box<Problem>> {
+    if changes <= MOST_PACKET_HOPS {
         return Ok(());
     }
     let at = queue.parent().unwrap_or_default().key("loss");
     let what = format!(
-        "the links' losses would change their state {turns:.1e} times, that is {} of computing",
-        computing(turns)
+        "the links' losses would change their state {changes:.1e} times, that is {} of computing",
+        computing(changes)
     );
     let problem = Problem::new(at, what).allowed(format!("up to {MOST_PACKET_HOPS:.0e} times in a run"));
     Err(Box::new(problem.help("write longer times for its states, for example `good = \"1 s\"`")))

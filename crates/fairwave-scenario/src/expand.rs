@@ -27,6 +27,18 @@ impl Scenario {
         self.planned(seed).map(|(plan, _)| plan)
     }
 
+    /// The same scenario with its topology preset written out as links, paths as `from` and `to`, and its load as
+    /// numbers of flows. A scenario without either comes back as it is.
+    ///
+    /// # Errors
+    /// A path that the preset has not, or anything else that [`Scenario::check`] finds.
+    pub fn expand_preset(&self) -> Result<Scenario, ScenarioError> {
+        self.check()?;
+        let mut problems = Vec::new();
+        let expanded = self.expanded(&mut problems);
+        if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
+    }
+
     /// Refuses so many runs of this scenario when nobody could wait for them or keep what they leave.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A plan as JSON, for programs that run the same experiment elsewhere: exact integers (nanoseconds, bits per second),
-//! indices instead of names, configurations as the scenario language writes them.
+//! indices instead of names, configurations as the scenario language writes them. `rate_bps` is a rate law's nominal rate.
 
+use fairwave_core::link::Direction;
 use fairwave_core::units::Instant;
 use serde_json::{Value, json};
 
@@ -35,14 +36,16 @@ impl Plan {
 }
 
 fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
+    let Direction { rate, delay, queue, loss } = &link.direction;
     Ok(json!({
         "name": link.name,
         "from": link.from,
         "to": link.to,
-        "rate_bps": link.rate.bits_per_second(),
-        "delay_ns": link.delay.nanos(),
-        "queue": serde_json::to_value(&link.queue)?,
-        "loss": serde_json::to_value(&link.loss)?,
+        "rate": serde_json::to_value(rate)?,
+        "rate_bps": rate.nominal().bits_per_second(),
+        "delay_ns": delay.nanos(),
+        "queue": serde_json::to_value(queue)?,
+        "loss": serde_json::to_value(loss)?,
     }))
 }
 

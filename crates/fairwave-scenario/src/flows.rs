@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fairwave_core::packet::Class;
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Span};
 
@@ -15,7 +14,7 @@ use crate::path::Path;
 use crate::plan::FlowPlan;
 use crate::route::Routes;
 use crate::template::Template;
-use crate::workload::{Work, Workload};
+use crate::workload::{GroupWork, Work, Workload};
 
 /// All flows, and how they use the network.
 pub(crate) struct Flows {
@@ -24,12 +23,6 @@ pub(crate) struct Flows {
     pub uses: Vec<Use>,
     /// What the flows of each group would come to.
     pub work: Vec<GroupWork>,
-}
-
-/// What the flows of a group would come to.
-pub(crate) struct GroupWork {
-    pub group: usize,
-    pub work: Work,
 }
 
 impl Flows {
@@ -115,7 +108,7 @@ impl Expansion<'_> {
         let traffic = Arc::new(traffic);
         let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
         let playout = playout.map_err(|error| resolved("playout", error))?.unwrap_or_default();
-        let class = flow.class.unwrap_or_else(|| derived_class(flow));
+        let class = flow.class();
         let mut starts = seed.stream(&format!("flow.{}.start", flow.name));
         let mut name = String::new();
         for i in 0..count {
@@ -168,16 +161,5 @@ impl Expansion<'_> {
             });
         }
         Ok(())
-    }
-}
-
-/// TCP in all its flavours, else voice by what the application sends, else other UDP.
-pub(crate) fn derived_class(flow: &Flow) -> Class {
-    if flow.transport.name().starts_with("tcp") {
-        Class::Tcp
-    } else if matches!(flow.traffic.name(), "voice" | "recording") {
-        Class::Voice
-    } else {
-        Class::OtherUdp
     }
 }

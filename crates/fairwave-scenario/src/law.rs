@@ -11,6 +11,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::link::RateConfig;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
@@ -23,7 +24,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::model::Details;
+use crate::details::Details;
 
 /// What the language knows of a law: how its name is written, and what its table may leave out.
 pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
@@ -45,6 +46,15 @@ pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
     /// # Errors
     /// The first key whose value is not allowed.
     fn check(&self) -> Result<(), ConfigError>;
+}
+
+impl Law for RateConfig {
+    const WHAT: &'static str = RateConfig::WHAT;
+    const TAG: &'static str = RateConfig::TAG;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        RateConfig::check(self)
+    }
 }
 
 impl Law for LossConfig {

@@ -28,9 +28,16 @@
 //! checks ([`Scenario::check`]) → presets written out ([`Scenario::expand_preset`]) → the plan for a seed
 //! ([`Scenario::plan`]). The laws' own parameters (queues, losses, traffic, transports) live in `fairwave-core` and are
 //! embedded ([`law`]), so a new law needs no change here.
+//!
+//! Imports run one way. What a text is: `path`, `suggest`, `origin`, `error`, `tree`. What is written: `values`, `details`,
+//! `law`, `rate`, `direction`, `topology`, `shares`, `model`. What it comes to: `template`, `select`, `load`, `workload`,
+//! `cost`, `ranges`, `preset`, `check`. The plan: `plan`, `export`, `route`, `network`, `flows`, `expand`. In and out: `read`,
+//! `write`, `overrides`.
 
 mod check;
 pub mod cost;
+mod details;
+mod direction;
 mod error;
 mod expand;
 mod export;
@@ -45,9 +52,11 @@ mod path;
 pub mod plan;
 mod preset;
 mod ranges;
+mod rate;
 mod read;
 mod route;
 mod select;
+mod shares;
 mod suggest;
 mod template;
 pub mod topology;
@@ -57,6 +66,6 @@ mod workload;
 mod write;
 
 pub use error::{Problem, ScenarioError};
-pub use load::{Load, Shares};
 pub use model::Scenario;
 pub use path::{Path, Step};
+pub use shares::{Load, Shares};

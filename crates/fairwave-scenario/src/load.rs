@@ -15,55 +15,14 @@
 //! Bulk data over a transport that controls its rate has no rate of its own, so what a transfer counts for is part of the
 //! load. Weights are multiplied exactly and rounded by largest remainder; a class with a share has at least one flow.
 
-use fairwave_core::packet::Class;
-use fairwave_core::units::Rate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::error::Problem;
-use crate::flows::derived_class;
 use crate::law::largest_packet;
 use crate::model::{Flow, Scenario};
 use crate::path::Path;
+use crate::shares::Load;
 
 /// How far from 100 % shares may add up: what rounding to whole percent leaves.
 const SLACK: f64 = 1e-6;
-
-/// What all flows offer together, and how it is divided.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Load {
-    /// What all sources offer together while every one of them is on, in bits on the wire.
-    pub total: Rate,
-    /// Each class's share.
-    pub shares: Shares,
-    /// What a flow of bulk data counts for; needed when one has a share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transfer: Option<Rate>,
-}
-
-/// Shares of the load in percent, which add up to 100. What is left out is 0.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Shares {
-    /// Voice.
-    pub voice: f64,
-    /// UDP that is not voice.
-    pub other_udp: f64,
-    /// TCP.
-    pub tcp: f64,
-}
-
-impl Shares {
-    /// Each class by its name in the language.
-    fn each(&self) -> [(&'static str, Class, f64); 3] {
-        [
-            ("voice", Class::Voice, self.voice),
-            ("other-udp", Class::OtherUdp, self.other_udp),
-            ("tcp", Class::Tcp, self.tcp),
-        ]
-    }
-}
 
 impl Scenario {
     /// The same scenario with as many flows in each group as its load asks for, and no load.
@@ -78,7 +37,7 @@ impl Scenario {
         }
         for (name, class, percent) in load.shares.each() {
             let members: Vec<usize> =
-                (0..self.flows.len()).filter(|&index| class_of(&self.flows[index]) == class).collect();
+                (0..self.flows.len()).filter(|&index| self.flows[index].class() == class).collect();
             let counts = match self.counts(&load, &members, name, percent) {
                 Ok(counts) => counts,
                 Err(problem) => {
@@ -146,10 +105,6 @@ impl Scenario {
             )
         })
     }
-}
-
-fn class_of(flow: &Flow) -> Class {
-    flow.class.unwrap_or_else(|| derived_class(flow))
 }
 
 fn check(load: &Load, at: &Path, problems: &mut Vec<Problem>) {

@@ -5,24 +5,27 @@
 
 use std::sync::Arc;
 
-use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
 use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
-use fairwave_core::queue::QueueConfig;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
-use fairwave_core::units::{Rate, Span};
+use fairwave_core::units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::details::Details;
+use crate::direction::table_with_direction;
+pub use crate::direction::{Direction, LinkSpec};
+use crate::error::{Problem, ScenarioError};
 use crate::law::Written;
-use crate::load::Load;
 use crate::origin::Origin;
+pub use crate::rate::WrittenRate;
+use crate::shares::Load;
 use crate::topology::Topology;
-use crate::values::{Start, Thresholds, Varied};
+use crate::values::{Start, Thresholds};
 
 /// An experiment: a network, flows across it, and what is recorded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -65,83 +68,53 @@ pub struct Scenario {
     pub(crate) origin: Arc<Origin>,
 }
 
-/// Whose protocol details are the defaults of the transports, where the scenario does not say otherwise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Details {
-    /// As the RFCs have them.
-    #[default]
-    Rfc,
-    /// As ns-2.35 has them, which the papers used: its timers and windows for TCP, no header on UDP packets.
-    Ns2,
-}
-
 /// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for so many.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", from = "LinkTable")]
+#[schemars(with = "LinkTable")]
 pub struct Link {
     /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` reckon with it.
     pub from: String,
     /// Node at the other end.
     pub to: String,
     /// How many links this stands for.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
-    /// Rate at which bytes on the wire are sent.
-    pub rate: Varied<Rate>,
-    /// Propagation delay.
-    pub delay: Varied<Span>,
-    /// Where packets wait before the link; drop-tail of one bandwidth-delay product and at least 50 packets if left out.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub queue: Written<QueueConfig>,
-    /// How it loses packets; not at all if left out.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub loss: Written<LossConfig>,
+    /// What its directions are like; rate and delay of the one there must be given.
+    #[serde(flatten)]
+    pub spec: LinkSpec,
     /// Both directions (the default), or only from `from` to `to`.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[serde(skip_serializing_if = "is_yes")]
     pub duplex: bool,
-    /// Where the direction back differs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse: Option<Reverse>,
 }
 
-/// Where the direction back of a link differs from the direction there.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Reverse {
-    /// Rate of the direction back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Varied<Rate>>,
-    /// Delay of the direction back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Varied<Span>>,
-    /// Queue of the direction back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Written<QueueConfig>>,
-    /// Loss of the direction back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Written<LossConfig>>,
+table_with_direction! {
+    /// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for so many.
+    #[derive(Deserialize, JsonSchema)]
+    #[schemars(rename = "Link", extend("required" = ["from", "to", "rate", "delay"]))]
+    struct LinkTable {
+        /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` reckon with it.
+        from: String,
+        /// Node at the other end.
+        to: String,
+        /// How many links this stands for.
+        #[serde(default = "one")]
+        count: u64,
+    } and {
+        /// Both directions (the default), or only from `from` to `to`.
+        #[serde(default = "yes")]
+        duplex: bool,
+        /// Where the direction back differs.
+        #[serde(default)]
+        reverse: Option<Direction>,
+    }
 }
 
-/// What a preset topology says of a link; whatever is left out comes from the preset.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct LinkSpec {
-    /// Rate at which bytes on the wire are sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Varied<Rate>>,
-    /// Propagation delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Varied<Span>>,
-    /// Where packets wait before the link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Written<QueueConfig>>,
-    /// How it loses packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Written<LossConfig>>,
-    /// Where the direction back differs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse: Option<Reverse>,
+impl From<LinkTable> for Link {
+    fn from(table: LinkTable) -> Self {
+        let LinkTable { from, to, count, rate, delay, queue, loss, duplex, reverse } = table;
+        Link { from, to, count, spec: LinkSpec { there: Direction { rate, delay, queue, loss }, reverse }, duplex }
+    }
 }
 
 /// A group of flows that differ in nothing but their place, their start and their random numbers.
@@ -246,6 +219,29 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// How many flows the group has.
+    pub(crate) fn count_of(&self, flow: &Flow) -> u64 {
+        let of_path = || {
+            let topology = self.topology.as_ref().filter(|_| flow.from.is_none())?;
+            let name = flow.path.as_deref().or(topology.preset.paths().first().copied())?;
+            topology.path(name).map(|ends| ends.default_count)
+        };
+        flow.count.or_else(of_path).unwrap_or(1)
+    }
+
+    /// How many link directions its links stand for.
+    pub(crate) fn link_directions(&self) -> u64 {
+        let directions = |link: &Link| link.count.saturating_mul(if link.duplex { 2 } else { 1 });
+        self.links.iter().map(directions).fold(0, u64::saturating_add)
+    }
+
+    /// These problems, each with the place in the text that it is about.
+    pub(crate) fn error(&self, problems: Vec<Problem>) -> ScenarioError {
+        ScenarioError::new(self.origin.clone(), problems)
+    }
+}
+
 impl Link {
     /// The name by which overrides and messages address it: `from>to`, templates as they are written.
     pub fn name(&self) -> String {
@@ -253,25 +249,15 @@ impl Link {
     }
 }
 
-impl LinkSpec {
-    /// This specification, with what it leaves out taken from `base`.
-    pub fn or(&self, base: &LinkSpec) -> LinkSpec {
-        let reverse = match (&self.reverse, &base.reverse) {
-            (Some(own), Some(base)) => Some(Reverse {
-                rate: own.rate.or(base.rate),
-                delay: own.delay.or(base.delay),
-                queue: own.queue.clone().or_else(|| base.queue.clone()),
-                loss: own.loss.clone().or_else(|| base.loss.clone()),
-            }),
-            (own, base) => own.clone().or_else(|| base.clone()),
-        };
-        LinkSpec {
-            rate: self.rate.or(base.rate),
-            delay: self.delay.or(base.delay),
-            queue: self.queue.clone().or_else(|| base.queue.clone()),
-            loss: self.loss.clone().or_else(|| base.loss.clone()),
-            reverse,
-        }
+impl Flow {
+    /// Its class by which queues tell packets apart: the one that is written, else TCP in all its flavours, voice by what the
+    /// application sends, other UDP.
+    pub(crate) fn class(&self) -> Class {
+        self.class.unwrap_or(match self.traffic.name() {
+            _ if self.transport.name().starts_with("tcp") => Class::Tcp,
+            "voice" | "recording" => Class::Voice,
+            _ => Class::OtherUdp,
+        })
     }
 }
 

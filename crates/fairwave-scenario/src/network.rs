@@ -4,26 +4,31 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::link::{self, RateConfig};
 use fairwave_core::loss::LossConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Rate, Span};
 
 use crate::cost;
+use crate::direction::Direction;
 use crate::error::Problem;
 use crate::law::{BandwidthDelay, Written};
 use crate::model::{Link, Scenario};
 use crate::path::Path;
 use crate::plan::LinkPlan;
+use crate::rate::WrittenRate;
 use crate::route::Edge;
 use crate::suggest::nearest;
 use crate::template::Template;
+use crate::values::Varied;
 
 /// What is known of a link direction before the flows are.
-struct Direction {
+struct Known {
     /// Position of the link among the scenario's, and whether this is its way back.
     link: usize,
     back: bool,
+    /// A law's nominal rate.
     rate: Rate,
     /// In the middle of their ranges: what buffers are sized by.
     nominal_rate: Rate,
@@ -46,7 +51,7 @@ pub(crate) struct Use {
 pub(crate) struct Network {
     names: Vec<String>,
     by_name: HashMap<String, usize, BuildHasherDefault<Fnv>>,
-    directions: Vec<Direction>,
+    directions: Vec<Known>,
     edges: Vec<Edge>,
 }
 
@@ -124,39 +129,45 @@ impl Network {
         let (mut delays, mut rates) = (stream(&link.from, &link.to, "delay"), stream(&link.from, &link.to, "rate"));
         let (mut back_delays, mut back_rates) =
             (stream(&link.to, &link.from, "delay"), stream(&link.to, &link.from, "rate"));
-        let reverse = link.reverse.as_ref();
-        let (back_rate, back_delay) = (reverse.and_then(|r| r.rate), reverse.and_then(|r| r.delay));
+        let (there, back) = (link.spec.direction(false), link.spec.direction(true));
+        let own = link.spec.reverse.as_ref();
+        let (own_rate, own_delay) =
+            (own.is_some_and(|own| own.rate.is_some()), own.is_some_and(|own| own.delay.is_some()));
+        let rate_of = |direction: &Direction| {
+            direction.rate.as_ref().map_or(Varied::Fixed(Rate::default()), WrittenRate::nominal)
+        };
+        let (rate, delay) = (rate_of(&there), there.delay());
+        let (back_rate, back_delay) = (rate_of(&back), back.delay());
         let mut name = String::new();
         for i in 0..link.count {
             from_name.render(i, &mut name);
             let from = self.node(&name);
             to_name.render(i, &mut name);
             let to = self.node(&name);
-            let rate = link.rate.value(i, link.count, &mut rates);
-            let delay = link.delay.value(i, link.count, &mut delays);
-            let there = Direction {
+            let (own, way) = (rate.value(i, link.count, &mut rates), delay.value(i, link.count, &mut delays));
+            let there = Known {
                 link: index,
                 back: false,
-                rate,
-                nominal_rate: link.rate.middle(),
-                nominal_delay: link.delay.middle(),
+                rate: own,
+                nominal_rate: rate.middle(),
+                nominal_delay: delay.middle(),
             };
-            self.add_direction(from, to, delay, there);
+            self.add_direction(from, to, way, there);
             if link.duplex {
-                let back = Direction {
+                let back = Known {
                     link: index,
                     back: true,
-                    rate: back_rate.map_or(rate, |own| own.value(i, link.count, &mut back_rates)),
-                    nominal_rate: back_rate.unwrap_or(link.rate).middle(),
-                    nominal_delay: back_delay.unwrap_or(link.delay).middle(),
+                    rate: if own_rate { back_rate.value(i, link.count, &mut back_rates) } else { own },
+                    nominal_rate: back_rate.middle(),
+                    nominal_delay: back_delay.middle(),
                 };
-                let delay = back_delay.map_or(delay, |own| own.value(i, link.count, &mut back_delays));
-                self.add_direction(to, from, delay, back);
+                let way = if own_delay { back_delay.value(i, link.count, &mut back_delays) } else { way };
+                self.add_direction(to, from, way, back);
             }
         }
     }
 
-    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: Direction) {
+    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: Known) {
         self.directions.push(direction);
         self.edges.push(Edge { from, to, delay });
     }
@@ -196,7 +207,7 @@ impl Network {
         problems: &mut Vec<Problem>,
     ) -> (Vec<String>, Vec<LinkPlan>) {
         let mut plans = Vec::with_capacity(self.directions.len());
-        let mut configured: Vec<Configured<'_>> = Vec::with_capacity(scenario.links.len() * 2);
+        let mut configured: Vec<Configured> = Vec::with_capacity(scenario.links.len() * 2);
         for (index, link) in scenario.links.iter().enumerate() {
             for back in [false, true] {
                 match Configured::new(link, back, &place_of_link(index)) {
@@ -209,14 +220,14 @@ impl Network {
             }
         }
         // Each link stands for two directions here, of which one may not be there.
-        let (mut room, mut turns) = (cost::Room::default(), 0.0);
+        let (mut room, mut changes) = (cost::Room::default(), 0.0);
         for (own, link) in
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
         {
             let Some(link) = link else { continue };
             room.add(link.count, own.places_in_advance());
-            turns += link.count as f64 * cost::turns_of(&own.loss, scenario.duration);
-            if let Err(problem) = room.check(&own.at).and_then(|()| cost::check_turns(turns, &own.at)) {
+            changes += link.count as f64 * cost::changes_of(&own.loss, scenario.duration);
+            if let Err(problem) = room.check(&own.at).and_then(|()| cost::check_changes(changes, &own.at)) {
                 problems.push(*problem);
                 return (self.names, plans);
             }
@@ -242,10 +253,12 @@ impl Network {
                 name,
                 from: edge.from,
                 to: edge.to,
-                rate: direction.rate,
-                delay: edge.delay,
-                queue,
-                loss: own.loss.clone(),
+                direction: link::Direction {
+                    rate: own.rate.clone().unwrap_or_else(|| direction.rate.into()),
+                    delay: edge.delay,
+                    queue,
+                    loss: own.loss.clone(),
+                },
             });
         }
         (self.names, plans)
@@ -253,22 +266,26 @@ impl Network {
 }
 
 /// What all directions of one template have in common. It is worked out once, not a hundred thousand times.
-struct Configured<'a> {
+struct Configured {
     at: Path,
-    queue: &'a Written<QueueConfig>,
+    /// The rate's law, where each direction has not its own constant rate.
+    rate: Option<RateConfig>,
+    queue: Written<QueueConfig>,
     buffer: Option<BandwidthDelay>,
     loss: LossConfig,
     /// The queue, by the packets that its buffer holds; none when its size is given outright.
     sized: BTreeMap<Option<u32>, QueueConfig>,
 }
 
-impl<'a> Configured<'a> {
-    fn new(link: &'a Link, back: bool, at: &Path) -> Result<Self, Box<Problem>> {
-        let reverse = link.reverse.as_ref().filter(|_| back);
-        let queue = reverse.and_then(|reverse| reverse.queue.as_ref()).unwrap_or(&link.queue);
-        let loss = reverse.and_then(|reverse| reverse.loss.as_ref()).unwrap_or(&link.loss);
-        let loss = loss.resolve(|_| ()).map_err(|error| Problem::new(at.key("loss"), error.to_string()))?;
-        Ok(Configured { at: at.key("queue"), queue, buffer: queue.bandwidth_delay(), loss, sized: BTreeMap::new() })
+impl Configured {
+    fn new(link: &Link, back: bool, at: &Path) -> Result<Self, Box<Problem>> {
+        let direction = link.spec.direction(back);
+        let refused = |key: &str, error: serde_json::Error| Problem::new(at.key(key), error.to_string());
+        let rate = direction.rate.as_ref().map(WrittenRate::law).transpose().map_err(|error| refused("rate", error))?;
+        let loss = direction.loss().resolve(|_| ()).map_err(|error| refused("loss", error))?;
+        let queue = direction.queue();
+        let buffer = queue.bandwidth_delay();
+        Ok(Configured { at: at.key("queue"), rate: rate.flatten(), queue, buffer, loss, sized: BTreeMap::new() })
     }
 
     /// For how many packets it takes room in advance, if it is a queue that does.
@@ -284,12 +301,12 @@ impl<'a> Configured<'a> {
         }
     }
 
-    fn queue(&mut self, direction: &Direction, used: &Use) -> Result<QueueConfig, Box<Problem>> {
+    fn queue(&mut self, direction: &Known, used: &Use) -> Result<QueueConfig, Box<Problem>> {
         let packets = self.buffer.map(|buffer| buffer_packets(&buffer, direction, used));
         let queue = match self.sized.get(&packets) {
             Some(known) => known.clone(),
             None => {
-                let queue = sized_queue(self.queue, packets, &self.at)?;
+                let queue = sized_queue(&self.queue, packets, &self.at)?;
                 self.sized.insert(packets, queue.clone());
                 queue
             }
@@ -313,7 +330,7 @@ impl<'a> Configured<'a> {
 }
 
 /// See [`BandwidthDelay`].
-fn buffer_packets(buffer: &BandwidthDelay, direction: &Direction, used: &Use) -> u32 {
+fn buffer_packets(buffer: &BandwidthDelay, direction: &Known, used: &Use) -> u32 {
     let round_trip = buffer.round_trip.unwrap_or(match used.flows {
         0 => direction.nominal_delay * 2,
         flows => used.round_trips / flows,

@@ -5,7 +5,9 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::path::Path;
-use crate::tree::{Place, Tree};
+
+/// Byte range in the text; none for what did not come from a text (overrides, models built in code).
+pub(crate) type Place = Option<Range<usize>>;
 
 /// The text that a scenario was read from. Two scenarios are equal whatever their origins.
 #[derive(Clone, Default)]
@@ -36,13 +38,9 @@ impl Origin {
         Origin { file: file.to_owned(), text: text.to_owned(), ..Origin::default() }
     }
 
-    /// Remembers the place of every key and value of the tree.
-    pub(crate) fn learn(&mut self, tree: &Tree) {
-        self.places.insert(Path::default(), (None, tree.place.clone()));
-        let places = &mut self.places;
-        tree.walk(&Path::default(), &mut |path, key, value| {
-            places.insert(path.clone(), (key.clone(), value.place.clone()));
-        });
+    /// Remembers where the key and the value at `path` stand.
+    pub(crate) fn learn(&mut self, path: &Path, key: Place, value: Place) {
+        self.places.insert(path.clone(), (key, value));
     }
 
     /// Marks `path` as no longer what the text says.

@@ -5,17 +5,16 @@
 
 use std::sync::Arc;
 
-use fairwave_core::loss::LossConfig;
+use fairwave_core::link::Direction;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
 use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
-use fairwave_core::queue::QueueConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
-use fairwave_core::units::{Instant, Rate, Span};
+use fairwave_core::units::{Instant, Span};
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
@@ -43,20 +42,15 @@ pub struct Plan {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
-    /// `from>to`; also the name of the link's random streams (`link.r1>r2.loss`, `link.r1>r2.queue`).
+    /// `from>to`; also the name of the link's random streams (`link.r1>r2.loss`, `link.r1>r2.queue`,
+    /// `link.r1>r2.transmission`).
     pub name: String,
     /// Index of the node that it leaves.
     pub from: usize,
     /// Index of the node that it reaches.
     pub to: usize,
-    /// Rate at which bytes on the wire are sent.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Span,
-    /// Where packets wait.
-    pub queue: QueueConfig,
-    /// How it loses packets: on the wire, after they have been transmitted.
-    pub loss: LossConfig,
+    /// What it is like.
+    pub direction: Direction,
 }
 
 /// One flow.

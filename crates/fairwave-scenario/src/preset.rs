@@ -1,31 +1,20 @@
 //! A preset written out: the same scenario with explicit links and no `topology`.
 
-use crate::error::{Problem, ScenarioError};
+use crate::error::Problem;
 use crate::model::{Flow, Link, LinkSpec, Scenario};
 use crate::path::Path;
 use crate::suggest::{list, nearest};
 use crate::topology::Topology;
 
 impl Scenario {
-    /// The same scenario with its topology preset written out as links, paths as `from` and `to`, and its load as
-    /// numbers of flows. A scenario without either comes back as it is.
-    ///
-    /// # Errors
-    /// A path that the preset has not, or anything else that [`Scenario::check`] finds.
-    pub fn expand_preset(&self) -> Result<Scenario, ScenarioError> {
-        self.check()?;
-        let mut problems = Vec::new();
-        let expanded = self.expanded(&mut problems);
-        if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
-    }
-
+    /// The same scenario with its preset written out; what is wrong with it is added to `problems`.
     pub(crate) fn expanded(&self, problems: &mut Vec<Problem>) -> Scenario {
         let mut expanded = self.counted(problems);
         let Some(topology) = &self.topology else { return expanded };
         expanded.topology = None;
         expanded.links = Vec::new();
         for (from, to, count, spec) in topology.backbone() {
-            expanded.links.extend(explicit(&from, &to, count, &spec));
+            expanded.links.push(explicit(&from, &to, count, &spec));
         }
         for (index, flow) in expanded.flows.clone().iter().enumerate() {
             let links = &mut expanded.links;
@@ -71,9 +60,9 @@ fn expand_flow(
     let refine =
         |own: &Option<LinkSpec>, base: &LinkSpec| own.as_ref().map_or_else(|| base.clone(), |own| own.or(base));
     if count > 0 {
-        links.extend(explicit(&source, &ends.source, count, &refine(&flow.source_access, &ends.source_access)));
+        links.push(explicit(&source, &ends.source, count, &refine(&flow.source_access, &ends.source_access)));
         // The sink's link is written towards the sink, as the data goes; `reverse` is the way of the acknowledgements.
-        links.extend(explicit(&ends.sink, &sink, count, &refine(&flow.sink_access, &ends.sink_access)));
+        links.push(explicit(&ends.sink, &sink, count, &refine(&flow.sink_access, &ends.sink_access)));
     }
     Some(Flow {
         count: Some(count),
@@ -86,17 +75,6 @@ fn expand_flow(
     })
 }
 
-/// The link of a specification that is complete.
-fn explicit(from: &str, to: &str, count: u64, spec: &LinkSpec) -> Option<Link> {
-    Some(Link {
-        from: from.to_owned(),
-        to: to.to_owned(),
-        count,
-        rate: spec.rate?,
-        delay: spec.delay?,
-        queue: spec.queue.clone().unwrap_or_default(),
-        loss: spec.loss.clone().unwrap_or_default(),
-        duplex: true,
-        reverse: spec.reverse.clone(),
-    })
+fn explicit(from: &str, to: &str, count: u64, spec: &LinkSpec) -> Link {
+    Link { from: from.to_owned(), to: to.to_owned(), count, spec: spec.clone(), duplex: true }
 }

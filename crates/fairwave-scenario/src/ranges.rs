@@ -4,33 +4,34 @@ use fairwave_core::config::ConfigError;
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::units::{Rate, Span};
 
+use crate::direction::{Direction, LinkSpec};
 use crate::error::Problem;
 use crate::law::{Law, Written};
-use crate::model::{LinkSpec, Reverse};
 use crate::path::Path;
+use crate::rate::WrittenRate;
 use crate::template::Template;
 use crate::values::{Spreadable, Varied};
 
 pub(crate) fn check_spec(spec: &LinkSpec, at: &Path, problems: &mut Vec<Problem>) {
-    let LinkSpec { rate, delay, queue, loss, reverse } = spec;
-    let direction = Reverse { rate: *rate, delay: *delay, queue: queue.clone(), loss: loss.clone() };
-    check_reverse(&direction, at, problems);
+    let LinkSpec { there, reverse } = spec;
+    check_direction(there, at, problems);
     if let Some(reverse) = reverse {
-        check_reverse(reverse, &at.key("reverse"), problems);
+        check_direction(reverse, &at.key("reverse"), problems);
     }
 }
 
-pub(crate) fn check_reverse(reverse: &Reverse, at: &Path, problems: &mut Vec<Problem>) {
-    if let Some(rate) = &reverse.rate {
+fn check_direction(direction: &Direction, at: &Path, problems: &mut Vec<Problem>) {
+    let Direction { rate, delay, queue, loss } = direction;
+    if let Some(rate) = rate {
         check_rate(rate, &at.key("rate"), problems);
     }
-    if let Some(delay) = &reverse.delay {
+    if let Some(delay) = delay {
         check_delay(delay, &at.key("delay"), problems);
     }
-    if let Some(queue) = &reverse.queue {
+    if let Some(queue) = queue {
         check_queue(queue, &at.key("queue"), problems);
     }
-    if let Some(loss) = &reverse.loss {
+    if let Some(loss) = loss {
         check_law(loss, &at.key("loss"), problems);
     }
 }
@@ -45,7 +46,15 @@ pub(crate) fn check_template(text: &str, at: &Path, problems: &mut Vec<Problem>)
     }
 }
 
-pub(crate) fn check_rate(rate: &Varied<Rate>, at: &Path, problems: &mut Vec<Problem>) {
+fn check_rate(rate: &WrittenRate, at: &Path, problems: &mut Vec<Problem>) {
+    let found = problems.len();
+    if let WrittenRate::Law(law) = rate {
+        check_law(law, at, problems);
+    }
+    if problems.len() > found {
+        return;
+    }
+    let rate = rate.nominal();
     if rate.bounds().0 == Rate::default() {
         problems.push(
             Problem::new(at.clone(), "the rate is 0: nothing would ever get through")
@@ -53,14 +62,14 @@ pub(crate) fn check_rate(rate: &Varied<Rate>, at: &Path, problems: &mut Vec<Prob
                 .help("write for example `rate = \"10 Mb/s\"`"),
         );
     } else {
-        check_range(rate, at, problems);
+        check_range(&rate, at, problems);
     }
 }
 
 /// A packet that takes longer than an hour to cross a link was meant to take milliseconds.
 const LONGEST_DELAY: Span = Span::from_secs(3600);
 
-pub(crate) fn check_delay(delay: &Varied<Span>, at: &Path, problems: &mut Vec<Problem>) {
+fn check_delay(delay: &Varied<Span>, at: &Path, problems: &mut Vec<Problem>) {
     let longest = delay.bounds().1;
     if longest > LONGEST_DELAY {
         problems.push(
@@ -86,7 +95,7 @@ pub(crate) fn check_range<T: Spreadable + std::fmt::Display>(
     }
 }
 
-pub(crate) fn check_queue(queue: &Written<QueueConfig>, at: &Path, problems: &mut Vec<Problem>) {
+fn check_queue(queue: &Written<QueueConfig>, at: &Path, problems: &mut Vec<Problem>) {
     check_law(queue, at, problems);
     let capacity = at.key("capacity");
     if let Some(buffer) = queue.bandwidth_delay() {

@@ -50,7 +50,10 @@ impl Scenario {
     fn from_tree(tree: Result<Tree, Vec<Problem>>, mut origin: Origin) -> Result<Scenario, ScenarioError> {
         match tree {
             Ok(tree) => {
-                origin.learn(&tree);
+                origin.learn(&Path::default(), None, tree.place.clone());
+                tree.walk(&Path::default(), &mut |path, key, value| {
+                    origin.learn(path, key.clone(), value.place.clone());
+                });
                 Self::from_parts(tree, Arc::new(origin))
             }
             Err(problems) => Err(ScenarioError::new(Arc::new(origin), problems)),
@@ -66,10 +69,6 @@ impl Scenario {
             }
             Err(problems) => Err(ScenarioError::new(origin, problems)),
         }
-    }
-
-    pub(crate) fn error(&self, problems: Vec<Problem>) -> ScenarioError {
-        ScenarioError::new(self.origin.clone(), problems)
     }
 }
 

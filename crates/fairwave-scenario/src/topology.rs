@@ -24,8 +24,9 @@ use fairwave_core::units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::direction::{Direction, LinkSpec};
 use crate::law::Written;
-use crate::model::LinkSpec;
+use crate::rate::WrittenRate;
 use crate::values::{Spread, Spreading, Varied};
 
 /// The networks that have a name.
@@ -120,12 +121,12 @@ impl Preset {
     }
 }
 
-fn link(rate: Varied<Rate>, delay: Varied<Span>) -> LinkSpec {
-    LinkSpec { rate: Some(rate), delay: Some(delay), ..LinkSpec::default() }
+fn link(rate: WrittenRate, delay: Varied<Span>) -> LinkSpec {
+    Direction { rate: Some(rate), delay: Some(delay), ..Direction::default() }.into()
 }
 
-fn megabits(rate: u64) -> Varied<Rate> {
-    Varied::Fixed(Rate::from_bits_per_second(rate * 1_000_000))
+fn megabits(rate: u64) -> WrittenRate {
+    Rate::from_bits_per_second(rate * 1_000_000).into()
 }
 
 fn millis(delay: u64) -> Varied<Span> {
@@ -137,9 +138,9 @@ fn five_to_fifteen_millis() -> Varied<Span> {
     Varied::Spread(Spread { from, to, spread: Spreading::Random })
 }
 
-fn two_to_ten_megabits() -> Varied<Rate> {
+fn two_to_ten_megabits() -> WrittenRate {
     let (from, to) = (Rate::from_bits_per_second(2_000_000), Rate::from_bits_per_second(10_000_000));
-    Varied::Spread(Spread { from, to, spread: Spreading::Random })
+    WrittenRate::Constant(Varied::Spread(Spread { from, to, spread: Spreading::Random }))
 }
 
 impl Topology {
@@ -223,7 +224,7 @@ impl Topology {
             return layered(&[&self.access], self.base_access());
         }
         let errors = Written::of(&LossConfig::from(BernoulliConfig { rate: 0.01 })).ok();
-        let wireless = LinkSpec { rate: Some(megabits(2)), loss: errors, ..LinkSpec::default() };
+        let wireless = Direction { rate: Some(megabits(2)), loss: errors, ..Direction::default() }.into();
         layered(&[&self.sink_access, &Some(wireless), &self.access], self.base_access())
     }
 

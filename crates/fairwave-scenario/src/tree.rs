@@ -11,10 +11,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Problem;
+use crate::origin::Place;
 use crate::path::{Path, Step};
-
-/// Byte range in the text; none for what did not come from a text (overrides, models built in code).
-pub(crate) type Place = Option<Range<usize>>;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]

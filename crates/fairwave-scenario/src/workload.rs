@@ -12,7 +12,7 @@ use fairwave_core::units::Instant;
 
 use crate::law::{largest_packet, most_payload};
 
-/// So many units, or turns of bulk data, are looked at.
+/// So many units, or periods of bulk data, are looked at.
 const SAMPLE: usize = 64;
 
 /// Bytes that are kept of every unit that an application makes: when, when complete, how long.
@@ -29,8 +29,9 @@ pub(crate) struct Workload {
     /// Packets that a unit is cut into.
     pieces: f64,
     bulk: bool,
-    /// Happenings in a second that are not packets: turns of the application, the slowest timer.
-    turns: f64,
+    /// Happenings in a second that are not packets: periods of the application beginning and ending, the
+    /// slowest timer.
+    wakes: f64,
     udp: bool,
 }
 
@@ -39,22 +40,28 @@ pub(crate) struct Workload {
 pub(crate) struct Work {
     /// Packet-hops and other happenings.
     pub happenings: f64,
-    /// Those of them that come from the application offering more than the network carries, or from its turns.
+    /// Those of them that come from the application offering more than the network carries, or from its periods.
     pub vain: f64,
     /// Bytes that are kept.
     pub memory: f64,
 }
 
+/// What the flows of a group would come to.
+pub(crate) struct GroupWork {
+    pub group: usize,
+    pub work: Work,
+}
+
 impl Workload {
     /// What flows of this kind do.
     pub fn of(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
-        let (units, payload, turns) = sample(traffic);
+        let (units, payload, wakes) = sample(traffic);
         Workload {
             packet: 8.0 * Some(largest_packet(traffic, transport)).filter(|size| *size > 0).unwrap_or(1000) as f64,
             units,
             pieces: (payload / most_payload(transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
-            turns: turns + 1.0 / transport.slowest_timer().seconds().max(1e-9),
+            wakes: wakes + 1.0 / transport.slowest_timer().seconds().max(1e-9),
             udp: !transport.controls_rate(),
         }
     }
@@ -66,7 +73,7 @@ impl Workload {
         let carried = if self.bulk { carried_at_most } else { offered.min(carried_at_most) };
         let rest = (offered - carried).max(0.0);
         // What is not carried was made, and met a full buffer or waits.
-        let vain = rest + rest / self.pieces + self.turns * seconds;
+        let vain = rest + rest / self.pieces + self.wakes * seconds;
         let hops = there + if self.udp { 0 } else { back };
         let waiting = if self.udp { 0.0 } else { rest * BYTES_PER_WAITING };
         Work {
@@ -77,13 +84,13 @@ impl Workload {
     }
 }
 
-/// Units per second, their mean payload in bytes, and turns of bulk data per second.
+/// Units per second, their mean payload in bytes, and beginnings and ends of periods of bulk data per second.
 fn sample(traffic: &TrafficConfig) -> (f64, f64, f64) {
     let Ok(mut source) = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")) else { return (0.0, 0.0, 0.0) };
     if traffic.is_bulk() {
-        let turns: Vec<Instant> =
-            std::iter::from_fn(|| source.next_activity()).take(SAMPLE).map(|turn| turn.from).collect();
-        return (0.0, 0.0, 2.0 * per_second(&turns));
+        let begins: Vec<Instant> =
+            std::iter::from_fn(|| source.next_activity()).take(SAMPLE).map(|period| period.from).collect();
+        return (0.0, 0.0, 2.0 * per_second(&begins));
     }
     let units: Vec<_> = std::iter::from_fn(|| source.next_unit()).take(SAMPLE).collect();
     let payload = units.iter().map(|unit| f64::from(unit.payload)).sum::<f64>() / units.len().max(1) as f64;
@@ -139,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_of_a_nanosecond_are_counted() {
+    fn periods_of_a_nanosecond_are_counted() {
         let period = r#"{ "distribution": "exponential", "mean": "1 ns" }"#;
         let bulk = workload(
             &format!(r#"{{ "kind": "bulk-on-off", "on": {period}, "off": {period} }}"#),

@@ -1,7 +1,5 @@
 //! A scenario written out: JSON, TOML, JSON Schema, and the hash by which results name it.
 
-use fairwave_core::loss::LossConfig;
-use fairwave_core::queue::QueueConfig;
 use serde_json::Value;
 
 use crate::law::Written;
@@ -60,11 +58,11 @@ impl Scenario {
     fn spelled_out(&self) -> Scenario {
         let (mut whole, details) = (self.clone(), self.preset);
         for link in &mut whole.links {
-            link.queue = link.queue.spelled_out();
-            link.loss = link.loss.spelled_out();
-            if let Some(reverse) = &mut link.reverse {
-                spell_out(&mut reverse.queue, &mut reverse.loss);
-            }
+            // A link that leaves its queue out has the default one, as well as one that writes it.
+            let (queue, loss) = (link.spec.there.queue(), link.spec.there.loss());
+            (link.spec.there.queue, link.spec.there.loss) = (Some(queue), Some(loss));
+            link.spec = link.spec.spelled_out();
+            link.spec.there = std::mem::take(&mut link.spec.there).without_defaults();
         }
         let of_topology = whole.topology.iter_mut().flat_map(|topology| topology.specs_mut());
         let of_flows = whole.flows.iter_mut().flat_map(|flow| {
@@ -76,10 +74,7 @@ impl Scenario {
             [&mut flow.source_access, &mut flow.sink_access].into_iter().flatten()
         });
         for spec in of_topology.chain(of_flows) {
-            spell_out(&mut spec.queue, &mut spec.loss);
-            if let Some(reverse) = &mut spec.reverse {
-                spell_out(&mut reverse.queue, &mut reverse.loss);
-            }
+            *spec = spec.spelled_out();
         }
         whole
     }
@@ -92,11 +87,6 @@ impl Scenario {
     pub fn json_schema() -> Value {
         schemars::schema_for!(Scenario).to_value()
     }
-}
-
-fn spell_out(queue: &mut Option<Written<QueueConfig>>, loss: &mut Option<Written<LossConfig>>) {
-    *queue = queue.as_ref().map(Written::spelled_out);
-    *loss = loss.as_ref().map(Written::spelled_out);
 }
 
 /// With the keys of all tables in alphabetical order, whether or not serde_json is built to keep another.

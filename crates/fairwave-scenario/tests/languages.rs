@@ -7,7 +7,7 @@ use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Rate, Span};
 use fairwave_scenario::law::{BandwidthDelay, Written};
-use fairwave_scenario::model::{Flow, Link, LinkSpec, Reverse};
+use fairwave_scenario::model::{Direction, Flow, Link, LinkSpec, WrittenRate};
 use fairwave_scenario::topology::{Preset, Topology};
 use fairwave_scenario::values::{Every, Spread, Spreading, Start, Thresholds, Varied};
 use fairwave_scenario::{Scenario, ScenarioError};
@@ -203,6 +203,7 @@ fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() 
     let scenario = Scenario::from_toml(text, "scenario-language.md").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(scenario.plan(Seed(1)).expect("a plan").flows.len(), 10);
     let schema = Scenario::json_schema();
+    assert_eq!(schema.pointer("/$defs/Link/required"), Some(&json!(["from", "to", "rate", "delay"])));
     for table in [
         "",
         "/$defs/Link",
@@ -262,34 +263,40 @@ fn loss() -> impl Strategy<Value = Written<LossConfig>> {
     ]
 }
 
+fn written_rate() -> impl Strategy<Value = WrittenRate> {
+    prop_oneof![
+        varied(rate()).prop_map(WrittenRate::Constant),
+        rate().prop_map(|rate| WrittenRate::Law(Written::of(&rate.into()).expect("a rate law"))),
+    ]
+}
+
 prop_compose! {
-    fn reverse()(
-        rate in proptest::option::of(varied(rate())),
+    fn direction()(
+        rate in proptest::option::of(written_rate()),
         delay in proptest::option::of(varied(span())),
         queue in proptest::option::of(queue()),
         loss in proptest::option::of(loss()),
-    ) -> Reverse {
-        Reverse { rate, delay, queue, loss }
+    ) -> Direction {
+        Direction { rate, delay, queue, loss }
     }
 }
 
 prop_compose! {
-    fn spec()(own in reverse(), reverse in proptest::option::of(reverse())) -> LinkSpec {
-        LinkSpec { rate: own.rate, delay: own.delay, queue: own.queue, loss: own.loss, reverse }
+    fn spec()(there in direction(), reverse in proptest::option::of(direction())) -> LinkSpec {
+        LinkSpec { there, reverse }
     }
 }
 
 prop_compose! {
     fn link(index: usize)(
         count in 1u64..4,
-        rate in varied(rate()),
+        spec in spec(),
+        rate in written_rate(),
         delay in varied(span()),
-        queue in queue(),
-        loss in loss(),
-        reverse in proptest::option::of(reverse()),
     ) -> Link {
         let (from, to) = (format!("h{index}-{{i}}"), "r1".to_owned());
-        Link { from, to, count, rate, delay, queue, loss, duplex: true, reverse }
+        let there = Direction { rate: Some(rate), delay: Some(delay), ..spec.there };
+        Link { from, to, count, spec: LinkSpec { there, ..spec }, duplex: true }
     }
 }
 

@@ -155,7 +155,9 @@ fn a_voice_guard_takes_its_constants_from_the_scenario() {
         .plan(Seed(1))
         .expect("a plan");
     let bottleneck = plan.links.iter().find(|link| link.name == "r1>r2").expect("the bottleneck");
-    let Some(Victim::VoiceGuard(config)) = bottleneck.queue.victim() else { panic!("{:?}", bottleneck.queue) };
+    let Some(Victim::VoiceGuard(config)) = bottleneck.direction.queue.victim() else {
+        panic!("{:?}", bottleneck.direction.queue)
+    };
     assert_eq!((config.quota, config.release, config.memory.seconds()), (0.5, 0.8, 2.0));
     assert_eq!(complaint(&guard("")), "no complaint");
     for (parameter, words) in [

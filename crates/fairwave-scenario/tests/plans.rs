@@ -26,7 +26,7 @@ fn link<'a>(plan: &'a Plan, name: &str) -> &'a LinkPlan {
 }
 
 fn packets(link: &LinkPlan) -> u32 {
-    match link.queue.capacity {
+    match link.direction.queue.capacity {
         Capacity::Packets(packets) => packets,
         Capacity::Bytes(_) => panic!("{} counts bytes", link.name),
     }
@@ -103,7 +103,7 @@ fn even_spreads_run_from_end_to_end_and_random_ones_differ_by_seed() {
     };
     let delays = |scenario: &Scenario, seed: u64| -> Vec<Span> {
         let plan = scenario.plan(Seed(seed)).expect("a plan");
-        (0..4).map(|i| link(&plan, &format!("calls-s{i}>r1")).delay).collect()
+        (0..4).map(|i| link(&plan, &format!("calls-s{i}>r1")).direction.delay).collect()
     };
     let even = delays(&spread("even"), 1);
     assert_eq!((even[0], even[3]), (Span::from_millis(5), Span::from_millis(15)));
@@ -124,7 +124,7 @@ fn more_flows_or_other_groups_leave_the_random_numbers_of_a_flow_as_they_were() 
         let same = more.flows.iter().find(|other| other.name == flow.name).expect("the flow is still there");
         assert_eq!(flow.start, same.start);
         let access = format!("{}>r1", few.nodes[flow.from]);
-        assert_eq!(link(&few, &access).delay, link(&more, &access).delay);
+        assert_eq!(link(&few, &access).direction.delay, link(&more, &access).direction.delay);
     }
 }
 
@@ -163,10 +163,10 @@ traffic = "voice"
     // The voice sinks' links are wireless: slow, and lossy both ways; those of the cross traffic are not.
     for name in ["r3>voice-d1", "voice-d1>r3"] {
         let wireless = link(&plan, name);
-        assert_eq!(wireless.rate, "2 Mb/s".parse().expect("a rate"));
-        assert_eq!(wireless.loss, fairwave_core::loss::BernoulliConfig { rate: 0.01 }.into());
+        assert_eq!(wireless.direction.rate.nominal(), "2 Mb/s".parse().expect("a rate"));
+        assert_eq!(wireless.direction.loss, fairwave_core::loss::BernoulliConfig { rate: 0.01 }.into());
     }
-    assert_eq!(link(&plan, "r3>cross-d0").loss, fairwave_core::loss::LossConfig::default());
+    assert_eq!(link(&plan, "r3>cross-d0").direction.loss, fairwave_core::loss::LossConfig::default());
 }
 
 #[test]
@@ -215,9 +215,9 @@ traffic = "voice"
 #[test]
 fn a_group_may_refine_the_links_of_its_own_hosts() {
     let plan = plan(&format!("{DUMBBELL}sink-access = {{ delay = \"100 ms\", reverse = {{ rate = \"1 Mb/s\" }} }}\n"));
-    assert_eq!(link(&plan, "r2>calls-d0").delay, Span::from_millis(100));
-    assert_eq!(link(&plan, "calls-d0>r2").rate, "1 Mb/s".parse().expect("a rate"));
-    assert_eq!(link(&plan, "calls-s0>r1").delay, Span::from_millis(10));
+    assert_eq!(link(&plan, "r2>calls-d0").direction.delay, Span::from_millis(100));
+    assert_eq!(link(&plan, "calls-d0>r2").direction.rate.nominal(), "1 Mb/s".parse().expect("a rate"));
+    assert_eq!(link(&plan, "calls-s0>r1").direction.delay, Span::from_millis(10));
 }
 
 #[test]

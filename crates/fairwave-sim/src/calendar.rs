@@ -11,64 +11,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fairwave_core::packet::{Body, Class, FlowId, Packet};
+use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 
-use crate::event::{Event, Kind};
+use crate::entry::{Entry, Transit};
+use crate::event::Event;
 use crate::pages::{List, Pages, Place};
-
-/// A packet that arrives, and where it is on its route.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Transit {
-    /// The packet.
-    pub packet: Packet,
-    /// The link that it enters now; [`END`] at the end of its route.
-    pub next: u32,
-    /// The place on the route of the link that it has left.
-    pub hop: u16,
-}
-
-/// Instead of a link: there is none.
-pub const END: u32 = u32::MAX;
-
-/// What is due: an event and, if a packet arrives by it, the packet.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[repr(C, align(32))]
-pub struct Entry {
-    /// When, and what happens to whom.
-    pub event: Event,
-    /// The packet that arrives. A timer's means nothing: an `Option` would cost more to copy than it is worth here, where
-    /// every packet comes through twice for each event of its way.
-    pub transit: Transit,
-}
-
-impl Entry {
-    /// A timer's.
-    #[inline]
-    pub fn timer(event: Event) -> Self {
-        Entry { event, transit: NOTHING }
-    }
-
-    /// The packet that arrives; none for timers.
-    #[inline]
-    pub fn arrival(&self) -> Option<&Transit> {
-        (self.event.kind() <= Kind::ArrivalBehind).then_some(&self.transit)
-    }
-}
-
-/// What stands in the place of a timer's packet.
-const NOTHING: Transit = Transit {
-    packet: Packet {
-        flow: FlowId(u32::MAX),
-        wire: 0,
-        class: Class::Tcp,
-        feedback: false,
-        layer: 0,
-        body: Body::RtcpSenderReport { sent: Instant::ZERO, packets: 0, octets: 0 },
-    },
-    next: END,
-    hop: 0,
-};
 
 /// An event of the present day, and where its entry is. Of two whose events are equal, the one with the lower number was
 /// entered first.
@@ -235,15 +183,8 @@ impl EventQueue {
     }
 
     /// Entries.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.today.len() + self.listed + self.beyond.len()
-    }
-
-    /// All entries, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        (self.today.iter().map(|due| self.pages.at(due.place)))
-            .chain(self.days.iter().flat_map(|list| self.pages.iter(*list).map(|(_, entry)| entry)))
-            .chain(self.beyond.iter().map(|far| &far.0.entry))
     }
 
     /// Whether a day has begun since this was last asked. When nothing is left of the present one, the next that has
@@ -339,9 +280,12 @@ impl EventQueue {
 
 #[cfg(test)]
 mod tests {
+    use fairwave_core::packet::{Body, Class, FlowId};
     use proptest::prelude::*;
 
     use super::*;
+    use crate::entry::END;
+    use crate::event::Kind;
 
     fn packet(number: u32) -> Packet {
         let body = Body::Datagram { payload: 1, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
@@ -385,11 +329,9 @@ mod tests {
         let mut queue = EventQueue::new(false);
         queue.push_arrival(Event::new(Instant::from_nanos(7), Kind::Arrival, 0), &packet(1), 4, 0);
         assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
-        assert_eq!(
-            queue.iter().filter_map(Entry::arrival).collect::<Vec<_>>(),
-            [&Transit { packet: packet(1), next: 4, hop: 0 }]
-        );
-        assert!(pop(&mut queue, Instant::from_nanos(7)).is_some());
+        assert_eq!(queue.len(), 1);
+        let kept = pop(&mut queue, Instant::from_nanos(7)).expect("what stayed");
+        assert_eq!(kept.arrival(), Some(&Transit { packet: packet(1), next: 4, hop: 0 }));
         assert_eq!(queue.len(), 0);
     }
 
@@ -415,7 +357,7 @@ mod tests {
                     now = first.map_or(now, |entry| entry.event.at.nanos());
                 }
                 prop_assert_eq!(queue.len(), plain.len());
-                prop_assert_eq!(queue.iter().count(), plain.len());
+                prop_assert_eq!(queue.len(), plain.len());
             }
             plain.sort_by_key(|entry| entry.event);
             prop_assert_eq!(drain(&mut queue), plain);

@@ -4,12 +4,11 @@
 //! Plain FIFOs that are crossed arithmetically know no classes and are not counted here.
 
 use fairwave_core::packet::{Class, Packet};
-use fairwave_core::queue::DropReason;
+use fairwave_core::queue::{DropReason, Queue};
 use fairwave_core::units::Instant;
 use serde::Serialize;
 
 use crate::error::RunError;
-use crate::link::{Link, Service};
 
 /// What a managed queue counts of one class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -114,13 +113,12 @@ pub struct ClassRow {
     pub mean_wait_s: f64,
 }
 
-/// The rows of a link; none for a plain FIFO.
-pub(crate) fn rows(name: &str, link: &Link) -> Vec<ClassRow> {
-    let Service::Managed(managed) = &link.service else { return Vec::new() };
+/// The rows of a managed queue.
+pub(crate) fn rows(link: &str, queue: &Queue, classes: &ClassMeasures) -> Vec<ClassRow> {
     let row = |class: Class| {
-        let counted = managed.classes.of(class);
+        let counted = classes.of(class);
         ClassRow {
-            link: name.to_owned(),
+            link: link.to_owned(),
             class: class_name(class),
             arrivals: counted.arrivals,
             wire_arrived: counted.wire_arrived,
@@ -130,7 +128,7 @@ pub(crate) fn rows(name: &str, link: &Link) -> Vec<ClassRow> {
             dropped_early: counted.dropped_early,
             wire_dropped: counted.wire_dropped,
             lost: counted.lost,
-            waiting: u64::from(managed.queue.class_packets(class)),
+            waiting: u64::from(queue.class_packets(class)),
             mean_wait_s: if counted.served == 0 {
                 f64::NAN
             } else {
@@ -142,7 +140,7 @@ pub(crate) fn rows(name: &str, link: &Link) -> Vec<ClassRow> {
 }
 
 /// A class as scenarios and tables write it.
-pub(crate) const fn class_name(class: Class) -> &'static str {
+const fn class_name(class: Class) -> &'static str {
     match class {
         Class::Voice => "voice",
         Class::OtherUdp => "other-udp",
@@ -150,22 +148,21 @@ pub(crate) const fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// Of each class: arrived = served + dropped + waiting, in packets and in bytes.
+/// Of each class at a managed queue: arrived = served + dropped + waiting, in packets and in bytes.
 ///
 /// # Errors
-/// A class of which a managed queue made or swallowed packets.
-pub(crate) fn check(name: &str, link: &Link) -> Result<(), RunError> {
-    let Service::Managed(managed) = &link.service else { return Ok(()) };
+/// A class of which the queue made or swallowed packets.
+pub(crate) fn check(link: &str, queue: &Queue, classes: &ClassMeasures) -> Result<(), RunError> {
     for class in Class::ALL {
-        let counted = managed.classes.of(class);
-        let waiting = (u64::from(managed.queue.class_packets(class)), managed.queue.class_bytes(class));
+        let counted = classes.of(class);
+        let waiting = (u64::from(queue.class_packets(class)), queue.class_bytes(class));
         let dropped = counted.dropped_overflow + counted.dropped_early;
         if counted.arrivals != counted.served + dropped + waiting.0
             || counted.wire_arrived != counted.wire_served + counted.wire_dropped + waiting.1
         {
             return Err(RunError::Invariant {
                 law: "arrived = served + dropped + waiting, per class",
-                place: format!("{} at {name}", class_name(class)),
+                place: format!("{} at link `{link}`", class_name(class)),
                 found: format!("{counted:?}, {} packets and {} bytes waiting", waiting.0, waiting.1),
             });
         }

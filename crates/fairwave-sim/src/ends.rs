@@ -1,13 +1,58 @@
 //! The two ends of a flow as the simulator keeps them: endpoint, application, counters.
 
-use fairwave_core::packet::Packet;
-use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
-use fairwave_core::transport::{AnyReceiver, AnySender, Sender};
-use fairwave_core::units::Instant;
+use std::sync::Arc;
 
+use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::quality::playback::Playback;
+use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
+use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
+use fairwave_core::units::Instant;
+use fairwave_scenario::plan::{FlowPlan, Plan};
+
+use crate::error::RunError;
 use crate::judged::LossJudge;
-use crate::measure::FlowMeasure;
+use crate::measure::{Bins, FlowMeasure, Window};
 use crate::unit_log::UnitLog;
+
+/// Both ends of every flow, by index of the plan.
+pub(crate) struct Ends {
+    pub sending: Vec<Sending>,
+    pub receiving: Vec<Receiving>,
+}
+
+impl Ends {
+    /// The ends as planned; their random streams are those that bear their flows' names.
+    ///
+    /// # Errors
+    /// A configuration that its law refuses.
+    pub fn of_flows(plan: &Plan, window: Window) -> Result<Self, RunError> {
+        let count = plan.flows.len();
+        let mut ends = Ends { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
+        let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
+        for (index, flow) in plan.flows.iter().enumerate() {
+            let refused = |error| RunError::Config { place: flow.name.clone(), error };
+            let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
+            let source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
+            let bulk = flow.traffic.is_bulk();
+            let (class, layers) = (flow.class, flow.traffic.layers());
+            let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
+            let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
+            let prepared = match &latest {
+                // Flows of a group share their configuration.
+                Some((config, prepared)) if Arc::ptr_eq(config, &flow.transport) => prepared,
+                _ => &latest.insert((&flow.transport, flow.transport.prepare().map_err(refused)?)).1,
+            };
+            let (sender, receiver) = prepared.endpoints(context, stream).map_err(refused)?;
+            let playback = (flow.playback.as_ref())
+                .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
+                .transpose()?;
+            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback);
+            ends.sending.push(Sending::new(flow, source, sender));
+            ends.receiving.push(Receiving::new(flow, bulk, receiver, measure));
+        }
+        Ok(ends)
+    }
+}
 
 /// A flow's sending side. What every acknowledgement needs comes first.
 #[repr(C, align(64))]
@@ -20,6 +65,8 @@ pub(crate) struct Sending {
     pub packets_sent: u64,
     /// Their bytes on the wire.
     pub wire_sent: u64,
+    /// Feedback packets that reached the sender.
+    pub feedback_arrived: u64,
     pub sender: AnySender,
     pub source: Box<Source>,
     pub next_unit: Option<Unit>,
@@ -30,6 +77,28 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
+    fn new(flow: &FlowPlan, mut source: Source, sender: AnySender) -> Self {
+        let activity = match flow.traffic.is_bulk() {
+            true => Sending::next_activity(&mut source, flow.stop),
+            false => Some(Activity { from: flow.start, until: flow.stop }),
+        };
+        let mut sending = Sending {
+            sender,
+            scheduled: Instant::NEVER,
+            application_at: Instant::NEVER,
+            packets_sent: 0,
+            wire_sent: 0,
+            feedback_arrived: 0,
+            next_unit: source.next_unit(),
+            source: Box::new(source),
+            activity,
+            active: false,
+            stop: flow.stop,
+        };
+        sending.ask_application();
+        sending
+    }
+
     /// When the application or the sender wants to be woken.
     #[inline]
     pub fn wake_at(&self) -> Instant {
@@ -70,6 +139,18 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
+    fn new(flow: &FlowPlan, bulk: bool, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
+        Receiving {
+            scheduled: Instant::NEVER,
+            ahead_of_time: false,
+            logged: !bulk,
+            measure,
+            units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
+            judge: receiver.judges_losses().then(Box::default),
+            receiver,
+        }
+    }
+
     /// A packet is gone, by congestion or at random.
     #[inline]
     pub fn lose(&mut self, packet: &Packet, congestion: bool) {

@@ -1,7 +1,7 @@
 //! Events: what happens, when, and to whom; and which of two comes first.
 //!
 //! They are ordered by time, then by kind (packets before timers, and those that have just waited
-//! behind another after those that have not), then by lot: each instant draws its own order of the
+//! behind another after those that have not), then pseudo-randomly: each instant has its own order of the
 //! links or flows, a fixed function of the time. So a tie has one outcome, whatever order the entries came in, and nobody
 //! always wins: flows of equal round trip meet at the bottleneck at the very same nanosecond again and again, and were the
 //! lower index always first, the others would find the last place in the buffer taken for the whole run.
@@ -46,7 +46,7 @@ pub struct Event {
 impl Event {
     /// `index` must not exceed [`MAX_INDEX`]; plans are checked for it.
     pub fn new(at: Instant, kind: Kind, index: usize) -> Self {
-        Event { at, rank: ((kind as u32) << KIND_SHIFT) | ((index as u32 ^ lot(at)) & INDEX_MASK) }
+        Event { at, rank: ((kind as u32) << KIND_SHIFT) | ((index as u32 ^ tie_break(at)) & INDEX_MASK) }
     }
 
     /// What kind of thing happens.
@@ -65,13 +65,13 @@ impl Event {
     /// To which link or flow.
     #[inline]
     pub fn index(self) -> usize {
-        ((self.rank ^ lot(self.at)) & INDEX_MASK) as usize
+        ((self.rank ^ tie_break(self.at)) & INDEX_MASK) as usize
     }
 }
 
-/// The lot of an instant: what is mixed into the indices of its events before they are compared.
+/// A hash of the instant, which is mixed into the indices of its events before they are compared.
 #[inline]
-fn lot(at: Instant) -> u32 {
+fn tie_break(at: Instant) -> u32 {
     let mixed = at.nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
 }

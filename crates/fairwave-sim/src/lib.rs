@@ -3,12 +3,17 @@
 //! [`run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and leaves a [`RunResult`]; [`run_many`] does so for many
 //! on all cores. A run is a pure function of its plan: the same bytes on any machine, on any number of threads. How a
 //! packet passes through is told in ARCHITECTURE.md.
+//!
+//! Imports run one way: events, their entries and pages → calendar; measures and classes → links → network; unit logs and
+//! judgements → the ends of flows; these → the tables (`collect`) and the books → the run → replications.
 
-mod application;
+mod books;
 mod calendar;
 mod classes;
+mod collect;
 mod digest;
 mod ends;
+mod entry;
 mod error;
 mod event;
 mod judged;
@@ -23,9 +28,8 @@ mod run;
 mod unit_log;
 mod watched;
 
-pub use application::{PlaybackRow, RecoveryRow};
 pub use classes::ClassRow;
 pub use error::RunError;
 pub use replicate::run_many;
-pub use result::{FlowRow, GroupRow, LinkRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
+pub use result::{FlowRow, GroupRow, LinkRow, PlaybackRow, RecoveryRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
 pub use run::run;

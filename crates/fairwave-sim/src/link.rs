@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::link::{Direction, LinkRate};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::{Capacity, DropReason, Queue};
 use fairwave_core::random::Seed;
-use fairwave_core::units::{Instant, Rate, Span};
+use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::LinkPlan;
 
 use crate::classes::ClassMeasures;
@@ -53,39 +54,42 @@ pub struct Link {
     plain: bool,
     /// The wire may lose packets.
     lossy: bool,
+    /// How long a packet takes depends on its size alone.
+    steady: bool,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
     /// The queue.
     pub service: Service,
     /// How the wire loses packets; none when it does not.
     loss: Option<Box<Loss>>,
-    rate: Rate,
+    rate: LinkRate,
 }
 
 impl Link {
     /// A link as planned; its random streams are those that bear its name.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
-        plan.queue.check_before(plan.rate)?;
-        plan.loss.check()?;
-        let service = if plan.queue.is_fifo_tail() {
-            Service::Fifo(Fifo::new(plan.queue.capacity))
+        let Direction { rate, delay, queue, loss } = &plan.direction;
+        let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
+        queue.check_before(rate.nominal()).map_err(|error| error.within("queue"))?;
+        let service = if queue.is_fifo_tail() {
+            Service::Fifo(Fifo::new(queue.capacity))
         } else {
             Service::Managed(Box::new(Managed {
-                queue: Queue::new(&plan.queue, plan.rate, seed.stream(&format!("link.{}.queue", plan.name))),
+                queue: Queue::new(queue, rate.nominal(), stream("queue")),
                 scheduled: Instant::NEVER,
                 accounted: Instant::ZERO,
                 classes: ClassMeasures::default(),
                 drops: Vec::new(),
             }))
         };
-        let loss = if plan.loss.is_none() {
-            None
-        } else {
-            Some(Box::new(Loss::new(&plan.loss, seed.stream(&format!("link.{}.loss", plan.name)))?))
+        let loss = match loss.is_none() {
+            true => None,
+            false => Some(Box::new(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?)),
         };
         Ok(Link {
-            rate: plan.rate,
-            delay: plan.delay,
+            steady: rate.is_steady(),
+            rate: LinkRate::new(rate, stream("transmission")).map_err(|error| error.within("rate"))?,
+            delay: *delay,
             free: Instant::ZERO,
             last_wire: 0,
             last_time: Span::ZERO,
@@ -98,13 +102,28 @@ impl Link {
         })
     }
 
-    /// Time on the transmitter of a packet of `wire` bytes. Most neighbours are alike, so the last answer is kept.
+    /// Transmits a packet from `start` on: the transmitter is free again when that ends. Most neighbours are alike, so at a
+    /// steady rate the last time is kept.
     #[inline]
-    pub fn transmission_time(&mut self, packet: &Packet) -> Span {
-        if packet.wire != self.last_wire {
-            (self.last_wire, self.last_time) = (packet.wire, self.rate.time_for(packet.size()));
+    pub fn transmit(&mut self, start: Instant, packet: &Packet) {
+        self.free = if packet.wire == self.last_wire { start + self.last_time } else { self.end_of(start, packet) };
+    }
+
+    /// `last_wire` stays 0, and with it `last_time`, where the rate is not steady; a packet of no size takes no time there, too.
+    #[inline(never)]
+    fn end_of(&mut self, start: Instant, packet: &Packet) -> Instant {
+        let end = self.rate.end_of(start, packet.size());
+        if self.steady {
+            (self.last_wire, self.last_time) = (packet.wire, end.since(start));
+        } else if let Service::Managed(managed) = &mut self.service {
+            managed.queue.transmits_until(end);
         }
-        self.last_time
+        end
+    }
+
+    /// What could be transmitted from `from` until `to`.
+    pub fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+        self.rate.capacity(from, to)
     }
 
     /// Whether the wire loses a packet that leaves the transmitter at `departure`.

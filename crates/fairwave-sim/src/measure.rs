@@ -99,6 +99,8 @@ pub struct LinkMeasure {
     pub dropped_steady: u64,
     /// Transmitted and lost on the wire.
     pub lost: u64,
+    /// Transmitted by the end and then still on the wire.
+    pub on_wire: u64,
 }
 
 impl LinkMeasure {

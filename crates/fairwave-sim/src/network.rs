@@ -1,12 +1,11 @@
 //! What a plan becomes before it runs: links, routes in one flat array, and which hops need no event of their own.
 
-use fairwave_core::packet::Class;
 use fairwave_core::units::Span;
 use fairwave_scenario::plan::Plan;
 
 use crate::error::RunError;
 use crate::event::MAX_INDEX;
-use crate::link::{Link, Service};
+use crate::link::Link;
 use crate::measure::Window;
 
 /// Links and the routes over them.
@@ -143,14 +142,5 @@ impl Network {
             }
         }
         plan.flows.iter().map(|flow| allowed[flow.to]).collect()
-    }
-
-    /// Packets of a class that wait in managed queues.
-    pub fn waiting(&self, class: Class) -> u64 {
-        let waiting = |link: &Link| match &link.service {
-            Service::Managed(managed) => u64::from(managed.queue.class_packets(class)),
-            Service::Fifo(_) => 0,
-        };
-        self.links.iter().map(waiting).sum()
     }
 }

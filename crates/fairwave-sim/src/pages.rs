@@ -2,7 +2,7 @@
 //! are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there are, however
 //! unevenly they come to the lists.
 
-use crate::calendar::Entry;
+use crate::entry::Entry;
 
 /// Entries of a page.
 const PAGE: usize = 4;

@@ -1,55 +1,41 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
-use std::sync::Arc;
-
-use fairwave_core::packet::{Class, FlowId, Packet};
-use fairwave_core::quality::playback::Playback;
-use fairwave_core::traffic::{Activity, Source, TrafficSource};
-use fairwave_core::transport::{
-    FlowContext, Output, Prepared, Receiver, ReceiverView, Sender, SenderView, TransportConfig,
-};
+use fairwave_core::packet::Packet;
+use fairwave_core::traffic::TrafficSource;
+use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
-use crate::calendar::{END, Entry, EventQueue, Transit};
-use crate::classes;
-use crate::ends::{Receiving, Sending};
+use crate::books::{Books, UnderWay};
+use crate::calendar::EventQueue;
+use crate::collect::{self, Recorded, Sample};
+use crate::ends::{Ends, Receiving, Sending};
+use crate::entry::{END, Transit};
 use crate::error::RunError;
 use crate::event::{Event, Kind};
 use crate::link::Service;
-use crate::look_ahead::CROWD;
-use crate::measure::{Bins, FlowMeasure, Window};
+use crate::look_ahead;
+use crate::measure::Window;
 use crate::network::Network;
-use crate::result::{self, RunResult};
-use crate::unit_log::UnitLog;
+use crate::result::RunResult;
 
-/// A sample of a sender's view.
-pub(crate) struct Sample {
-    pub flow: usize,
-    pub at: Instant,
-    pub view: SenderView,
-    pub receiver: ReceiverView,
-}
-
-pub(crate) struct Simulation<'p> {
-    pub plan: &'p Plan,
-    pub window: Window,
-    pub network: Network,
-    pub sending: Vec<Sending>,
-    pub receiving: Vec<Receiving>,
-    pub samples: Vec<Sample>,
-    pub events: EventQueue,
+struct Simulation<'p> {
+    plan: &'p Plan,
+    window: Window,
+    network: Network,
+    sending: Vec<Sending>,
+    receiving: Vec<Receiving>,
+    samples: Vec<Sample>,
+    events: EventQueue,
     /// Of senders.
     out: Output,
     /// Of receivers, which may be called while a sender's packets are on their way.
     answer: Output,
-    /// Packets under way whose next happening lies beyond the end.
-    beyond_end: [u64; 3],
-    /// Feedback packets that reached their senders.
-    feedback_arrived: [u64; 3],
-    pub events_handled: u64,
+    /// Of each flow, packets whose next happening lies beyond the end.
+    under_way: Vec<UnderWay>,
+    events_handled: u64,
     /// There is more of everything than a cache holds.
-    pub crowded: bool,
+    looks_ahead: bool,
 }
 
 /// Executes a plan.
@@ -61,79 +47,30 @@ pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
 }
 
 impl<'p> Simulation<'p> {
-    pub fn new(plan: &'p Plan) -> Result<Self, RunError> {
+    fn new(plan: &'p Plan) -> Result<Self, RunError> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let network = Network::new(plan, window)?;
-        let (mut sending, mut receiving) = (Vec::with_capacity(plan.flows.len()), Vec::with_capacity(plan.flows.len()));
-        let mut reactive = Vec::with_capacity(plan.flows.len());
-        let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
-        for (index, flow) in plan.flows.iter().enumerate() {
-            let refused = |error| RunError::Config { place: flow.name.clone(), error };
-            let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
-            let mut source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
-            let bulk = flow.traffic.is_bulk();
-            let (class, layers) = (flow.class, flow.traffic.layers());
-            let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
-            let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
-            let prepared = match &latest {
-                // Flows of a group share their configuration.
-                Some((config, prepared)) if Arc::ptr_eq(config, &flow.transport) => prepared,
-                _ => &latest.insert((&flow.transport, flow.transport.prepare().map_err(refused)?)).1,
-            };
-            let (sender, receiver) = prepared.endpoints(context, stream).map_err(refused)?;
-            reactive.push(receiver.is_reactive());
-            let activity = match bulk {
-                true => Sending::next_activity(&mut source, flow.stop),
-                false => Some(Activity { from: flow.start, until: flow.stop }),
-            };
-            let mut side = Sending {
-                sender,
-                scheduled: Instant::NEVER,
-                application_at: Instant::NEVER,
-                packets_sent: 0,
-                wire_sent: 0,
-                next_unit: source.next_unit(),
-                source: Box::new(source),
-                activity,
-                active: false,
-                stop: flow.stop,
-            };
-            side.ask_application();
-            sending.push(side);
-            let playback = (flow.playback.as_ref())
-                .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
-                .transpose()?;
-            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback);
-            receiving.push(Receiving {
-                receiver,
-                scheduled: Instant::NEVER,
-                ahead_of_time: false,
-                logged: !bulk,
-                measure,
-                units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
-                judge: matches!(*flow.transport, TransportConfig::Dvrc(_)).then(Box::default),
-            });
-        }
+        let Ends { sending, mut receiving } = Ends::of_flows(plan, window)?;
+        let reactive: Vec<bool> = receiving.iter().map(|end| end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
         for (receiving, ahead) in receiving.iter_mut().zip(ahead) {
             receiving.ahead_of_time = ahead;
         }
-        let crowded = plan.flows.len() > CROWD;
+        let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
         let mut simulation = Simulation {
             plan,
             window,
-            events: EventQueue::new(crowded),
+            events: EventQueue::new(looks_ahead),
             network,
             sending,
             receiving,
             samples: Vec::new(),
             out: Output::default(),
             answer: Output::default(),
-            beyond_end: [0; 3],
-            feedback_arrived: [0; 3],
+            under_way: vec![UnderWay::default(); plan.flows.len()],
             events_handled: 0,
-            crowded,
+            looks_ahead,
         };
         for flow in 0..simulation.sending.len() {
             simulation.arm_sender(flow, Instant::ZERO);
@@ -144,22 +81,35 @@ impl<'p> Simulation<'p> {
         Ok(simulation)
     }
 
-    /// Runs to the end, checks the books and collects what there is to tell.
-    pub fn finish(mut self) -> Result<RunResult, RunError> {
+    /// Runs to the end, collects what there is to tell and checks the books.
+    fn finish(mut self) -> Result<RunResult, RunError> {
         self.run_until_end()?;
-        self.network.account_for_queues(self.window);
-        self.read_to_the_end();
-        self.check_conservation()?;
-        Ok(result::collect(&self))
+        let recorded = Recorded {
+            plan: self.plan,
+            window: self.window,
+            links: &self.network.links,
+            sending: &self.sending,
+            receiving: &self.receiving,
+            samples: &self.samples,
+            events: self.events_handled,
+        };
+        let result = collect::collect(&recorded);
+        self.into_books().check()?;
+        Ok(result)
+    }
+
+    fn into_books(self) -> Books<'p> {
+        let Simulation { plan, window, network, sending, receiving, under_way, .. } = self;
+        Books { plan, end: window.end, links: network.links, sending, receiving, under_way }
     }
 
     fn run_until_end(&mut self) -> Result<(), RunError> {
         let mut now = Instant::ZERO;
         loop {
-            if self.crowded {
-                self.look_ahead();
+            if self.looks_ahead && self.events.new_day() {
+                look_ahead::fetch(&self.events, &self.network, &self.sending, &self.receiving);
             }
-            let Some((event, place)) = self.events.pop_until(self.window.end) else { return Ok(()) };
+            let Some((event, place)) = self.events.pop_until(self.window.end) else { break };
             if event.at < now {
                 return Err(RunError::Invariant {
                     law: "time never runs back",
@@ -180,6 +130,9 @@ impl<'p> Simulation<'p> {
                 Kind::Sample => self.sample(now),
             }
         }
+        self.network.account_for_queues(self.window);
+        self.read_to_the_end();
+        Ok(())
     }
 
     /// A packet has reached the far end of a link.
@@ -189,7 +142,7 @@ impl<'p> Simulation<'p> {
         let flow = packet.flow.0 as usize;
         match *next {
             END if packet.feedback => {
-                self.feedback_arrived[packet.class as usize] += 1;
+                self.sending[flow].feedback_arrived += 1;
                 self.sending[flow].sender.on_packet(now, packet, &mut self.out);
                 self.send(flow, now);
                 self.arm_sender(flow, now);
@@ -205,13 +158,8 @@ impl<'p> Simulation<'p> {
     /// A packet arrives at a link at `at` and goes as far as can be told without another event.
     fn forward(&mut self, mut link: usize, packet: &Packet, mut hop: u16, mut at: Instant) {
         loop {
-            if at > self.window.end {
-                self.beyond_end[packet.class as usize] += 1;
-                return;
-            }
             let here = &mut self.network.links[link];
             here.measure.arrived(at, self.window);
-            let time = here.transmission_time(packet);
             let start = if here.passes_at_once(at) {
                 at
             } else {
@@ -232,7 +180,7 @@ impl<'p> Simulation<'p> {
                     }
                 }
             };
-            here.free = start + time;
+            here.transmit(start, packet);
             match self.leave(link, packet, hop, start > at) {
                 Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
                 None => return,
@@ -241,7 +189,7 @@ impl<'p> Simulation<'p> {
     }
 
     /// A packet leaves a link's transmitter at the time for which it is taken (`free`). Answers with the next link and
-    /// the arrival there if that can be crossed at once; else the packet has been put where it belongs. `waited` says that
+    /// the arrival there, which lies within the run, if that can be crossed at once; else the packet has been put where it belongs. `waited` says that
     /// it stood in this link's queue.
     #[inline]
     fn leave(&mut self, link: usize, packet: &Packet, hop: u16, waited: bool) -> Option<(usize, Instant)> {
@@ -256,22 +204,21 @@ impl<'p> Simulation<'p> {
                 }
                 self.receiving[packet.flow.0 as usize].lose(packet, false);
             } else {
-                self.beyond_end[packet.class as usize] += 1;
+                self.under_way[packet.flow.0 as usize].add(packet);
             }
             return None;
         }
         let arrival = here.far_end(departure);
         let flow = packet.flow.0 as usize;
+        if arrival > self.window.end {
+            here.measure.on_wire += u64::from(counts);
+            self.under_way[flow].add(packet);
+            return None;
+        }
         let next = self.network.route(flow, packet.feedback, hop + 1);
         match next {
             Some(next) if self.network.links[next].fed_in_order => return Some((next, arrival)),
-            None if !packet.feedback && self.receiving[flow].ahead_of_time => {
-                if arrival > self.window.end {
-                    self.beyond_end[packet.class as usize] += 1;
-                } else {
-                    self.receive(flow, packet, arrival);
-                }
-            }
+            None if !packet.feedback && self.receiving[flow].ahead_of_time => self.receive(flow, packet, arrival),
             _ => {
                 let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
                 let next = next.map_or(END, |next| next as u32);
@@ -325,7 +272,7 @@ impl<'p> Simulation<'p> {
         }
         if let Some(packet) = &begun {
             managed.classes.served(packet, managed.queue.waited_since(), now);
-            here.free = now + here.transmission_time(packet);
+            here.transmit(now, packet);
         }
         let here = &mut self.network.links[link];
         let Service::Managed(managed) = &mut here.service else { return };
@@ -492,37 +439,7 @@ impl<'p> Simulation<'p> {
             }
         }
     }
-
-    /// Of each class: packets sent = arrived + dropped + lost + in flight, data and feedback together.
-    fn check_conservation(&self) -> Result<(), RunError> {
-        for (plan, link) in self.plan.links.iter().zip(&self.network.links) {
-            classes::check(&plan.name, link)?;
-        }
-        let mut on_their_way = [0; 3];
-        for transit in self.events.iter().filter_map(Entry::arrival) {
-            on_their_way[transit.packet.class as usize] += 1;
-        }
-        for class in Class::ALL {
-            let of_class = || {
-                (self.plan.flows.iter().zip(&self.sending).zip(&self.receiving))
-                    .filter(move |((plan, _), _)| plan.class == class)
-                    .map(|((_, sending), receiving)| (sending, &receiving.measure))
-            };
-            let sent: u64 = of_class().map(|(sending, measure)| sending.packets_sent + measure.feedback_sent).sum();
-            let ended = of_class()
-                .map(|(_, measure)| measure.packets_arrived + measure.dropped + measure.lost + measure.feedback_missing)
-                .sum::<u64>()
-                + self.feedback_arrived[class as usize];
-            let in_flight =
-                self.beyond_end[class as usize] + on_their_way[class as usize] + self.network.waiting(class);
-            if sent != ended + in_flight {
-                return Err(RunError::Invariant {
-                    law: "sent = arrived + dropped + lost + in flight, per class",
-                    place: format!("the sum over all flows of class {}", classes::class_name(class)),
-                    found: format!("{sent} sent, {ended} ended, {in_flight} in flight"),
-                });
-            }
-        }
-        Ok(())
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,10 +103,10 @@ proptest! {
         };
         // Every flow may fill its first link with the smallest packets; what that would cost is skipped, not attempted.
         let seconds = plan.duration.seconds();
-        let packets: f64 = (plan.links.iter()).map(|link| link.rate.bits_per_second() as f64 * seconds / 8.0 / 500.0).sum();
+        let packets: f64 = (plan.links.iter()).map(|link| link.direction.rate.nominal().bits_per_second() as f64 * seconds / 8.0 / 500.0).sum();
         let busy: f64 = (plan.flows.iter())
             .filter_map(|flow| plan.links.get(*flow.forward.first()?))
-            .map(|link| link.rate.bits_per_second() as f64 * seconds / 8.0 / 500.0)
+            .map(|link| link.direction.rate.nominal().bits_per_second() as f64 * seconds / 8.0 / 500.0)
             .fold(0.0, f64::max);
         prop_assume!(seconds <= 1.0 && packets.min(busy * plan.flows.len() as f64) < 50.0 * MOST_PACKETS && busy < MOST_PACKETS);
         match (run(&plan), run(&plan)) {

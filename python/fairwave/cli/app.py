@@ -125,7 +125,7 @@ def study(
 def list_(
     what: Annotated[
         Optional[str],
-        typer.Argument(help="transports, queues, losses, traffic, presets, measures or studies."),
+        typer.Argument(help="transports, queues, losses, rates, traffic, presets, measures or studies."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -66,6 +66,10 @@ def _link(link: dict[str, Any]) -> NsLink:
     loss = link["loss"]
     if loss["model"] not in ("none", "bernoulli"):
         raise NotInNs2Error(f"{link['name']}: loss model `{loss['model']}` is not compared; use `bernoulli`")
+    if link["rate"]["law"] != "constant":
+        raise NotInNs2Error(
+            f"{link['name']}: link rate `{link['rate']['law']}` is not compared; use `constant`"
+        )
     return NsLink(
         source=link["from"],
         target=link["to"],

@@ -305,6 +305,12 @@ impl Queue {
         packet
     }
 
+    /// The transmission of the packet that [`Queue::depart`] returned last ends at `free`. To be told by a link whose rate is
+    /// not always the one that the queue was made with.
+    pub fn transmits_until(&mut self, free: Instant) {
+        self.free_from = free;
+    }
+
     /// Since when the packet had waited that [`Queue::depart`] returned last.
     pub fn waited_since(&self) -> Instant {
         self.buffer.last_served()

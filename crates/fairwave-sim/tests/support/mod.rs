@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use fairwave_core::link::Direction;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::queue::{Capacity, QueueConfig};
@@ -72,10 +73,12 @@ impl Dumbbell {
                 name: format!("{}>{}", plan.nodes[from], plan.nodes[to]),
                 from,
                 to,
-                rate: if bottleneck { self.bottleneck } else { self.access },
-                delay: if bottleneck { self.bottleneck_delay } else { self.access_delay },
-                queue: if bottleneck { self.queue.clone() } else { wide.clone() },
-                loss: if bottleneck && from == 0 { self.loss.clone() } else { LossConfig::default() },
+                direction: Direction {
+                    rate: if bottleneck { self.bottleneck } else { self.access }.into(),
+                    delay: if bottleneck { self.bottleneck_delay } else { self.access_delay },
+                    queue: if bottleneck { self.queue.clone() } else { wide.clone() },
+                    loss: if bottleneck && from == 0 { self.loss.clone() } else { LossConfig::default() },
+                },
             });
             plan.links.len() - 1
         };

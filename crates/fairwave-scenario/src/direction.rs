@@ -1,0 +1,154 @@
+//! What a scenario says of a link's two directions. Whatever is left out comes from elsewhere: from the other direction, from a
+//! preset, or from the defaults.
+
+use fairwave_core::loss::LossConfig;
+use fairwave_core::queue::QueueConfig;
+use fairwave_core::units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::Written;
+use crate::rate::WrittenRate;
+use crate::values::Varied;
+
+/// A table of the language that has the keys of a direction beside its own. (serde's `flatten` would know neither the
+/// place of a mistake nor the keys that are allowed.)
+macro_rules! table_with_direction {
+    (
+        $(#[$about:meta])* $visibility:vis struct $Table:ident { $($before:tt)* } and { $($after:tt)* }
+    ) => {
+        $(#[$about])*
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        $visibility struct $Table {
+            $($before)*
+            /// Rate at which bytes on the wire are sent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub rate: Option<$crate::rate::WrittenRate>,
+            /// Propagation delay.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub delay: Option<$crate::values::Varied<fairwave_core::units::Span>>,
+            /// Where packets wait before the link; drop-tail of one bandwidth-delay product and at least 50 packets if
+            /// nothing says otherwise.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub queue: Option<$crate::law::Written<fairwave_core::queue::QueueConfig>>,
+            /// How it loses packets; not at all if nothing says otherwise.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub loss: Option<$crate::law::Written<fairwave_core::loss::LossConfig>>,
+            $($after)*
+        }
+    };
+}
+pub(crate) use table_with_direction;
+
+table_with_direction! {
+    /// One direction of a link, as far as it is written.
+    #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+    pub struct Direction {} and {}
+}
+
+impl Direction {
+    /// This direction, with what it leaves out taken from `base`.
+    pub fn or(&self, base: &Direction) -> Direction {
+        let (own, base) = (self.clone(), base.clone());
+        Direction {
+            rate: own.rate.or(base.rate),
+            delay: own.delay.or(base.delay),
+            queue: own.queue.or(base.queue),
+            loss: own.loss.or(base.loss),
+        }
+    }
+
+    /// With all parameters of its laws, so that what means the same is written the same.
+    pub(crate) fn spelled_out(&self) -> Direction {
+        Direction {
+            rate: self.rate.as_ref().map(WrittenRate::spelled_out),
+            delay: self.delay,
+            queue: self.queue.as_ref().map(Written::spelled_out),
+            loss: self.loss.as_ref().map(Written::spelled_out),
+        }
+    }
+
+    /// The same without what says no more than the defaults of a link.
+    pub(crate) fn without_defaults(self) -> Direction {
+        fn unless_default<T: Default + PartialEq>(value: Option<T>) -> Option<T> {
+            value.filter(|value| *value != T::default())
+        }
+        Direction { queue: unless_default(self.queue), loss: unless_default(self.loss), ..self }
+    }
+
+    /// The queue that is written, or the default.
+    pub(crate) fn queue(&self) -> Written<QueueConfig> {
+        self.queue.clone().unwrap_or_default()
+    }
+
+    /// The loss model that is written, or the default.
+    pub(crate) fn loss(&self) -> Written<LossConfig> {
+        self.loss.clone().unwrap_or_default()
+    }
+
+    /// The delay that is written; none is no delay.
+    pub(crate) fn delay(&self) -> Varied<Span> {
+        self.delay.unwrap_or(Varied::Fixed(Span::ZERO))
+    }
+}
+
+/// What is said of a link: its direction there, and where the direction back differs from it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "LinkSpecTable")]
+#[schemars(with = "LinkSpecTable")]
+pub struct LinkSpec {
+    /// The direction there, which is also the direction back as far as that does not say otherwise.
+    #[serde(flatten)]
+    pub there: Direction,
+    /// Where the direction back differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Direction>,
+}
+
+table_with_direction! {
+    /// What a preset topology says of a link; whatever is left out comes from the preset.
+    #[derive(Deserialize, JsonSchema)]
+    #[schemars(rename = "LinkSpec")]
+    struct LinkSpecTable {} and {
+        /// Where the direction back differs.
+        #[serde(default)]
+        reverse: Option<Direction>,
+    }
+}
+
+impl From<LinkSpecTable> for LinkSpec {
+    fn from(LinkSpecTable { rate, delay, queue, loss, reverse }: LinkSpecTable) -> Self {
+        LinkSpec { there: Direction { rate, delay, queue, loss }, reverse }
+    }
+}
+
+impl From<Direction> for LinkSpec {
+    /// The same in both directions.
+    fn from(there: Direction) -> Self {
+        LinkSpec { there, reverse: None }
+    }
+}
+
+impl LinkSpec {
+    /// This specification, with what it leaves out taken from `base`.
+    pub fn or(&self, base: &LinkSpec) -> LinkSpec {
+        let reverse = match (&self.reverse, &base.reverse) {
+            (Some(own), Some(base)) => Some(own.or(base)),
+            (own, base) => own.clone().or_else(|| base.clone()),
+        };
+        LinkSpec { there: self.there.or(&base.there), reverse }
+    }
+
+    /// The direction there, or the one back, complete as far as anything is written.
+    pub(crate) fn direction(&self, back: bool) -> Direction {
+        match self.reverse.as_ref().filter(|_| back) {
+            Some(reverse) => reverse.or(&self.there),
+            None => self.there.clone(),
+        }
+    }
+
+    /// With all parameters of its laws, so that what means the same is written the same.
+    pub(crate) fn spelled_out(&self) -> LinkSpec {
+        LinkSpec { there: self.there.spelled_out(), reverse: self.reverse.as_ref().map(Direction::spelled_out) }
+    }
+}

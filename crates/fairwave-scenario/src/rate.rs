@@ -1,0 +1,104 @@
+//! A link's rate as it is written: `"10 Mb/s"`, a range over which a template's links are spread, or a rate law's table.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use fairwave_core::link::RateConfig;
+use fairwave_core::units::Rate;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::law::{Law, Written};
+use crate::values::Varied;
+
+/// A link's rate as it is written.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum WrittenRate {
+    /// A constant rate, the same for all links of a template or spread over them.
+    Constant(Varied<Rate>),
+    /// By a law: `{ law = "…", … }`.
+    Law(Written<RateConfig>),
+}
+
+impl From<Rate> for WrittenRate {
+    fn from(rate: Rate) -> Self {
+        WrittenRate::Constant(Varied::Fixed(rate))
+    }
+}
+
+impl WrittenRate {
+    /// What the links of a template have by which they are reckoned: a law's nominal rate; 0 for one that cannot be told.
+    pub fn nominal(&self) -> Varied<Rate> {
+        match self {
+            WrittenRate::Constant(rate) => *rate,
+            WrittenRate::Law(law) => {
+                Varied::Fixed(law.resolve(|_| ()).map_or(Rate::default(), |config| config.nominal()))
+            }
+        }
+    }
+
+    /// The law's own configuration; none for constant rates, which members of a template may each have their own of.
+    ///
+    /// # Errors
+    /// A table that the law does not know.
+    pub(crate) fn law(&self) -> Result<Option<RateConfig>, serde_json::Error> {
+        match self {
+            WrittenRate::Constant(_) => Ok(None),
+            WrittenRate::Law(law) => law.resolve(|_| ()).map(Some),
+        }
+    }
+
+    /// So that what means the same is written the same: with all the law's parameters, and a constant rate as itself.
+    pub(crate) fn spelled_out(&self) -> Self {
+        match self {
+            WrittenRate::Law(law) => match law.resolve(|_| ()) {
+                Ok(RateConfig::Constant(constant)) => constant.rate.into(),
+                _ => WrittenRate::Law(law.spelled_out()),
+            },
+            constant => constant.clone(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Forms;
+        impl<'de> Visitor<'de> for Forms {
+            type Value = WrittenRate;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text with a unit, or a table { from, to, spread } or { law, … }")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<WrittenRate, E> {
+                Rate::deserialize(StrDeserializer::new(text)).map(WrittenRate::from)
+            }
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<WrittenRate, M::Error> {
+                let table = Map::<String, Value>::deserialize(MapAccessDeserializer::new(map))?;
+                let named = table.contains_key(<RateConfig as Law>::TAG);
+                let table = Value::Object(table);
+                if named {
+                    serde_json::from_value(table).map(WrittenRate::Law).map_err(M::Error::custom)
+                } else {
+                    serde_json::from_value(table).map(WrittenRate::Constant).map_err(M::Error::custom)
+                }
+            }
+        }
+        deserializer.deserialize_any(Forms)
+    }
+}
+
+impl JsonSchema for WrittenRate {
+    fn schema_name() -> Cow<'static, str> {
+        "WrittenRate".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "One rate for all, a range over which it is spread, or a rate law.",
+            "anyOf": [generator.subschema_for::<Varied<Rate>>(), generator.subschema_for::<RateConfig>()],
+        })
+    }
+}

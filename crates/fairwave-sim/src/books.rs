@@ -1,0 +1,201 @@
+//! The books of a run: every packet that was made is somewhere when the run ends.
+//!
+//! Three laws, reconciled once at the end from what was counted on the way:
+//!
+//! 1. each link: arrived = departed + dropped + waiting + in transmission, and of those that departed no more were lost or
+//!    are on the wire than departed;
+//! 2. each node: what the links into it handed on (departed − lost − on the wire) and its flows' ends sent is what the
+//!    links out of it and its flows' ends received;
+//! 3. each flow, data and feedback each for itself: sent = arrived + dropped + lost + under way or waiting.
+//!
+//! The terms come from different places: a link's from the link, a flow's from its ends, what waits from the queue itself.
+//! So a packet that is lost sight of, made from nothing or counted twice upsets at least one of them.
+
+use fairwave_core::packet::Packet;
+use fairwave_core::units::Instant;
+use fairwave_scenario::plan::{LinkPlan, Plan};
+
+use crate::classes;
+use crate::ends::{Receiving, Sending};
+use crate::error::RunError;
+use crate::link::{Link, Service};
+
+/// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UnderWay {
+    data: u32,
+    feedback: u32,
+}
+
+impl UnderWay {
+    /// One more.
+    pub fn add(&mut self, packet: &Packet) {
+        *(if packet.feedback { &mut self.feedback } else { &mut self.data }) += 1;
+    }
+}
+
+/// A run that has ended.
+pub(crate) struct Books<'p> {
+    pub plan: &'p Plan,
+    pub end: Instant,
+    pub links: Vec<Link>,
+    pub sending: Vec<Sending>,
+    pub receiving: Vec<Receiving>,
+    /// Of each flow; what waits in managed queues is added here.
+    pub under_way: Vec<UnderWay>,
+}
+
+impl Books<'_> {
+    /// Reconciles everything; the queues are emptied for it.
+    ///
+    /// # Errors
+    /// The first law that does not hold, where, and with which numbers.
+    pub fn check(mut self) -> Result<(), RunError> {
+        for (plan, link) in self.plan.links.iter().zip(&mut self.links) {
+            check_link(plan, link, self.end)?;
+            empty(plan, link, self.end, &mut self.under_way)?;
+        }
+        self.check_flows()?;
+        self.check_nodes()
+    }
+
+    fn check_flows(&self) -> Result<(), RunError> {
+        for (index, plan) in self.plan.flows.iter().enumerate() {
+            let (sending, measure, under_way) =
+                (&self.sending[index], &self.receiving[index].measure, self.under_way[index]);
+            let (arrived, dropped, lost) = (measure.packets_arrived, measure.dropped, measure.lost);
+            if sending.packets_sent != arrived + dropped + lost + u64::from(under_way.data) {
+                return Err(violated(
+                    "sent = arrived + dropped + lost + under way, per flow",
+                    format!("the data of `{}`", plan.name),
+                    format!(
+                        "{} sent, {arrived} arrived, {dropped} dropped, {lost} lost, {} under way",
+                        sending.packets_sent, under_way.data
+                    ),
+                ));
+            }
+            let (arrived, missing) = (sending.feedback_arrived, measure.feedback_missing);
+            if measure.feedback_sent != arrived + missing + u64::from(under_way.feedback) {
+                return Err(violated(
+                    "sent = arrived + dropped + lost + under way, per flow",
+                    format!("the feedback of `{}`", plan.name),
+                    format!(
+                        "{} sent, {arrived} arrived, {missing} dropped or lost, {} under way",
+                        measure.feedback_sent, under_way.feedback
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_nodes(&self) -> Result<(), RunError> {
+        let mut nodes = vec![Node::default(); self.plan.nodes.len()];
+        for (plan, link) in self.plan.links.iter().zip(&self.links) {
+            let measure = &link.measure;
+            nodes[plan.to].handed_on += measure.whole().departures - measure.lost - measure.on_wire;
+            nodes[plan.from].passed_on += measure.whole().arrivals;
+        }
+        for ((plan, sending), receiving) in self.plan.flows.iter().zip(&self.sending).zip(&self.receiving) {
+            let measure = &receiving.measure;
+            let ends = |route: &[usize]| {
+                let link = |place: Option<&usize>| place.and_then(|&link| self.plan.links.get(link));
+                (link(route.first()).map(|link| link.from), link(route.last()).map(|link| link.to))
+            };
+            for (route, sent, arrived) in [
+                (&plan.forward, sending.packets_sent, measure.packets_arrived),
+                (&plan.backward, measure.feedback_sent, sending.feedback_arrived),
+            ] {
+                if let (Some(from), Some(to)) = ends(route) {
+                    nodes[from].sent += sent;
+                    nodes[to].received += arrived;
+                }
+            }
+        }
+        for (name, node) in self.plan.nodes.iter().zip(nodes) {
+            let Node { handed_on, sent, passed_on, received } = node;
+            if handed_on + sent != passed_on + received {
+                let of = |names: &mut dyn Iterator<Item = &LinkPlan>| {
+                    names.take(4).map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ")
+                };
+                let at = |link: &&LinkPlan, end: usize| self.plan.nodes.get(end) == Some(name) && !link.name.is_empty();
+                return Err(violated(
+                    "handed on by links + sent by flows = arrived at links + received by flows, per node",
+                    format!("node `{name}`"),
+                    format!(
+                        "{handed_on} handed on ({}), {sent} sent, {passed_on} arrived ({}), {received} received",
+                        of(&mut self.plan.links.iter().filter(|link| at(link, link.to))),
+                        of(&mut self.plan.links.iter().filter(|link| at(link, link.from))),
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What came to a node and what left it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    handed_on: u64,
+    sent: u64,
+    passed_on: u64,
+    received: u64,
+}
+
+fn violated(law: &'static str, place: String, found: String) -> RunError {
+    RunError::Invariant { law, place, found }
+}
+
+fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError> {
+    let (measure, whole) = (&link.measure, link.measure.whole());
+    let (dropped, waiting) = (measure.dropped_in_all(), link.waiting_at(end));
+    let in_transmission = u64::from(link.free > end);
+    if whole.arrivals != whole.departures + dropped + waiting + in_transmission {
+        return Err(violated(
+            "arrived = departed + dropped + waiting + in transmission, per link",
+            format!("link `{}`", plan.name),
+            format!(
+                "{} arrived, {} departed, {dropped} dropped, {waiting} waiting, {in_transmission} in transmission",
+                whole.arrivals, whole.departures
+            ),
+        ));
+    }
+    if whole.departures < measure.lost + measure.on_wire {
+        return Err(violated(
+            "departed = lost + on the wire + handed on, per link",
+            format!("link `{}`", plan.name),
+            format!("{} departed, {} lost, {} on the wire", whole.departures, measure.lost, measure.on_wire),
+        ));
+    }
+    match &link.service {
+        Service::Managed(managed) => classes::check(&plan.name, &managed.queue, &managed.classes),
+        Service::Fifo(_) => Ok(()),
+    }
+}
+
+/// Takes what waits out of a managed queue, as its discipline gives it or drops it, and counts it for its flows.
+fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [UnderWay]) -> Result<(), RunError> {
+    let now = link.free.max(end);
+    let Service::Managed(managed) = &mut link.service else { return Ok(()) };
+    let (counted, mut found) = (u64::from(managed.queue.packets()), 0u64);
+    while managed.queue.packets() > 0 {
+        let given = managed.queue.depart(now, &mut managed.drops);
+        let before = found;
+        for packet in given.into_iter().chain(managed.drops.drain(..).map(|(packet, _)| packet)) {
+            under_way[packet.flow.0 as usize].add(&packet);
+            found += 1;
+        }
+        if found == before {
+            break;
+        }
+    }
+    if found != counted {
+        return Err(violated(
+            "a queue gives what waits in it",
+            format!("link `{}`", plan.name),
+            format!("{counted} waiting, {found} given or dropped when it was emptied"),
+        ));
+    }
+    Ok(())
+}

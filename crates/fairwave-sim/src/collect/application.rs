@@ -1,0 +1,72 @@
+//! What applications and bystanders make of goodput over time: playback, recovery, and what flows get together per bin.
+
+use fairwave_core::quality::playback::PlaybackSuccess;
+use fairwave_core::quality::{fairness, throughput};
+use fairwave_core::units::{Instant, Rate, Span};
+
+use super::recorded::Recorded;
+use crate::result::{PlaybackRow, RecoveryRow, SeriesRow};
+
+/// How often a flow's application found enough to play, if it plays back.
+pub(crate) fn playback(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<PlaybackRow> {
+    let Some(playback) = &run.receiving[flow].measure.playback else { return Vec::new() };
+    let group = &run.plan.groups[run.plan.flows[flow].group];
+    let row = |result: PlaybackSuccess| PlaybackRow {
+        group: group.clone(),
+        flow: index,
+        reading: result.reading.name(),
+        share: result.share,
+        reads: result.reads,
+        success_percent: result.success,
+    };
+    playback.results().map(row).collect()
+}
+
+/// How long a flow took to recover from its interruption, if that is measured.
+pub(crate) fn recovery(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<RecoveryRow> {
+    let plan = &run.plan.flows[flow];
+    let Some(config) = &plan.recovery else { return Vec::new() };
+    let (from, to) = (Instant::ZERO + config.from, Instant::ZERO + config.to);
+    let before = run.bins(flow, plan.start.max(run.window.warmup), from);
+    let sum: u64 = before.iter().map(|rate| rate.bits_per_second()).sum();
+    let full = Rate::from_bits_per_second(sum / (before.len() as u64).max(1));
+    let after = run.bins(flow, to, plan.stop.min(run.window.end));
+    let bin = run.plan.record.bin;
+    let row = |&level: &f64| RecoveryRow {
+        group: run.plan.groups[plan.group].clone(),
+        flow: index,
+        level,
+        full_bps: full.bits_per_second() as f64,
+        recovery_s: throughput::recovery_time(&after, bin, full, level).map_or(f64::NAN, Span::seconds),
+    };
+    config.levels.iter().map(row).collect()
+}
+
+/// Allotted goodput and fairness per bin of the flows that were chosen together. A flow's bin counts towards fairness
+/// when the flow is there during all of it; what arrives counts towards goodput in any case.
+pub(crate) fn allotted(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
+    let bin = run.plan.record.bin;
+    if bin == Span::ZERO {
+        return;
+    }
+    for (name, flows) in &run.plan.record.allotted {
+        let each: Vec<Vec<Rate>> = flows.iter().map(|&flow| run.bins(flow, Instant::ZERO, run.window.end)).collect();
+        for index in 0..each.first().map_or(0, Vec::len) {
+            let (begins, ends) = (Instant::ZERO + bin * index as u64, Instant::ZERO + bin * (index as u64 + 1));
+            let there = |flow: usize| {
+                let plan = &run.plan.flows[flow];
+                plan.start <= begins && plan.stop >= ends
+            };
+            let rate = |bins: &Vec<Rate>| bins.get(index).copied().unwrap_or_default();
+            let present: Vec<Rate> =
+                flows.iter().zip(&each).filter(|(flow, _)| there(**flow)).map(|(_, bins)| rate(bins)).collect();
+            let sum: u64 = each.iter().map(|bins| rate(bins).bits_per_second()).sum();
+            let time_s = ends.seconds();
+            rows.push(SeriesRow { kind: "allotted_goodput_bps", name: name.clone(), time_s, value: sum as f64 });
+            if !present.is_empty() {
+                let value = fairness::jain(&present);
+                rows.push(SeriesRow { kind: "allotted_fairness", name: name.clone(), time_s, value });
+            }
+        }
+    }
+}

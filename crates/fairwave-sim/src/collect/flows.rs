@@ -1,0 +1,108 @@
+//! One flow: what was sent, what became of it, and how good its call or video was.
+
+use fairwave_core::quality::delay::DelaySummary;
+use fairwave_core::quality::playout::call_quality;
+use fairwave_core::transport::Sender;
+use fairwave_core::transport::limited::Limit;
+use fairwave_core::units::{Bytes, Instant, Span};
+use fairwave_scenario::plan::FlowPlan;
+
+use super::recorded::Recorded;
+use super::units::spoken;
+use crate::ends::Receiving;
+use crate::result::FlowRow;
+use crate::unit_log::UnitLog;
+use crate::watched;
+
+/// The row of a flow, which is the `index`-th of its group.
+pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Receiving) -> FlowRow {
+    let plan = &run.plan.flows[flow];
+    let measure = &receiving.measure;
+    let (window, view) = (run.window, run.sending[flow].sender.view());
+    let start = plan.start.min(window.end);
+    let stop = plan.stop.min(window.end);
+    let steady = stop.since(start.max(window.warmup));
+    let limited = |by| view.limited.map_or(f64::NAN, |limited| limited.time(by, window.end).seconds());
+    let per = |payload: u64, span: Span| Bytes::new(payload).per(span).bits_per_second() as f64;
+    let judgements = receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements);
+    let mut row = FlowRow {
+        group: run.plan.groups[plan.group].clone(),
+        flow: index,
+        transport: plan.transport.label(),
+        start_s: start.seconds(),
+        stop_s: stop.seconds(),
+        units_sent: 0,
+        units_received: 0,
+        units_lost: 0,
+        payload_received: measure.payload(),
+        goodput_bps: per(measure.payload(), stop.since(start)),
+        goodput_steady_bps: per(measure.payload_steady, steady),
+        packets_sent: run.sending[flow].packets_sent,
+        packets_retransmitted: view.retransmitted,
+        wire_sent: run.sending[flow].wire_sent,
+        timeouts: view.timeouts,
+        fast_retransmits: view.fast_retransmits,
+        limited_receiver_s: limited(Limit::Receiver),
+        limited_congestion_s: limited(Limit::Congestion),
+        limited_application_s: limited(Limit::Application),
+        dropped: measure.dropped,
+        lost: measure.lost,
+        delay_mean_s: f64::NAN,
+        delay_p50_s: f64::NAN,
+        delay_p95_s: f64::NAN,
+        delay_p99_s: f64::NAN,
+        delay_max_s: f64::NAN,
+        jitter_s: f64::NAN,
+        jitter_max_s: f64::NAN,
+        r_factor: f64::NAN,
+        mos: f64::NAN,
+        late_units: 0,
+        mouth_to_ear_s: f64::NAN,
+        units_skipped: 0,
+        frames: 0,
+        decodable_ratio: f64::NAN,
+        decodable_layers: f64::NAN,
+        congestion_as_congestion: judgements.congestion_as_congestion,
+        congestion_as_random: judgements.congestion_as_random,
+        random_as_congestion: judgements.random_as_congestion,
+        random_as_random: judgements.random_as_random,
+    };
+    if let Some(log) = &receiving.units {
+        describe_units(&mut row, log);
+        rate_call(&mut row, log, plan);
+        if let Some(frames) = plan.traffic.frames() {
+            let watched = watched::decodability(log, &frames, run.window.end);
+            row.frames = watched.frames;
+            row.decodable_ratio = watched.ratio();
+            row.decodable_layers = watched.mean_layers();
+        }
+    }
+    row
+}
+
+fn describe_units(row: &mut FlowRow, log: &UnitLog) {
+    row.units_sent = log.units.len() as u64 - log.skipped;
+    row.units_skipped = log.skipped;
+    row.units_received = log.received;
+    row.units_lost = row.units_sent - row.units_received;
+    row.jitter_s = log.jitter.mean().seconds();
+    row.jitter_max_s = log.jitter.largest().seconds();
+    let received = log.units.iter().filter(|unit| unit.arrived != Instant::NEVER);
+    if let Some(delays) = DelaySummary::of_units(received.map(|unit| (unit.created, unit.arrived))) {
+        row.delay_mean_s = delays.mean.seconds();
+        row.delay_p50_s = delays.p50.seconds();
+        row.delay_p95_s = delays.p95.seconds();
+        row.delay_p99_s = delays.p99.seconds();
+        row.delay_max_s = delays.max.seconds();
+    }
+}
+
+fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
+    let Some((codec, packet_time)) = plan.traffic.call() else { return };
+    if let Some(quality) = call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
+        row.r_factor = quality.rating.r;
+        row.mos = quality.mos;
+        row.late_units = quality.late;
+        row.mouth_to_ear_s = quality.delay.seconds();
+    }
+}

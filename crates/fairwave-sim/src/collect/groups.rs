@@ -1,0 +1,44 @@
+//! The flows of a group together.
+
+use fairwave_core::quality::{fairness, smoothness, throughput};
+use fairwave_core::units::{Bytes, Rate};
+
+use super::recorded::{Recorded, ratio};
+use crate::result::{FlowRow, GroupRow};
+
+/// One row per group.
+pub(crate) fn rows(run: &Recorded<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
+    let rate = |bps: f64| Rate::from_bits_per_second(bps as u64);
+    (run.plan.groups.iter().enumerate())
+        .map(|(index, name)| {
+            let members: Vec<usize> = (0..flows.len()).filter(|&flow| run.plan.flows[flow].group == index).collect();
+            let whole: Vec<Rate> = members.iter().map(|&flow| rate(flows[flow].goodput_bps)).collect();
+            let steady: Vec<Rate> = members.iter().map(|&flow| rate(flows[flow].goodput_steady_bps)).collect();
+            let sum = |count: &dyn Fn(&FlowRow) -> u64| members.iter().map(|&flow| count(&flows[flow])).sum::<u64>();
+            let bins: Vec<Vec<Rate>> = members.iter().map(|&flow| run.steady_bins(flow)).collect();
+            let per_bin: Vec<Vec<Rate>> = (0..bins.first().map_or(0, Vec::len))
+                .map(|bin| bins.iter().filter_map(|flow| flow.get(bin).copied()).collect())
+                .collect();
+            GroupRow {
+                group: name.clone(),
+                flows: members.len() as u64,
+                transport: members.first().map_or_else(String::new, |&flow| flows[flow].transport.clone()),
+                goodput_bps: members.iter().map(|&flow| flows[flow].goodput_bps).sum(),
+                goodput_steady_bps: members.iter().map(|&flow| flows[flow].goodput_steady_bps).sum(),
+                jain: fairness::jain(&whole),
+                jain_steady: fairness::jain(&steady),
+                worst_case_fairness: fairness::worst_case(&steady),
+                short_term_fairness: fairness::short_term(per_bin.iter().map(Vec::as_slice)),
+                cov: smoothness::system_coefficient_of_variation(bins.iter().map(Vec::as_slice)),
+                overhead: throughput::overhead(
+                    Bytes::new(sum(&|row| row.wire_sent)),
+                    Bytes::new(sum(&|row| row.payload_received)),
+                ),
+                dropped_share: ratio(sum(&|row| row.dropped), sum(&|row| row.packets_sent)),
+                lost_share: ratio(sum(&|row| row.lost), sum(&|row| row.packets_sent)),
+                units_sent: sum(&|row| row.units_sent),
+                units_received: sum(&|row| row.units_received),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,56 @@
+//! From what a run has recorded to the tables that it leaves.
+
+mod application;
+mod flows;
+mod groups;
+mod links;
+mod recorded;
+mod series;
+mod units;
+
+pub(crate) use recorded::{Recorded, Sample};
+
+use crate::classes;
+use crate::link::Service;
+use crate::result::{RunResult, TimelinessRow};
+
+/// Every table of a run.
+pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
+    let mut result = RunResult {
+        links: links::rows(run),
+        classes: (run.plan.links.iter().zip(run.links))
+            .flat_map(|(plan, link)| match &link.service {
+                Service::Managed(managed) => classes::rows(&plan.name, &managed.queue, &managed.classes),
+                Service::Fifo(_) => Vec::new(),
+            })
+            .collect(),
+        packet_hops: run.links.iter().map(|link| link.measure.whole().departures).sum(),
+        events: run.events,
+        ..RunResult::default()
+    };
+    let mut index_in_group = vec![0; run.plan.groups.len()];
+    for (flow, receiving) in run.receiving.iter().enumerate() {
+        let group = run.plan.flows[flow].group;
+        result.flows.push(flows::row(run, flow, index_in_group[group], receiving));
+        if let Some(log) = &receiving.units {
+            result.timeliness.extend(log.timeliness.results().map(|timely| TimelinessRow {
+                group: run.plan.groups[group].clone(),
+                flow: index_in_group[group],
+                threshold_s: timely.threshold.seconds(),
+                reading: timely.reading.name(),
+                delayed: timely.delayed,
+                timely: timely.timely,
+            }));
+        }
+        result.playback.extend(application::playback(run, flow, index_in_group[group]));
+        result.recovery.extend(application::recovery(run, flow, index_in_group[group]));
+        index_in_group[group] += 1;
+    }
+    result.groups = groups::rows(run, &result.flows);
+    series::append(run, &mut result.series);
+    for &flow in &run.plan.record.units {
+        let Some(log) = &run.receiving[flow].units else { continue };
+        result.units.extend(units::rows(&run.plan.flows[flow], log));
+    }
+    result
+}

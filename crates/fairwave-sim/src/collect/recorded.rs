@@ -1,0 +1,55 @@
+//! What a run has recorded when its results are collected.
+
+use fairwave_core::quality::smoothness;
+use fairwave_core::transport::{ReceiverView, SenderView};
+use fairwave_core::units::{Bytes, Instant, Rate};
+use fairwave_scenario::plan::Plan;
+
+use crate::ends::{Receiving, Sending};
+use crate::link::Link;
+use crate::measure::{Bins, Window};
+
+/// A sample of a flow's two ends.
+pub(crate) struct Sample {
+    pub flow: usize,
+    pub at: Instant,
+    pub view: SenderView,
+    pub receiver: ReceiverView,
+}
+
+/// Links and flows by index of the plan, as they are when the run has ended.
+pub(crate) struct Recorded<'a> {
+    pub plan: &'a Plan,
+    pub window: Window,
+    pub links: &'a [Link],
+    pub sending: &'a [Sending],
+    pub receiving: &'a [Receiving],
+    pub samples: &'a [Sample],
+    /// Events that were handled.
+    pub events: u64,
+}
+
+impl Recorded<'_> {
+    /// A flow's goodput in the whole bins of the steady part; empty without bins.
+    pub fn steady_bins(&self, flow: usize) -> Vec<Rate> {
+        self.bins(flow, self.window.warmup, self.window.end)
+    }
+
+    /// A flow's goodput in the whole bins between two times; empty without bins.
+    pub fn bins(&self, flow: usize, from: Instant, to: Instant) -> Vec<Rate> {
+        let bin = self.plan.record.bin;
+        let payload: Vec<Bytes> =
+            binned(&self.receiving[flow].measure.payload_in_bin).iter().map(|&bytes| Bytes::new(bytes)).collect();
+        smoothness::rates(&payload, bin, bin, from.since(Instant::ZERO), to.since(Instant::ZERO))
+    }
+}
+
+/// The sums of a series that was asked for, or nothing.
+pub(crate) fn binned(bins: &Option<Box<Bins>>) -> &[u64] {
+    bins.as_ref().map_or(&[], |bins| &bins.sums)
+}
+
+/// A part of a whole; 0 of nothing.
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

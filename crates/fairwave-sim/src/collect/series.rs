@@ -1,0 +1,56 @@
+//! The series that were asked for: queues and goodput per bin, senders over time.
+
+use fairwave_core::units::Span;
+
+use super::application;
+use super::recorded::{Recorded, binned};
+use crate::result::SeriesRow;
+
+/// Appends every series.
+pub(crate) fn append(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
+    let record = &run.plan.record;
+    if record.bin > Span::ZERO {
+        let bin = record.bin.seconds();
+        let whole_bins = (run.window.end.nanos() / record.bin.nanos()) as usize;
+        for &link in &record.queues {
+            let waited = binned(&run.links[link].measure.waited_in_bin);
+            rows.extend(waited.iter().take(whole_bins).enumerate().map(|(i, nanos)| SeriesRow {
+                kind: "queue_packets",
+                name: run.plan.links[link].name.clone(),
+                time_s: bin * (i + 1) as f64,
+                value: *nanos as f64 / record.bin.nanos() as f64,
+            }));
+        }
+        for &flow in &record.goodput {
+            let (plan, receiving) = (&run.plan.flows[flow], &run.receiving[flow]);
+            rows.extend(binned(&receiving.measure.payload_in_bin).iter().take(whole_bins).enumerate().map(
+                |(i, bytes)| SeriesRow {
+                    kind: "goodput_bps",
+                    name: plan.name.clone(),
+                    time_s: bin * (i + 1) as f64,
+                    value: *bytes as f64 * 8.0 / bin,
+                },
+            ));
+        }
+    }
+    application::allotted(run, rows);
+    for sample in run.samples {
+        let view = &sample.view;
+        let values = [
+            ("window", view.window),
+            ("ssthresh", view.slow_start_threshold),
+            ("srtt_s", view.smoothed_rtt),
+            ("rate_bps", view.rate),
+            ("estimate", view.estimate),
+            ("layers", view.layers),
+            ("receive_bps", sample.receiver.receive_rate),
+            ("bound_bps", sample.receiver.bound),
+        ];
+        rows.extend(values.into_iter().filter(|(_, value)| value.is_finite()).map(|(kind, value)| SeriesRow {
+            kind,
+            name: run.plan.flows[sample.flow].name.clone(),
+            time_s: sample.at.seconds(),
+            value,
+        }));
+    }
+}

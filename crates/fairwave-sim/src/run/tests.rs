@@ -1,0 +1,134 @@
+//! That looking ahead changes nothing, and that the books balance and tell when they do not.
+
+use fairwave_core::random::Seed;
+use fairwave_scenario::Scenario;
+
+use super::*;
+use crate::link::Link;
+
+const CONTESTED: &str = r#"
+name = "contested"
+duration = "3 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "5 Mb/s", delay = "10 ms", queue = { discipline = "drop-tail", capacity = { packets = 20 } } }
+access = { rate = "20 Mb/s", delay = "2 ms" }
+[[flow]]
+name = "data"
+count = 12
+transport = "tcp/sack"
+traffic = "bulk"
+[[flow]]
+name = "voice"
+count = 4
+transport = "udp"
+traffic = "voice"
+"#;
+
+#[test]
+fn a_run_that_looks_ahead_leaves_what_one_that_does_not_leaves() {
+    let plan = Scenario::from_text(CONTESTED, "contested.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
+    let outcome = |looks_ahead| {
+        let mut simulation = Simulation::new(&plan).expect("a simulation");
+        simulation.looks_ahead = looks_ahead;
+        simulation.finish().expect("a run").digest().expect("a digest")
+    };
+    assert_eq!(outcome(true), outcome(false));
+}
+
+/// Overloaded queues of both kinds, a wire that loses, traffic in both directions, and an end amid it all.
+const BUSY: &str = r#"
+name = "busy"
+duration = "2 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "600 kb/s", delay = "40 ms", loss = { model = "bernoulli", rate = 0.02 }, queue = QUEUE }
+[[flow]]
+name = "data"
+count = 3
+transport = "tcp/sack"
+traffic = "bulk"
+[[flow]]
+name = "back"
+path = "reverse"
+transport = "tcp/reno"
+traffic = "bulk"
+[[flow]]
+name = "flood"
+transport = "udp"
+traffic = { kind = "cbr", rate = "500 kb/s" }
+"#;
+const FIFO: &str = r#"{ discipline = "drop-tail", capacity = { packets = 10 } }"#;
+const MANAGED: &str = r#"{ discipline = "red", capacity = { packets = 10 }, victim = "front" }"#;
+
+/// What the check says of the books of a busy run after `forge` has been at them.
+fn verdict(queue: &str, forge: impl FnOnce(&mut Books<'_>)) -> Result<(), RunError> {
+    let text = BUSY.replace("QUEUE", queue);
+    let plan = Scenario::from_text(&text, "busy.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
+    let mut simulation = Simulation::new(&plan).expect("a simulation");
+    simulation.run_until_end().expect("a run");
+    let mut books = simulation.into_books();
+    forge(&mut books);
+    books.check()
+}
+
+fn bottleneck<'a>(books: &'a mut Books<'_>) -> &'a mut Link {
+    let place = books.plan.links.iter().position(|link| link.name == "r1>r2").expect("the bottleneck");
+    &mut books.links[place]
+}
+
+#[test]
+fn the_books_of_a_run_balance_with_packets_in_every_place_where_one_can_be() {
+    for queue in [FIFO, MANAGED] {
+        let whole = verdict(queue, |books| {
+            let end = books.end;
+            let link = bottleneck(books);
+            assert!(link.waiting_at(end) > 0 && link.free > end, "some wait, one is being transmitted");
+            assert!(link.measure.on_wire > 0 && link.measure.lost > 0 && link.measure.dropped_in_all() > 0);
+        });
+        assert_eq!(whole, Ok(()), "{queue}");
+    }
+}
+
+#[test]
+fn a_counter_that_is_off_by_one_is_caught_and_named() {
+    type Forge = fn(&mut Books<'_>);
+    let forgeries: [(&str, &str, Forge); 13] = [
+        ("link `r1>r2`", "per link", |books| bottleneck(books).measure.steady.arrivals += 1),
+        ("link `r1>r2`", "per link", |books| bottleneck(books).measure.steady.departures -= 1),
+        ("link `r1>r2`", "per link", |books| bottleneck(books).measure.dropped_overflow += 1),
+        ("link `r1>r2`", "per link", |books| {
+            let end = books.end;
+            bottleneck(books).free = end;
+        }),
+        ("link `r1>r2`", "per link", |books| bottleneck(books).measure.on_wire += 1 << 40),
+        ("node `r2`", "per node", |books| bottleneck(books).measure.lost += 1),
+        ("node `r2`", "per node", |books| bottleneck(books).measure.on_wire -= 1),
+        ("the data of `data[1]`", "per flow", |books| books.sending[1].packets_sent += 1),
+        ("the data of `data[1]`", "per flow", |books| books.receiving[1].measure.packets_arrived -= 1),
+        ("the data of `data[2]`", "per flow", |books| books.receiving[2].measure.lost += 1),
+        ("the data of `flood[0]`", "per flow", |books| books.under_way[4] = Default::default()),
+        ("the feedback of `back[0]`", "per flow", |books| books.sending[3].feedback_arrived += 1),
+        ("the feedback of `back[0]`", "per flow", |books| books.receiving[3].measure.feedback_missing += 1),
+    ];
+    for queue in [FIFO, MANAGED] {
+        for (number, (at, kind, forge)) in forgeries.into_iter().enumerate() {
+            match verdict(queue, forge) {
+                Err(RunError::Invariant { law, place, found }) => {
+                    assert!(place == at && law.contains(kind), "{queue} {number}: {law} at {place}: {found}");
+                    assert!(found.contains(|c: char| c.is_ascii_digit()), "{found}");
+                }
+                other => panic!("{queue} {number} at {at}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn one_packet_too_many_for_one_flow_and_too_few_for_another_is_caught() {
+    let swapped = verdict(FIFO, |books| {
+        books.sending[0].packets_sent += 1;
+        books.sending[1].packets_sent -= 1;
+    });
+    assert!(matches!(swapped, Err(RunError::Invariant { place, .. }) if place == "the data of `data[0]`"));
+}
