@@ -321,13 +321,13 @@ impl Written<TransportConfig> {
 }
 
 /// The most payload bytes that a packet of this transport carries.
-pub(crate) fn most_payload(transport: &TransportConfig) -> u64 {
-    transport.packet().payload.get().max(1)
+pub(crate) fn most_payload(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
+    transport.packet(traffic.is_bulk()).payload.get().max(1)
 }
 
 /// The largest packet that a flow sends, bytes on the wire.
 pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
-    let PacketSize { payload, header } = transport.packet();
+    let PacketSize { payload, header } = transport.packet(traffic.is_bulk());
     let (most, header) = (payload.get(), header.get());
     if traffic.is_bulk() {
         return most + header;

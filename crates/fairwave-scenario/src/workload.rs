@@ -59,7 +59,7 @@ impl Workload {
         Workload {
             packet: 8.0 * Some(largest_packet(traffic, transport)).filter(|size| *size > 0).unwrap_or(1000) as f64,
             units,
-            pieces: (payload / most_payload(transport) as f64).ceil().max(1.0),
+            pieces: (payload / most_payload(traffic, transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
             wakes: wakes + 1.0 / transport.slowest_timer().seconds().max(1e-9),
             udp: !transport.controls_rate(),

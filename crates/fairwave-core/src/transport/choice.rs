@@ -41,8 +41,8 @@ pub struct PacketSize {
 
 /// What scenario and simulator have to know of a transport before it runs.
 pub trait Properties {
-    /// How it cuts what it sends.
-    fn packet(&self) -> PacketSize;
+    /// How it cuts what it sends: `bulk` data, or units.
+    fn packet(&self, bulk: bool) -> PacketSize;
 
     /// A key and its value that stand in the table when the scenario's details are those of ns-2 and it says nothing else.
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
@@ -230,8 +230,8 @@ impl TransportConfig {
 
 /// What a transport says of itself, whichever it is.
 impl Properties for TransportConfig {
-    fn packet(&self) -> PacketSize {
-        self.properties().packet()
+    fn packet(&self, bulk: bool) -> PacketSize {
+        self.properties().packet(bulk)
     }
 
     fn like_ns2(&self) -> Option<(&'static str, Value)> {

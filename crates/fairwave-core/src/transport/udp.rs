@@ -55,7 +55,7 @@ impl Law for UdpConfig {
 }
 
 impl Properties for UdpConfig {
-    fn packet(&self) -> PacketSize {
+    fn packet(&self, _bulk: bool) -> PacketSize {
         PacketSize { payload: self.max_payload, header: self.header }
     }
 

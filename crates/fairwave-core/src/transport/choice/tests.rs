@@ -199,7 +199,7 @@ fn laws() -> Vec<(&'static str, Vec<String>)> {
 fn each_transport_states_what_others_must_know_of_it() {
     let known = |text: &str| read(text).expect("a transport");
     let sizes = |text: &str| {
-        let PacketSize { payload, header } = known(text).packet();
+        let PacketSize { payload, header } = known(text).packet(false);
         (payload.get(), header.get())
     };
     assert_eq!(sizes(r#"{"name":"udp","header":"12 B"}"#), (1460, 12));

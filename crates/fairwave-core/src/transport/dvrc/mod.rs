@@ -98,7 +98,7 @@ impl Law for DvrcConfig {
 }
 
 impl Properties for DvrcConfig {
-    fn packet(&self) -> PacketSize {
+    fn packet(&self, _bulk: bool) -> PacketSize {
         PacketSize { payload: self.segment, header: self.headers() }
     }
 }

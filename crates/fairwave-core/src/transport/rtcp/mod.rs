@@ -84,7 +84,7 @@ impl Law for RtcpConfig {
 }
 
 impl Properties for RtcpConfig {
-    fn packet(&self) -> PacketSize {
+    fn packet(&self, _bulk: bool) -> PacketSize {
         PacketSize { payload: self.max_payload, header: self.header }
     }
 

@@ -114,7 +114,7 @@ impl<C: ControlLaw> Tcp<C> {
 }
 
 impl<C: ControlLaw> Properties for Tcp<C> {
-    fn packet(&self) -> PacketSize {
+    fn packet(&self, _bulk: bool) -> PacketSize {
         let parameters = self.parameters();
         PacketSize {
             payload: Bytes::new(u64::from(parameters.segment)),

@@ -95,7 +95,7 @@ impl Law for TfrcConfig {
 }
 
 impl Properties for TfrcConfig {
-    fn packet(&self) -> PacketSize {
+    fn packet(&self, _bulk: bool) -> PacketSize {
         PacketSize { payload: self.segment, header: self.header }
     }
 

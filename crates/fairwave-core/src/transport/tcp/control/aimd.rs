@@ -270,7 +270,10 @@ mod tests {
         };
         let window = Window { congestion: 4.0, threshold: 2.0 };
         assert_eq!(after(&|_| {}), 20.0);
-        assert_eq!(after(&|aimd| assert_eq!(aimd.on_timeout(&path(4.0), &mut window.clone()), Verdict::Congestion)), 35.0);
+        assert_eq!(
+            after(&|aimd| assert_eq!(aimd.on_timeout(&path(4.0), &mut window.clone()), Verdict::Congestion)),
+            35.0
+        );
         assert_eq!(after(&|aimd| aimd.on_restart(&path(4.0), &mut window.clone())), 35.0);
     }
 

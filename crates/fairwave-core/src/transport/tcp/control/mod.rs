@@ -98,7 +98,7 @@ impl Path {
 
     /// Whether application or receiver's window, and not the congestion window, held the sender back before this
     /// acknowledgement arrived: less was in flight than `window` allowed. A window that is not used says nothing of the path,
-    /// so a controller may choose not to open it further (RFC 7661 §4.1).
+    /// so a controller may choose not to open it further.
     pub fn limited(&self, window: &Window) -> bool {
         self.flight < window.congestion as u32
     }
