@@ -137,7 +137,17 @@ def talkers(count: int, distribution: str) -> Table:
 
 def cases() -> list[Case]:
     """Every case, in the order of the report."""
-    return [*_windows(), *_static(), *_phases(), *_errors(), *_queues(), *_tfrc(), *_voice(), *_round_trips()]
+    return [
+        *_windows(),
+        *_static(),
+        *_phases(),
+        *_errors(),
+        *_queues(),
+        *_small_reds(),
+        *_tfrc(),
+        *_voice(),
+        *_round_trips(),
+    ]
 
 
 #: Whose single flow leaves it to a tie whether a packet is dropped.
@@ -272,6 +282,50 @@ def _queues() -> Iterator[Case]:
         yield Case(
             f"queues/{key}/udp", f"30 CBR flows (12 Mb/s into 10), {key}", "Queues", alone, skip=("jain/cbr",)
         )
+
+
+#: REDs before a slow link with buffers as small as paper 004's, by ns-2's two switches for bytes.
+SMALL_REDS: dict[str, tuple[str, Table]] = {
+    "bytes": ("by bytes", {}),
+    "bytes-given": ("by bytes, thresholds given", {"min-threshold": 4, "max-threshold": 12, "weight": 0.02}),
+    "queue-in-bytes": ("queue by bytes, drops by packets", {"drop-by-size": False}),
+    "drop-by-size": ("queue by packets, drops by size", {"mode": "packets", "drop-by-size": True}),
+}
+
+
+def _small_reds() -> Iterator[Case]:
+    """Constant streams of packets of two sizes, a little and a fifth more than 1 Mb/s carries."""
+    for key, (words, keys) in SMALL_REDS.items():
+        capacity = {"packets": 20} if keys.get("mode") == "packets" else {"bytes": 10000}
+        queue = {"discipline": "red", "preset": "ns2", "capacity": capacity} | keys
+        for percent in (105, 120):
+            rate = f"{percent} kb/s"
+            flows = [cbr(5, rate) | {"name": name, "traffic": _stream(rate, size)} for name, size in _SIZES]
+            scenario = dumbbell(
+                f"CBR through a small RED {key}, {percent} %",
+                flows,
+                megabits=1,
+                duration=200,
+                warmup=20,
+                queue=queue,
+            )
+            yield Case(
+                f"queues/small-red/{key}/{percent}",
+                f"10 CBR flows, {percent} % of 1 Mb/s, small RED {words}",
+                "Queues",
+                scenario,
+                quick=key == "bytes" and percent == 120,
+                skip=("jain/small", "jain/large"),
+            )
+
+
+#: Groups of streams, and the bytes of their packets.
+_SIZES = (("small", 200), ("large", 1000))
+
+
+def _stream(rate: str, payload: int) -> Table:
+    """A constant stream, spread a little, lest phases decide (Floyd & Jacobson 1992)."""
+    return {"kind": "cbr", "rate": rate, "payload": f"{payload} B", "jitter": 1.0}
 
 
 def _tfrc() -> Iterator[Case]:

@@ -7,7 +7,8 @@ for itself.
 What ns-2 cannot be told in so many words:
 
 * A DropTail queue that may hold P waiting packets is ``queue-limit`` P + 1.
-* RED counts its limit in mean packets if it counts bytes.
+* RED counts its limit in mean packets if its queue is counted in bytes, which is a switch of its own beside
+  whether it drops by size (``queue_in_bytes_`` and ``bytes_``; both were off by default before 2004-10-11).
 * A flow that stops: ns-2's FTP stops offering data, fairwave's too.
 """
 
@@ -98,22 +99,52 @@ def _drop_tail(_queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
 
 
 def _red(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
+    if queue.get("preset") != "ns2" and queue.get("mode", "packets") == "bytes":
+        raise NotInNs2Error('RED by bytes is compared with ns-2\'s details only; write `preset = "ns2"`')
     if queue.get("preset") == "ns2" and set(queue) <= {"discipline", "capacity", "preset", "victim"}:
-        return NsQueue("RED", round(capacity["bytes"] / 500))
-    if queue.get("mode", "packets") != "packets":
-        raise NotInNs2Error('RED by bytes is compared with ns-2\'s defaults only (`preset = "ns2"`)')
+        return NsQueue("RED", _limit(capacity, 500.0))
+    # ns-2 has the same automatic values under its preset: what is left out here is left out there.
+    mean = quantity(queue.get("mean-packet", "500 B"))
+    in_bytes = queue.get("mode", "bytes" if queue.get("preset") == "ns2" else "packets") == "bytes"
+    by_size = queue.get("drop-by-size", in_bytes)
     settings = {
-        "bytes_": "false",
-        "queue_in_bytes_": "false",
-        "thresh_": str(queue["min-threshold"]),
-        "maxthresh_": str(queue["max-threshold"]),
-        "q_weight_": str(queue["weight"]),
-        "linterm_": str(1.0 / queue["max-p"]),
-        "mean_pktsize_": f"{quantity(queue['mean-packet']):.0f}",
+        "bytes_": str(by_size).lower(),
+        "queue_in_bytes_": str(in_bytes).lower(),
+        "mean_pktsize_": f"{mean:.0f}",
         "gentle_": str(queue.get("gentle", True)).lower(),
-        "wait_": str(queue.get("wait", False)).lower(),
+        "wait_": str(queue.get("wait", queue.get("preset") == "ns2")).lower(),
     }
+    for ours, theirs in (
+        ("min-threshold", "thresh_"),
+        ("max-threshold", "maxthresh_"),
+        ("weight", "q_weight_"),
+    ):
+        if ours in queue:
+            settings[theirs] = str(queue[ours])
+        elif queue.get("preset") != "ns2":
+            raise NotInNs2Error(
+                f'RED is compared with `{ours}` given, or with ns-2\'s automatic one (`preset = "ns2"`)'
+            )
+    if "max-p" in queue:
+        settings["linterm_"] = str(1.0 / queue["max-p"])
+    if in_bytes:
+        return NsQueue("RED", _limit(capacity, mean), settings)
+    if "packets" not in capacity:
+        raise NotInNs2Error(
+            "ns-2's RED by packets has a limit in packets; write `capacity = { packets = … }`"
+        )
     return NsQueue("RED", capacity["packets"], settings)
+
+
+def _limit(capacity: dict[str, int], mean: float) -> int:
+    """The limit of a RED that counts bytes, which ns-2 has in mean packets."""
+    packets = capacity.get("bytes", 0) / mean
+    if packets < 1 or packets != int(packets):
+        raise NotInNs2Error(
+            "ns-2's RED by bytes has a limit in whole mean packets; write for example "
+            f"`capacity = {{ bytes = {max(1, round(packets)) * mean:.0f} }}`"
+        )
+    return int(packets)
 
 
 def _rem(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:

@@ -203,4 +203,66 @@ mod tests {
         lazy.catch_up(Instant::ZERO + Span::from_secs(20) + Span::from_nanos(1));
         assert_eq!(lazy.red.parameters, eager.red.parameters);
     }
+
+    #[test]
+    fn the_target_range_is_two_fifths_to_three_fifths_of_the_way_between_the_thresholds() {
+        // 2001 §4: thresholds 5 and 15, so the range is 9 to 11.
+        let moved = [8.99, 9.01, 10.99, 11.01].map(|average| after(average, 1) - 0.1);
+        assert!((moved[0] + 0.01).abs() < 1e-12 && (moved[3] - 0.01).abs() < 1e-12, "{moved:?}");
+        assert_eq!((moved[1], moved[2]), (0.0, 0.0));
+    }
+
+    #[test]
+    fn max_p_moves_from_within_a_hundredth_and_a_half_only() {
+        let adapted = |average: f64, max_p: f64| {
+            let mut ared = ared();
+            (ared.red.average, ared.red.parameters.max_p) = (average, max_p);
+            ared.adapt();
+            ared.red.parameters.max_p
+        };
+        assert_eq!([adapted(14.0, 0.5), adapted(14.0, 0.501)], [0.51, 0.501]);
+        assert_eq!([adapted(6.0, 0.01), adapted(6.0, 0.0099)], [0.01 * 0.9, 0.0099]);
+        assert_eq!([adapted(14.0, 0.04), adapted(14.0, 0.08)], [0.05, 0.09], "a quarter of max-p, a hundredth at most");
+    }
+
+    #[test]
+    fn thresholds_and_weight_are_automatic_unless_given() {
+        let at = |text: &str, megabits: u64| {
+            let config: AredConfig = serde_json::from_str(text).expect("ared");
+            config.resolve(Rate::from_bits_per_second(megabits * 1_000_000))
+        };
+        // 100 Mb/s carries 25 000 packets of 500 bytes a second; half of what 5 ms hold are 62.5.
+        let fast = at("{}", 100);
+        assert_eq!((fast.min_threshold, fast.max_threshold, fast.max_p, fast.gentle), (62.5, 187.5, 0.1, true));
+        assert!((fast.weight - (1.0 - libm::exp(-1.0 / 25_000.0))).abs() < 1e-12, "{}", fast.weight);
+        assert_eq!(at("{}", 1).min_threshold, 5.0, "5 is the least");
+        assert_eq!(at(r#"{"target-delay":"10 ms"}"#, 100).min_threshold, 125.0);
+        assert_eq!(at(r#"{"max-threshold":9}"#, 100).min_threshold, 3.0, "thresholds stay in order");
+        let given = at(r#"{"min-threshold":7,"weight":0.5,"mode":"bytes"}"#, 100);
+        assert_eq!((given.min_threshold, given.max_threshold, given.weight, given.by_size), (7.0, 21.0, 0.5, true));
+    }
+
+    #[test]
+    fn a_buffer_whose_average_cannot_reach_min_threshold_is_refused() {
+        let fits = |packets, rate: Option<u64>| {
+            let config: AredConfig = serde_json::from_str("{}").expect("ared");
+            config.fits(Capacity::Packets(packets), rate.map(Rate::from_bits_per_second)).map_err(|error| error.key)
+        };
+        assert_eq!((fits(1, None), fits(5, None)), (Err("min-threshold".into()), Err("min-threshold".into())));
+        assert_eq!((fits(6, None), fits(6, Some(100_000_000))), (Ok(()), Err("min-threshold".into())));
+    }
+
+    #[test]
+    fn what_red_drops_it_drops_and_shows() {
+        let (mut ared, mut stream) = (ared(), super::super::testing::stream());
+        let buffer = super::super::buffer::Buffer::with_capacity(0);
+        let packet = super::super::testing::packet(0, 500, crate::packet::Class::Tcp);
+        ared.red.average = 100.0;
+        ared.red.parameters.weight = 1e-12;
+        let now = Instant::ZERO + Span::from_millis(501);
+        let arrival = Arrival { now, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+        assert_eq!(ared.arrive(&arrival, &mut stream), Verdict::Drop);
+        assert!((ared.average().expect("an average") - 100.0).abs() < 1e-6);
+        assert!((ared.red.parameters.max_p - 0.11).abs() < 1e-12, "adapted on arrival");
+    }
 }

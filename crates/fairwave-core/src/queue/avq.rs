@@ -234,4 +234,60 @@ mod tests {
         assert_eq!(loss(0.95), 0.0);
         assert!(loss(1.0) > 0.3, "a source that does not yield drives the virtual capacity down: {}", loss(1.0));
     }
+
+    #[test]
+    fn the_virtual_queue_exchanges_the_arrival_for_the_victim() {
+        let (large, small) = (packet(0, 1500, Class::Tcp), packet(0, 100, Class::Voice));
+        for (preset, capacity) in [("authors", 500_000.0), ("ns2", 500_000.0 - 0.15 * 1400.0)] {
+            let mut avq = avq(&format!(r#""preset":"{preset}""#));
+            (avq.queue, avq.capacity) = (2000.0, 500_000.0);
+            avq.exchanged(&large, &small);
+            assert_eq!(avq.queue, 3400.0, "{preset}");
+            // What is admitted lowers ns-2's capacity: the arrival is, the victim is not after all.
+            assert!((avq.capacity - capacity).abs() < 1e-6, "{preset}: {}", avq.capacity);
+            avq.queue = 1000.0;
+            avq.exchanged(&small, &large);
+            assert_eq!(avq.queue, 0.0, "{preset}: never less than nothing");
+        }
+        let mut avq = avq(r#""preset":"ns2""#);
+        avq.exchanged(&small, &large);
+        assert!((avq.capacity - (0.8e6 + 0.15 * 1400.0)).abs() < 1e-6, "ns-2's starts at 0.8 of the link");
+        avq.capacity = 1e6;
+        avq.exchanged(&small, &large);
+        assert_eq!(avq.average(), Some(8e6), "in bits per second, never above the link");
+    }
+
+    #[test]
+    fn the_virtual_buffer_is_the_real_one_unless_given() {
+        let buffer = |text: &str, capacity| {
+            let config: AvqConfig = serde_json::from_str(text).expect("avq");
+            config.discipline(capacity, Rate::from_bits_per_second(8_000_000)).buffer
+        };
+        assert_eq!(buffer("{}", Capacity::Bytes(7000)), 7000.0);
+        assert_eq!(buffer(r#"{"mean-packet":"500 B"}"#, Capacity::Packets(7)), 3500.0);
+        assert_eq!(buffer(r#"{"virtual-buffer":"3 kB"}"#, Capacity::Packets(7)), 3000.0);
+    }
+
+    #[test]
+    fn the_virtual_capacity_is_never_negative_and_the_queue_fills_to_the_brim() {
+        let mut avq = avq(r#""alpha":1000"#);
+        assert!(!arrive(&mut avq, Instant::ZERO, 1500));
+        assert_eq!(avq.capacity, 0.0);
+        assert!(!arrive(&mut avq, Instant::ZERO, 8500), "10 000 bytes fit into 10 000");
+        assert!(arrive(&mut avq, Instant::ZERO, 1));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        for (text, key) in [
+            (r#"{"alpha":0}"#, "alpha"),
+            (r#"{"gamma":0}"#, "gamma"),
+            (r#"{"gamma":1.01}"#, "gamma"),
+            (r#"{"mean-packet":"0 B"}"#, "mean-packet"),
+            (r#"{"virtual-buffer":"0 B"}"#, "virtual-buffer"),
+        ] {
+            let error = serde_json::from_str::<AvqConfig>(text).expect("avq").check().expect_err(text);
+            assert_eq!(error.key, key);
+        }
+    }
 }

@@ -182,4 +182,73 @@ mod tests {
     fn below_min_threshold_nothing_is_compared() {
         assert_eq!(verdict(4.0, &[1, 1, 1]), Verdict::Admit);
     }
+
+    /// Of 4000 arrivals of flow 1 that find one packet of theirs among ten, how many match.
+    fn matched(candidates: u32) -> usize {
+        let text = format!(r#"{{"weight":1e-9,"max-p":1e-9,"candidates":{candidates}}}"#);
+        let config: ChokeConfig = serde_json::from_str(&text).expect("choke");
+        let mut choke = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
+        choke.red.average = 10.0;
+        let mut buffer = Buffer::with_capacity(0);
+        for flow in 1..=10 {
+            buffer.push(Instant::ZERO, packet(flow, 500, Class::Tcp));
+        }
+        let (packet, mut stream) = (packet(1, 500, Class::Tcp), stream());
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+        (0..4000).filter(|_| matches!(choke.arrive(&arrival, &mut stream), Verdict::DropBoth(_))).count()
+    }
+
+    #[test]
+    fn each_candidate_is_one_draw_from_the_whole_queue() {
+        // 1 − 0.9ⁿ of the arrivals.
+        for (candidates, expected) in [(1, 400.0), (3, 1084.0)] {
+            let matched = matched(candidates) as f64;
+            assert!((matched - expected).abs() < 90.0, "{candidates}: {matched}");
+        }
+    }
+
+    #[test]
+    fn comparison_begins_at_min_threshold_itself_and_dropping_at_max_threshold() {
+        assert!(matches!(verdict(5.0 + 1e-6, &[1, 1, 1]), Verdict::DropBoth(_)));
+        assert_eq!(verdict(15.0 + 1e-6, &[2, 3]), Verdict::Drop, "not gentle");
+        assert_eq!(verdict(14.9, &[2, 3]), Verdict::Admit);
+    }
+
+    #[test]
+    fn the_average_follows_the_queue_with_its_weight_and_unit() {
+        let average = |mode: &str| {
+            let config: ChokeConfig =
+                serde_json::from_str(&format!(r#"{{"weight":0.5,"mode":"{mode}"}}"#)).expect("choke");
+            let mut choke = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
+            let mut buffer = Buffer::with_capacity(0);
+            for _ in 0..8 {
+                buffer.push(Instant::ZERO, packet(2, 250, Class::Tcp));
+            }
+            let packet = packet(1, 500, Class::Tcp);
+            let arrival =
+                Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+            choke.arrive(&arrival, &mut stream());
+            choke.average()
+        };
+        assert_eq!((average("packets"), average("bytes")), (Some(4.0), Some(2.0)));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let check = |text: &str| {
+            let config: ChokeConfig = serde_json::from_str(text).expect("choke");
+            config.check().and_then(|()| config.fits(Capacity::Packets(50), None)).map_err(|error| error.key)
+        };
+        for (text, key) in [
+            (r#"{"weight":0}"#, "weight"),
+            (r#"{"max-p":0}"#, "max-p"),
+            (r#"{"mean-packet":"0 B"}"#, "mean-packet"),
+            (r#"{"candidates":0}"#, "candidates"),
+            (r#"{"candidates":65}"#, "candidates"),
+            (r#"{"max-threshold":51}"#, "max-threshold"),
+        ] {
+            assert_eq!(check(text), Err(key.to_owned()));
+        }
+        assert_eq!(check(r#"{"candidates":64,"weight":1,"max-p":1,"max-threshold":50}"#), Ok(()));
+    }
 }

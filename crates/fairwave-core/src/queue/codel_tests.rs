@@ -73,3 +73,91 @@ fn a_state_that_reopens_soon_resumes_near_its_last_rate() {
     assert!(codel.last_count + 2 >= first, "{} of {first}", codel.last_count);
     assert!(again.len() > 2, "drops resume at the rate of the state before: {again:?}");
 }
+
+/// A CoDel that has just seen the delay above target for an interval, for the first packet to leave at `now`; what its
+/// count is once the dropping state has opened.
+fn count_on_reopening(count: u32, last_count: u32, since_next: Span) -> u32 {
+    let mut codel = codel();
+    let now = at(10_000);
+    (codel.first_above, codel.count, codel.last_count) = (Some(now), count, last_count);
+    codel.drop_next = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(since_next);
+    let mut buffer = Buffer::with_capacity(0);
+    for _ in 0..10 {
+        buffer.push(at(9_000), packet(0, 1000, Class::Tcp));
+    }
+    let mut drops = Vec::new();
+    assert!(codel.depart(now, &mut buffer, &mut drops).is_some());
+    assert_eq!((drops.len(), codel.dropping, codel.last_count), (1, true, codel.count));
+    // RFC 8289 §5.5: the next drop is due interval/√count after this one.
+    let gap = codel.drop_next.since(now).seconds();
+    assert!((gap - 0.1 / libm::sqrt(f64::from(codel.count))).abs() < 1e-8, "{gap}");
+    codel.count
+}
+
+#[test]
+fn a_state_that_reopens_within_16_intervals_begins_with_the_drops_of_the_last_beyond_its_first() {
+    let soon = Span::from_millis(100);
+    // §5.5: count = 1, or delta = count − lastcount where delta > 1.
+    let began =
+        [(0, 0), (5, 5), (6, 5), (7, 5), (12, 5), (4, 5)].map(|(count, last)| count_on_reopening(count, last, soon));
+    assert_eq!(began, [1, 1, 1, 2, 7, 1]);
+    assert_eq!(count_on_reopening(12, 5, Span::from_millis(1600).saturating_sub(Span::from_nanos(1))), 7);
+    assert_eq!(count_on_reopening(12, 5, Span::from_millis(1600)), 1, "16 intervals are no longer soon");
+}
+
+/// What becomes of a packet that has waited so long before so many bytes, once that has been so for an interval.
+fn drops_after(sojourn: Span, behind: u16) -> bool {
+    let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
+    let now = at(10_000);
+    codel.first_above = Some(now);
+    let arrived = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(sojourn);
+    buffer.push(arrived, packet(0, 1000, Class::Tcp));
+    buffer.push(arrived, packet(1, behind, Class::Tcp));
+    let _ = codel.depart(now, &mut buffer, &mut drops);
+    assert!((codel.average().expect("the sojourn") - sojourn.seconds()).abs() < 1e-12);
+    !drops.is_empty()
+}
+
+#[test]
+fn below_is_less_than_target_or_no_more_than_a_packet_behind() {
+    // RFC 8289 §5.6: sojourn_time < TARGET || bytes() <= maxpacket.
+    let target = Span::from_millis(5);
+    assert!(drops_after(target, 1501));
+    assert!(!drops_after(target.saturating_sub(Span::from_nanos(1)), 1501));
+    assert!(!drops_after(target, 1500));
+}
+
+#[test]
+fn a_packet_below_target_begins_the_interval_anew_and_an_empty_queue_ends_the_state() {
+    let (mut codel, mut buffer) = (codel(), Buffer::with_capacity(0));
+    (codel.first_above, codel.dropping, codel.drop_next) = (Some(at(1)), true, at(5000));
+    buffer.push(at(999), packet(0, 1000, Class::Tcp));
+    assert!(codel.depart(at(1000), &mut buffer, &mut Vec::new()).is_some());
+    assert_eq!((codel.first_above, codel.dropping), (None, false));
+    (codel.first_above, codel.dropping) = (Some(at(1)), true);
+    assert!(codel.depart(at(1000), &mut buffer, &mut Vec::new()).is_none());
+    assert_eq!((codel.first_above, codel.dropping), (None, false));
+}
+
+#[test]
+fn the_first_packet_above_target_starts_the_interval() {
+    let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
+    for _ in 0..9 {
+        buffer.push(at(0), packet(0, 1000, Class::Tcp));
+    }
+    assert!(codel.depart(at(50), &mut buffer, &mut drops).is_some());
+    assert_eq!(codel.first_above, Some(at(150)));
+    assert!(codel.depart(at(149), &mut buffer, &mut drops).is_some() && drops.is_empty());
+    assert!(codel.depart(at(150), &mut buffer, &mut drops).is_some());
+    assert_eq!(drops.len(), 1, "an interval has passed");
+}
+
+#[test]
+fn an_interval_no_longer_than_the_target_is_refused() {
+    let check =
+        |text: &str| serde_json::from_str::<CodelConfig>(text).expect("codel").check().map_err(|error| error.key);
+    assert_eq!(check(r#"{"target":"20 ms","interval":"20 ms"}"#), Err("interval".to_owned()));
+    assert_eq!(check(r#"{"target":"20 ms","interval":"21 ms"}"#), Ok(()));
+    assert_eq!(check(r#"{"target":"0 ms"}"#), Err("target".to_owned()));
+    assert_eq!(check(r#"{"mtu":"0 B"}"#), Err("mtu".to_owned()));
+}

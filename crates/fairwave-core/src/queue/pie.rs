@@ -305,4 +305,102 @@ mod tests {
         lazy.catch_up(Instant::ZERO + Span::from_millis(6001), &queue_of(0));
         assert_eq!((lazy.probability, lazy.burst, lazy.delay), (eager.probability, eager.burst, eager.delay));
     }
+
+    /// What becomes of an arrival at a long queue with no burst allowance left.
+    fn decided(probability: f64, delay: f64, accumulated: f64) -> (bool, f64) {
+        let (mut pie, buffer, mut stream) = (pie(), queue_of(40), stream());
+        (pie.probability, pie.delay, pie.burst, pie.accumulated) = (probability, delay, Span::ZERO, accumulated);
+        let packet = packet(0, 1000, Class::Tcp);
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+        (pie.arrive(&arrival, &mut stream) == Verdict::Drop, pie.accumulated)
+    }
+
+    #[test]
+    fn a_calm_queue_drops_nothing_below_a_fifth() {
+        // RFC 8033 §4.1: safeguard while the old delay is below half the target and the probability below 0.2. Twenty and more
+        // packets have accumulated, so that what is not safe goes for certain.
+        assert!(!decided(0.199, 0.0074, 20.0).0);
+        assert!(decided(0.2, 0.0074, 20.0).0, "0.2 is not below 0.2");
+        assert!(decided(0.199, 0.0075, 20.0).0, "half the target is not below it");
+        assert_eq!(decided(0.199, 0.0074, 20.0).1, 20.0, "what is safe does not count");
+    }
+
+    #[test]
+    fn no_drop_before_the_sum_is_0_85_and_one_for_certain_at_8_5() {
+        // RFC 8033 §5.4.
+        assert_eq!(decided(0.5, 0.04, 0.349), (false, 0.849));
+        assert_eq!(decided(1.0, 0.04, -0.151), (false, 0.849), "even a certain drop waits");
+        assert_eq!(decided(1.0, 0.04, -0.15), (true, 0.0), "from 0.85 on chance decides");
+        assert_eq!(decided(1.0 / 1024.0, 0.04, 8.5 - 1.0 / 1024.0), (true, 0.0), "8.5 is enough");
+        let below = 8.5 - 2.0 / 1024.0;
+        assert_eq!(decided(1.0 / 1024.0, 0.04, below), (false, below + 1.0 / 1024.0));
+        assert_eq!(decided(0.0, 0.04, 20.0), (false, 0.0), "without probability the sum begins anew");
+    }
+
+    /// The probability after one update.
+    fn stepped(probability: f64, before: f64, delay: f64) -> f64 {
+        let mut pie = pie();
+        (pie.probability, pie.delay) = (probability, before);
+        pie.step(delay);
+        pie.probability
+    }
+
+    #[test]
+    fn each_clause_of_an_update_has_its_edge() {
+        // §5.5: the cap holds from 0.1 on; below, the change of 0.125 · 0.485 + 1.25 · 0.5 is halved and no more.
+        assert!((stepped(0.1, 0.0, 0.5) - 0.12).abs() < 1e-12);
+        assert!((stepped(0.09, 0.0, 0.5) - (0.09 + (0.125 * 0.485 + 1.25 * 0.5) / 2.0)).abs() < 1e-12);
+        assert!((stepped(0.2, 0.015, 0.031) - (0.2 + 0.02)).abs() < 1e-12, "0.022 is more than two hundredths");
+        // §4.2: decay asks for two empty queues, and the probability stays within 0 and 1.
+        assert!((stepped(0.5, 0.001, 0.0) - (0.5 - 0.125 * 0.015 - 1.25 * 0.001)).abs() < 1e-12);
+        assert!((stepped(0.5, 0.0, 0.001) - (0.5 - 0.125 * 0.014 + 1.25 * 0.001)).abs() < 1e-12);
+        assert_eq!((stepped(0.995, 0.1, 0.2), stepped(0.001, 0.4, 0.0)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn the_divisors_change_at_the_powers_of_ten() {
+        let divisors = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1].map(|edge| (1.0 / scale(edge), 1.0 / scale(edge * 0.999)));
+        let expected = [(512.0, 2048.0), (128.0, 512.0), (32.0, 128.0), (8.0, 32.0), (2.0, 8.0), (1.0, 2.0)];
+        assert_eq!(divisors, expected);
+    }
+
+    #[test]
+    fn the_allowance_returns_only_with_no_probability_and_two_short_delays() {
+        // §4.4: after an update of 15 ms.
+        let burst = |probability, before, delay| {
+            let mut pie = pie();
+            (pie.probability, pie.delay, pie.burst) = (probability, before, Span::from_millis(40));
+            pie.step(delay);
+            pie.burst
+        };
+        let (left, whole) = (Span::from_millis(25), Span::from_millis(150));
+        assert_eq!(burst(0.0, 0.007, 0.007), whole);
+        assert_eq!(burst(0.3, 0.007, 0.007), left);
+        assert_eq!(burst(0.0, 0.0075, 0.007), left, "half the target is not below it");
+        assert_eq!(burst(0.0, 0.007, 0.0075), left);
+    }
+
+    #[test]
+    fn the_backlog_is_taken_as_it_stood_and_the_head_leaves() {
+        let (mut pie, mut buffer, mut drops) = (pie(), queue_of(40), Vec::new());
+        let head = pie.depart(Instant::ZERO + Span::from_millis(16), &mut buffer, &mut drops).map(|head| head.flow.0);
+        assert_eq!((head, buffer.total().packets, drops.len()), (Some(0), 39, 0));
+        // 40 packets of a millisecond each: α(40 − 15 ms) + β · 40 ms, scaled by 1/2048.
+        let expected = (0.125 * 0.025 + 1.25 * 0.040) / 2048.0;
+        assert!((pie.average().expect("a probability") - expected).abs() < 1e-15, "{:?}", pie.average());
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        for (text, key) in [
+            (r#"{"target":"0 ms"}"#, "target"),
+            (r#"{"update":"0 ms"}"#, "update"),
+            (r#"{"alpha":0}"#, "alpha"),
+            (r#"{"beta":0}"#, "beta"),
+            (r#"{"mean-packet":"0 B"}"#, "mean-packet"),
+        ] {
+            let error = serde_json::from_str::<PieConfig>(text).expect("pie").check().expect_err(text);
+            assert_eq!(error.key, key);
+        }
+    }
 }

@@ -229,4 +229,62 @@ mod tests {
     fn a_full_buffer_is_reason_enough_to_compare() {
         assert!(matches!(verdict("", Class::OtherUdp, true, &[(1, Class::OtherUdp); 3]), Verdict::DropBoth(_)));
     }
+
+    #[test]
+    fn the_draw_is_uniform_over_the_recent_arrivals() {
+        let config: PunsiConfig = serde_json::from_str(r#"{"recent":4}"#).expect("punsi");
+        let punsi = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
+        let mut buffer = Buffer::with_capacity(0);
+        for flow in 0..10 {
+            buffer.push(Instant::ZERO, packet(flow, 500, Class::OtherUdp));
+        }
+        let (arriving, mut stream, mut drawn) = (packet(1, 500, Class::OtherUdp), stream(), [0u32; 10]);
+        let arrival = Arrival { now: Instant::ZERO, packet: &arriving, buffer: &buffer, idle: Span::ZERO, full: false };
+        for _ in 0..40_000 {
+            let flow =
+                punsi.draw(&arrival, &mut stream).and_then(|place| buffer.packet(place)).map(|packet| packet.flow.0);
+            drawn[flow.expect("one") as usize] += 1;
+        }
+        assert_eq!(drawn[..6], [0; 6]);
+        assert!(drawn[6..].iter().all(|n| n.abs_diff(10_000) < 400), "{drawn:?}");
+    }
+
+    #[test]
+    fn comparison_begins_at_min_threshold_and_red_drops_gently_without_a_match() {
+        let at = |average: f64, waiting: u32| {
+            let config: PunsiConfig = serde_json::from_str(r#"{"weight":1e-9,"max-p":1e-9}"#).expect("punsi");
+            let mut punsi = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
+            punsi.red.average = average;
+            let mut buffer = Buffer::with_capacity(0);
+            buffer.push(Instant::ZERO, packet(waiting, 500, Class::OtherUdp));
+            let packet = packet(1, 500, Class::OtherUdp);
+            let arrival =
+                Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+            let verdict = punsi.arrive(&arrival, &mut stream());
+            assert!((punsi.average().expect("an average") - average).abs() < 1e-6);
+            verdict
+        };
+        assert_eq!(at(4.99, 1), Verdict::Admit);
+        assert!(matches!(at(5.0 + 1e-6, 1), Verdict::DropBoth(_)));
+        assert_eq!((at(15.1, 2), at(31.0, 2)), (Verdict::Admit, Verdict::Drop), "p climbs from max-p to 1 at 30");
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let check = |text: &str| {
+            let config: PunsiConfig = serde_json::from_str(text).expect("punsi");
+            config.check().and_then(|()| config.fits(Capacity::Packets(50), None)).map_err(|error| error.key)
+        };
+        for (text, key) in [
+            (r#"{"weight":0}"#, "weight"),
+            (r#"{"max-p":0}"#, "max-p"),
+            (r#"{"mean-packet":"0 B"}"#, "mean-packet"),
+            (r#"{"recent":0}"#, "recent"),
+            (r#"{"recent":65}"#, "recent"),
+            (r#"{"max-threshold":51}"#, "max-threshold"),
+        ] {
+            assert_eq!(check(text), Err(key.to_owned()));
+        }
+        assert_eq!(check(r#"{"recent":64,"weight":1,"max-p":1,"max-threshold":50}"#), Ok(()));
+    }
 }

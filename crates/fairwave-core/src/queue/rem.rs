@@ -301,4 +301,63 @@ mod tests {
         assert!((f64::from(dropped[1]) - expected).abs() < 0.05 * expected, "{dropped:?}, {expected}");
         assert!((f64::from(dropped[0]) - 0.1 * expected).abs() < 0.012 * expected, "{dropped:?}, {expected}");
     }
+
+    #[test]
+    fn the_input_is_smoothed_with_its_weight() {
+        let mut rem = rem(r#""input-weight":0.25"#);
+        rem.arrived = 8.0;
+        rem.update(20.0);
+        // x = 0.25 · 8 = 2 = c, and the backlog is at its target.
+        assert_eq!((rem.input, rem.arrived, rem.price), (2.0, 0.0, 0.0));
+        rem.arrived = 6.0;
+        rem.update(20.0);
+        assert!((rem.input - 3.0).abs() < 1e-12 && (rem.price - 0.001).abs() < 1e-12, "{} {}", rem.input, rem.price);
+    }
+
+    #[test]
+    fn in_byte_mode_backlog_and_input_count_in_mean_packets() {
+        let mut rem = rem(r#""mode":"bytes","target":0"#);
+        let half = packet(0, 500, Class::Tcp);
+        let mut buffer = Buffer::with_capacity(0);
+        for _ in 0..10 {
+            buffer.push(Instant::ZERO, half);
+        }
+        let arrival = Arrival { now: Instant::ZERO, packet: &half, buffer: &buffer, idle: Span::ZERO, full: false };
+        for _ in 0..8 {
+            rem.arrive(&arrival, &mut stream());
+        }
+        rem.catch_up(Instant::ZERO + Span::from_millis(3), &buffer);
+        // 0.001 · (0.1 · (5 − 0) + 4 − 2)
+        assert!((rem.average().expect("a price") - 0.0025).abs() < 1e-15, "{:?}", rem.average());
+    }
+
+    #[test]
+    fn the_head_leaves_after_the_price_has_seen_it_wait() {
+        let (mut rem, mut buffer, mut drops) = (rem(r#""target":0"#), queue_of(50), Vec::new());
+        let head = rem.depart(Instant::ZERO + Span::from_millis(3), &mut buffer, &mut drops).map(|head| head.flow.0);
+        assert_eq!((head, buffer.total().packets, drops.len()), (Some(0), 49, 0));
+        assert!((rem.price - 0.001 * (0.1 * 50.0 - 2.0)).abs() < 1e-15, "{}", rem.price);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let check = |text: &str| {
+            let config: RemConfig = serde_json::from_str(text).expect("rem");
+            config.check().and_then(|()| config.fits(Capacity::Bytes(50_000), None)).map_err(|error| error.key)
+        };
+        for (text, key) in [
+            (r#"{"gamma":0}"#, "gamma"),
+            (r#"{"alpha":0}"#, "alpha"),
+            (r#"{"phi":1}"#, "phi"),
+            (r#"{"interval":"0 s"}"#, "interval"),
+            (r#"{"input-weight":0}"#, "input-weight"),
+            (r#"{"mean-packet":"0 B"}"#, "mean-packet"),
+            (r#"{"target":50.5}"#, "target"),
+            (r#"{"target":-1}"#, "target"),
+        ] {
+            assert_eq!(check(text), Err(key.to_owned()));
+        }
+        assert_eq!(check(r#"{"target":50}"#), Ok(()), "as many as the buffer holds");
+        assert_eq!(check(r#"{"target":0}"#), Ok(()));
+    }
 }

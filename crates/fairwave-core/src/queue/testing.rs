@@ -47,6 +47,13 @@ pub fn configs() -> Vec<serde_json::Value> {
                 configs.push(config);
             }
         }
+        for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
+            let mut config = serde_json::json!({
+                "discipline": "red", "preset": "ns2", "capacity": capacity, "victim": victim,
+            });
+            make_nervous(&mut config);
+            configs.push(config);
+        }
         for discipline in ["choke", "punsi"] {
             let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity});
             make_nervous(&mut config);

@@ -146,4 +146,37 @@ mod tests {
         hear(&mut guard, now, 0.2, 1.0);
         assert!(!guard.is_closed());
     }
+
+    #[test]
+    fn the_rate_of_voice_is_an_exponential_average() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(8_000_000));
+        guard.arrival(Instant::ZERO, &packet(1, 1000, Class::Voice));
+        assert_eq!(guard.voice, 1000.0, "1000 bytes over a memory of a second");
+        guard.arrival(Instant::ZERO + Span::from_secs(2), &packet(1, 500, Class::Tcp));
+        assert!((guard.voice - 1000.0 * libm::exp(-2.0)).abs() < 1e-9, "{}: others only age it", guard.voice);
+        guard.arrival(Instant::ZERO + Span::from_secs(2), &packet(1, 100, Class::Voice));
+        assert!((guard.voice - 1000.0 * libm::exp(-2.0) - 100.0).abs() < 1e-9, "{}", guard.voice);
+    }
+
+    #[test]
+    fn each_switch_turns_above_its_limit_and_back_at_nine_tenths_of_it() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(8_000_000));
+        guard.voice = 1000.0;
+        assert_eq!([guard.switch(false, 1000.0), guard.switch(false, 999.9)], [false, true]);
+        assert_eq!([guard.switch(true, 1111.2), guard.switch(true, 1111.1)], [false, true]);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let check = |config: VoiceGuardConfig| config.check().map_err(|error| error.key);
+        let default = VoiceGuardConfig::DEFAULT;
+        for quota in [0.0, 1.0] {
+            assert_eq!(check(VoiceGuardConfig { quota, ..default }), Err("quota".to_owned()));
+        }
+        assert_eq!(check(VoiceGuardConfig { memory: Span::ZERO, ..default }), Err("memory".to_owned()));
+        for release in [0.0, 1.1] {
+            assert_eq!(check(VoiceGuardConfig { release, ..default }), Err("release".to_owned()));
+        }
+        assert_eq!(check(VoiceGuardConfig { release: 1.0, ..default }), Ok(()));
+    }
 }
