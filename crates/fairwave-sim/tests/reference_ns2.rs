@@ -54,57 +54,25 @@ struct Metrics {
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/ns2");
 
-/// What differs with random sending delays, and why.
-///
-/// Vegas, once it loses packets. Fifty flows want 50 to 150 places in a buffer of 124, so a run either settles without loss
-/// or does not, and five runs of each simulator cannot tell their means. Besides, ns-2.35 keeps Vegas' sending times in an array of a
-/// window's length and does not clear what a cumulative acknowledgement passes across its end; such segments count as sent
-/// before, so their loss halves the window instead of taking a quarter. That oversight is not imitated here; how much of the difference it makes
-/// has not been measured.
+/// What differs with random sending delays, why, and by which share of ns-2's mean at the most.
 ///
 /// Ten Vegas flows want 10 to 30 places, and where within that each of them stops hangs on the least round trip that it met
-/// while the others filled the queue: runs of either simulator spread by 10 to 20 %. Over the reference's five seeds the
-/// queues differ by 2.0 ± 4.3 packets, which tells nothing.
-const EXPLAINED_WITH_DELAYS: &[(&str, f64)] = &[
-    ("10 × Vegas: fairness", 10.0),
-    ("10 × Vegas: queue", 10.0),
-    ("50 × Vegas: drop rate", 10.0),
-    ("100 × Vegas: drop rate", 10.0),
-];
+/// while the others filled the queue: runs of either simulator spread by 10 to 20 %.
+const EXPLAINED_WITH_DELAYS: &[(&str, f64)] = &[("10 × Vegas: queue", 0.15)];
 
-/// What differs without delays, and why.
+/// What differs without delays, why, and by which share of ns-2's mean at the most.
 ///
 /// All round trips are equal and all links have one rate, so packets of different flows reach the bottleneck at the same
 /// instant again and again, and whose goes first decides whose is dropped: a phase effect (Floyd & Jacobson 1992). ns-2 keeps
 /// time in binary fractions of a second and lets their rounding decide, for each pair of flows in the same way for long; fairwave
 /// draws lots. Hence ns-2's large spread over seeds and its low fairness at ten flows. Random sending delays of up to one packet's time
-/// take the effect away in both, and then they agree (the other test).
+/// take the effect away in both, and then they agree (the other test). Ten Vegas flows lose a packet now and then in ns-2, and none here.
 const EXPLAINED_PHASE_EFFECTS: &[(&str, f64)] = &[
-    ("10 × TCP(1,0.5) Reno: queue", 10.0),
-    ("10 × GAIMD TCP(0.31,0.875) Reno: drop rate", 10.0),
-    ("10 × GAIMD TCP(0.31,0.875) Reno: queue", 10.0),
-    ("10 × GAIMD TCP(0.583,0.75) Reno: queue", 10.0),
-    ("10 × GAIMD TCP(1.25,0.25) Reno: queue", 10.0),
-    ("10 × Newreno: queue", 10.0),
-    ("10 × Sack1: drop rate", 10.0),
-    ("10 × Vegas: drop rate", 10.0),
-    ("50 × TCP(1,0.5) Reno: queue", 10.0),
-    ("50 × GAIMD TCP(0.31,0.875) Reno: drop rate", 10.0),
-    ("50 × GAIMD TCP(0.583,0.75) Reno: drop rate", 10.0),
-    ("50 × GAIMD TCP(1.25,0.25) Reno: goodput", 10.0),
-    ("50 × GAIMD TCP(1.25,0.25) Reno: drop rate", 10.0),
-    ("50 × GAIMD TCP(1.25,0.25) Reno: queue", 10.0),
-    ("50 × Newreno: drop rate", 10.0),
-    ("50 × Newreno: queue", 10.0),
-    ("50 × Sack1: drop rate", 10.0),
-    ("50 × Sack1: queue", 10.0),
-    ("100 × GAIMD TCP(0.583,0.75) Reno: drop rate", 10.0),
-    ("100 × GAIMD TCP(1.25,0.25) Reno: drop rate", 10.0),
-    ("100 × GAIMD TCP(1.25,0.25) Reno: queue", 10.0),
-    ("100 × Newreno: drop rate", 10.0),
-    ("100 × Sack1: drop rate", 10.0),
-    ("100 × Sack1: queue", 10.0),
-    ("100 × Vegas: drop rate", 10.0),
+    ("10 × Vegas: drop rate", 1.0),
+    ("50 × GAIMD TCP(0.583,0.75) Reno: drop rate", 0.1),
+    ("50 × Sack1: drop rate", 0.08),
+    ("50 × Sack1: queue", 0.08),
+    ("100 × Sack1: queue", 0.08),
 ];
 
 impl Case {
@@ -222,7 +190,6 @@ fn disagreements(file: &str) -> Vec<Disagreement> {
             println!("{line}");
             if !agree(ours, theirs, runs.len()) {
                 let key = format!("{} × {}: {what}", case.flows, case.name);
-                println!("differs: {key} {:+.3}", ours.0 / theirs.0 - 1.0);
                 different.push(Disagreement { key, relative: ours.0 / theirs.0 - 1.0, line });
             }
         }
