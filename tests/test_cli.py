@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -62,6 +63,16 @@ def test_json_is_one_document_and_nothing_else(fairwave, scenario):
     document = json.loads(out)
     assert document["scenario"] == "calls"
     assert {"goodput_per_flow", "loss", "r_factor"} <= {row["measure"] for row in document["summary"]}
+
+
+def test_a_flow_that_its_receivers_window_holds_back_is_told_of(fairwave, scenario):
+    held = ("--set", "flow.files.transport={name='tcp/reno', receiver-window=2}")
+    _, out, _ = fairwave("run", scenario, *held, "--json")
+    shares = json.loads(out)["limited"]
+    assert shares["files"]["receiver window"] > 0.8
+    assert shares["voice"] == {}, "nothing holds UDP back"
+    _, out, _ = fairwave("run", scenario, *held)
+    assert re.search(r"limited by \(time\).*\d+% receiver window", out)
 
 
 def test_settings_change_any_key(fairwave, scenario):

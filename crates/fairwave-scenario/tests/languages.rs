@@ -149,6 +149,15 @@ fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
     assert_eq!(header(transport(TEXT)), "40 B");
     assert_eq!(header(transport(&ns2)), "0 B");
     assert_eq!(header(transport(&ns2.replace("\"udp\"", "{ name = \"udp\", header = \"12 B\" }"))), "12 B");
+    // Every transport that has a preset is handed it, whatever its name.
+    let preset = |text: &str, name: &str| {
+        let config = transport(&text.replace("\"udp\"", &format!("\"{name}\"")));
+        serde_json::to_value(config).expect("JSON").get("preset").cloned()
+    };
+    for name in ["tfrc", "tcp/sack", "tcp/vegas"] {
+        assert_eq!((preset(&ns2, name), preset(TEXT, name)), (Some(json!("ns2")), None), "{name}");
+    }
+    assert_eq!(preset(&ns2, "rtcp"), None);
 }
 
 #[test]

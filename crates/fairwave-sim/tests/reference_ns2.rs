@@ -54,53 +54,25 @@ struct Metrics {
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/ns2");
 
-/// What differs with random sending delays, and why.
-///
-/// Vegas, once it loses packets. Fifty flows want 50 to 150 places in a buffer of 124, so a run either settles without loss
-/// or does not, and five runs of each simulator cannot tell their means. Besides, ns-2.35 keeps Vegas' sending times in an array of a
-/// window's length and does not clear what a cumulative acknowledgement passes across its end; such segments count as sent
-/// before, so their loss halves the window instead of taking a quarter. That oversight is not imitated here; how much of the difference it makes
-/// has not been measured.
+/// What differs with random sending delays, why, and by which share of ns-2's mean at the most.
 ///
 /// Ten Vegas flows want 10 to 30 places, and where within that each of them stops hangs on the least round trip that it met
-/// while the others filled the queue: runs of either simulator spread by 10 to 20 %. Over the reference's five seeds the
-/// queues differ by 2.0 ± 4.3 packets, which tells nothing.
-const EXPLAINED_WITH_DELAYS: &[&str] =
-    &["10 × Vegas: fairness", "10 × Vegas: queue", "50 × Vegas: drop rate", "100 × Vegas: drop rate"];
+/// while the others filled the queue: runs of either simulator spread by 10 to 20 %.
+const EXPLAINED_WITH_DELAYS: &[(&str, f64)] = &[("10 × Vegas: queue", 0.15)];
 
-/// What differs without delays, and why.
+/// What differs without delays, why, and by which share of ns-2's mean at the most.
 ///
 /// All round trips are equal and all links have one rate, so packets of different flows reach the bottleneck at the same
 /// instant again and again, and whose goes first decides whose is dropped: a phase effect (Floyd & Jacobson 1992). ns-2 keeps
 /// time in binary fractions of a second and lets their rounding decide, for each pair of flows in the same way for long; fairwave
 /// draws lots. Hence ns-2's large spread over seeds and its low fairness at ten flows. Random sending delays of up to one packet's time
-/// take the effect away in both, and then they agree (the other test).
-const EXPLAINED_PHASE_EFFECTS: &[&str] = &[
-    "10 × TCP(1,0.5) Reno: queue",
-    "10 × GAIMD TCP(0.31,0.875) Reno: drop rate",
-    "10 × GAIMD TCP(0.31,0.875) Reno: queue",
-    "10 × GAIMD TCP(0.583,0.75) Reno: queue",
-    "10 × GAIMD TCP(1.25,0.25) Reno: queue",
-    "10 × Newreno: queue",
-    "10 × Sack1: drop rate",
-    "10 × Vegas: drop rate",
-    "50 × TCP(1,0.5) Reno: queue",
-    "50 × GAIMD TCP(0.31,0.875) Reno: drop rate",
-    "50 × GAIMD TCP(0.583,0.75) Reno: drop rate",
-    "50 × GAIMD TCP(1.25,0.25) Reno: goodput",
-    "50 × GAIMD TCP(1.25,0.25) Reno: drop rate",
-    "50 × GAIMD TCP(1.25,0.25) Reno: queue",
-    "50 × Newreno: drop rate",
-    "50 × Newreno: queue",
-    "50 × Sack1: drop rate",
-    "50 × Sack1: queue",
-    "100 × GAIMD TCP(0.583,0.75) Reno: drop rate",
-    "100 × GAIMD TCP(1.25,0.25) Reno: drop rate",
-    "100 × GAIMD TCP(1.25,0.25) Reno: queue",
-    "100 × Newreno: drop rate",
-    "100 × Sack1: drop rate",
-    "100 × Sack1: queue",
-    "100 × Vegas: drop rate",
+/// take the effect away in both, and then they agree (the other test). Ten Vegas flows lose a packet now and then in ns-2, and none here.
+const EXPLAINED_PHASE_EFFECTS: &[(&str, f64)] = &[
+    ("10 × Vegas: drop rate", 1.0),
+    ("50 × GAIMD TCP(0.583,0.75) Reno: drop rate", 0.1),
+    ("50 × Sack1: drop rate", 0.08),
+    ("50 × Sack1: queue", 0.08),
+    ("100 × Sack1: queue", 0.08),
 ];
 
 impl Case {
@@ -179,8 +151,17 @@ fn agree(ours: Spread, theirs: Spread, runs: usize) -> bool {
     difference <= 0.03 * theirs.0 || difference <= half
 }
 
-/// Runs all cases of a reference with its seeds; for each measure that does not agree, case and measure, and a line about it.
-fn disagreements(file: &str) -> Vec<(String, String)> {
+/// A measure that does not agree.
+struct Disagreement {
+    /// Case and measure.
+    key: String,
+    /// How far ours is from theirs, as a share of theirs.
+    relative: f64,
+    line: String,
+}
+
+/// Runs all cases of a reference with its seeds, and returns the measures that do not agree.
+fn disagreements(file: &str) -> Vec<Disagreement> {
     let reference: Reference = config(&std::fs::read_to_string(format!("{REFERENCES}/{file}")).expect("the reference"));
     let mut different = Vec::new();
     let outcomes: Vec<Vec<[f64; 4]>> = reference
@@ -208,27 +189,34 @@ fn disagreements(file: &str) -> Vec<(String, String)> {
             );
             println!("{line}");
             if !agree(ours, theirs, runs.len()) {
-                different.push((format!("{} × {}: {what}", case.flows, case.name), line));
+                let key = format!("{} × {}: {what}", case.flows, case.name);
+                different.push(Disagreement { key, relative: ours.0 / theirs.0 - 1.0, line });
             }
         }
     }
     different
 }
 
+/// Every disagreement is exempt and within its bound, and every exemption is still needed.
+fn check(different: &[Disagreement], exempt: &[(&str, f64)]) {
+    let bound = |key: &str| exempt.iter().find(|(exempt, _)| *exempt == key).map(|(_, bound)| *bound);
+    let unexplained: Vec<_> = (different.iter())
+        .filter(|one| bound(&one.key).is_none_or(|bound| one.relative.abs() > bound))
+        .map(|one| &one.line)
+        .collect();
+    assert!(unexplained.is_empty(), "neither equal nor within the bound of an exemption: {unexplained:#?}");
+    let idle: Vec<_> = exempt.iter().filter(|(key, _)| different.iter().all(|one| one.key != *key)).collect();
+    assert!(idle.is_empty(), "exempt though they agree, so take them out: {idle:#?}");
+}
+
 #[test]
 fn with_random_sending_delays_goodput_drop_rate_and_queue_are_those_of_ns2() {
-    let different = disagreements("tcp_dumbbell_jitter.json");
-    let unexplained: Vec<_> =
-        different.iter().filter(|(key, _)| !EXPLAINED_WITH_DELAYS.contains(&key.as_str())).collect();
-    assert!(unexplained.is_empty(), "{unexplained:#?}");
+    check(&disagreements("tcp_dumbbell_jitter.json"), EXPLAINED_WITH_DELAYS);
 }
 
 #[test]
 fn without_them_what_phase_effects_leave_alone_is_that_of_ns2() {
-    let different = disagreements("tcp_dumbbell.json");
-    let unexplained: Vec<_> = different
-        .iter()
-        .filter(|(key, _)| !key.ends_with("fairness") && !EXPLAINED_PHASE_EFFECTS.contains(&key.as_str()))
-        .collect();
-    assert!(unexplained.is_empty(), "{unexplained:#?}");
+    let mut different = disagreements("tcp_dumbbell.json");
+    different.retain(|one| !one.key.ends_with("fairness"));
+    check(&different, EXPLAINED_PHASE_EFFECTS);
 }

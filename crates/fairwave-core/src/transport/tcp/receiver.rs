@@ -352,6 +352,39 @@ mod tests {
     }
 
     #[test]
+    fn rfc_5681_section_4_2_every_segment_of_a_gap_that_fills_is_acknowledged_at_once() {
+        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
+        // 5 and 7 come too early; 3 and 4 fill the first gap, 6 the second. Then every second one again.
+        let acks = acknowledgements(&mut receiver, &[0, 1, 2, 5, 7, 3, 4, 6, 8, 9]);
+        assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 3, 3, 4, 6, 8, 10]);
+    }
+
+    #[test]
+    fn what_comes_from_beyond_the_window_or_again_is_thrown_away_and_acknowledged() {
+        let mut receiver = receiver(TcpConfig { receiver_window: Some(4), ..TcpConfig::default() });
+        let acks = acknowledgements(&mut receiver, &[0, 5, 4, 4, 1, 1]);
+        assert_eq!(acks[1], (1, vec![]), "5 is beyond 1 to 4");
+        assert_eq!(acks[2], (1, vec![(4, 5)]));
+        assert_eq!(acks[3], (1, vec![(4, 5)]));
+        assert_eq!((acks[4].0, acks[5].0), (2, 2));
+    }
+
+    #[test]
+    fn without_a_configured_window_everything_in_flight_on_a_fast_path_is_held() {
+        let mut receiver = receiver(TcpConfig::default());
+        acknowledgements(&mut receiver, &[0]);
+        let mut out = Output::default();
+        for sequence in 2..200_000 {
+            receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+        }
+        assert!(out.deliveries.is_empty());
+        out.packets.clear();
+        receiver.on_packet(Instant::ZERO, &segment(1), &mut out);
+        assert_eq!((out.deliveries.len(), out.deliveries[199_998].unit), (199_999, 199_999));
+        assert!(matches!(out.packets[..], [Packet { body: Body::Ack { next: 200_000, .. }, .. }]));
+    }
+
+    #[test]
     fn a_single_segment_is_acknowledged_after_the_delay() {
         let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
         let mut out = Output::default();

@@ -304,4 +304,111 @@ mod tests {
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
         assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
+
+    #[test]
+    fn the_coarse_clock_smooths_in_whole_ticks() {
+        // A second sample of 18 ticks after one of 10: error 8 on 80/8 gives 88/8 (11 ticks); spread 8 − 5 on 20/4 gives 23/4.
+        let limits = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+        rtt.sent_new(at(1000), 1);
+        rtt.acknowledged(&limits, at(1100), 2, at(1000));
+        rtt.sent_new(at(2000), 2);
+        rtt.acknowledged(&limits, at(2180), 3, at(2000));
+        assert_eq!(rtt.smoothed(&limits), Span::from_millis(110));
+        assert_eq!(rtt.timeout(&limits), Span::from_millis(10 * ((23 * 8 + 88) / 8)));
+    }
+
+    #[test]
+    fn the_coarse_clock_counts_from_its_own_phase() {
+        // 104 ms from 5 ms into a tick are ten ticks; from 7 ms into it they are eleven.
+        let limits = limits(RttClock::Coarse);
+        let smoothed = |phase| {
+            let mut rtt = RttEstimator::new(&limits, Span::from_millis(phase));
+            rtt.sent_new(at(1005), 1);
+            rtt.acknowledged(&limits, at(1109), 2, at(1005));
+            rtt.smoothed(&limits)
+        };
+        assert_eq!((smoothed(0), smoothed(2)), (Span::from_millis(100), Span::from_millis(110)));
+    }
+
+    #[test]
+    fn the_coarse_clock_times_one_segment_at_a_time_and_none_twice() {
+        let limits = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+        rtt.sent_new(at(1000), 1);
+        rtt.sent_new(at(1050), 2);
+        rtt.acknowledged(&limits, at(1060), 1, at(1050));
+        assert_eq!(rtt.smoothed(&limits), Span::ZERO, "segment 1 is not acknowledged yet");
+        rtt.acknowledged(&limits, at(1100), 2, at(1050));
+        assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
+        rtt.sent_new(at(1100), 1);
+        rtt.acknowledged(&limits, at(1900), 3, at(1100));
+        assert_eq!(rtt.smoothed(&limits), Span::from_millis(100), "it has been timed before");
+    }
+
+    #[test]
+    fn what_a_recovery_distrusts_or_sends_again_gives_no_sample() {
+        let limits = limits(RttClock::Coarse);
+        let sampled = |spoil: &dyn Fn(&mut RttEstimator)| {
+            let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+            rtt.sent_new(at(1000), 4);
+            spoil(&mut rtt);
+            rtt.acknowledged(&limits, at(1100), 5, at(1000));
+            rtt.smoothed(&limits) > Span::ZERO
+        };
+        assert!(sampled(&|_| {}));
+        assert!(!sampled(&RttEstimator::distrust));
+        assert!(!sampled(&|rtt| rtt.sent_again(4)));
+        assert!(sampled(&|rtt| rtt.sent_again(5)), "another segment");
+    }
+
+    #[test]
+    fn a_partial_acknowledgement_is_a_sample_for_the_fine_clock_and_ends_the_coarse_ones_timing() {
+        let fine = limits(RttClock::Fine);
+        let mut rtt = RttEstimator::new(&fine, Span::ZERO);
+        rtt.acknowledged_partially(&fine, at(1100), 2, at(1000));
+        assert_eq!(rtt.smoothed(&fine), Span::from_millis(100));
+        let coarse = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&coarse, Span::ZERO);
+        rtt.expired(&coarse);
+        rtt.sent_new(at(1000), 4);
+        rtt.acknowledged_partially(&coarse, at(1100), 4, at(1000));
+        assert_eq!(rtt.backoff(), 2, "the segment that is timed is not acknowledged");
+        rtt.acknowledged_partially(&coarse, at(1100), 5, at(1000));
+        assert_eq!((rtt.backoff(), rtt.smoothed(&coarse)), (1, Span::ZERO));
+        rtt.acknowledged(&coarse, at(1200), 6, at(1000));
+        assert_eq!(rtt.smoothed(&coarse), Span::ZERO, "nothing is timed any more");
+    }
+
+    #[test]
+    fn beyond_eight_times_the_timeout_the_old_round_trip_is_forgotten() {
+        let limits = limits(RttClock::Coarse);
+        let mut rtt = RttEstimator::new(&limits, Span::ZERO);
+        rtt.sent_new(at(1000), 1);
+        rtt.acknowledged(&limits, at(1100), 2, at(1000));
+        for _ in 0..3 {
+            rtt.expired(&limits);
+        }
+        assert_eq!((rtt.backoff(), rtt.smoothed(&limits)), (8, Span::from_millis(100)));
+        rtt.expired(&limits);
+        assert_eq!((rtt.backoff(), rtt.smoothed(&limits)), (16, Span::ZERO));
+        rtt.forget_backoff();
+        assert_eq!(rtt.backoff(), 1);
+    }
+
+    #[test]
+    fn rfc_6298_section_5_7_a_lost_syn_sets_a_shorter_timeout_to_three_seconds() {
+        let short = RtoLimits { initial: Span::from_secs(1), ..limits(RttClock::Fine) };
+        let mut rtt = RttEstimator::new(&short, Span::ZERO);
+        rtt.expired(&short);
+        rtt.restart_after_lost_syn(&short);
+        assert_eq!(rtt.timeout(&short), Span::from_secs(3));
+        rtt.acknowledged(&short, at(1100), 1, at(1000));
+        assert_eq!(rtt.timeout(&short), Span::from_millis(300), "the next measurement ends it");
+        let long = RtoLimits { initial: Span::from_secs(3), ..short };
+        let mut rtt = RttEstimator::new(&long, Span::ZERO);
+        rtt.acknowledged(&long, at(1100), 1, at(1000));
+        rtt.restart_after_lost_syn(&long);
+        assert_eq!(rtt.timeout(&long), Span::from_millis(300));
+    }
 }

@@ -77,6 +77,13 @@ fn section_5_5_discounting_forgets_old_losses_faster() {
 }
 
 #[test]
+fn ns2s_history_discounts_to_a_half_at_the_most() {
+    let mut history = with_intervals(&[100.0; 8], true);
+    history.least_discount = 0.5;
+    assert_eq!(history.discount(1_000_000), 0.5);
+}
+
+#[test]
 fn section_5_5_a_new_event_makes_the_discount_permanent_for_older_intervals() {
     let mut history = with_intervals(&[100.0; 8], true);
     let gap = Gap { before: (1399, at(1399)), after: (1401, at(1401)) };

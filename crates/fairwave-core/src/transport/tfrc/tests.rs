@@ -239,6 +239,102 @@ fn section_4_5_damping_stretches_the_pace_when_the_round_trip_time_rises() {
     assert!((1.2..=1.4).contains(&pace(true)), "{}", pace(true));
 }
 
+fn like(preset: Preset) -> TfrcConfig {
+    TfrcConfig { preset, ..TfrcConfig::default() }
+}
+
+#[test]
+fn a_preset_damps_as_its_source_does_unless_told_otherwise() {
+    let damps = |preset, oscillation_damping| TfrcConfig { oscillation_damping, ..like(preset) }.law().damps;
+    assert_eq!((damps(Preset::Rfc, None), damps(Preset::Ns2, None)), (false, true));
+    assert_eq!((damps(Preset::Rfc, Some(true)), damps(Preset::Ns2, Some(false))), (true, false));
+}
+
+#[test]
+fn for_ns2_the_first_packet_that_overtakes_another_tells_of_its_loss() {
+    let loss = |preset| {
+        let mut wire = wire(true, &like(preset));
+        wire.bottleneck = Some(Rate::from_bits_per_second(2_000_000));
+        wire.fate = Box::new(|number, _, _| if number == 500 { Fate::Late(Span::from_millis(6)) } else { Fate::Pass });
+        wire.run_until(ms(6_000));
+        assert!(wire.sent.len() > 600);
+        wire.sender.view().estimate
+    };
+    assert_eq!(loss(Preset::Rfc), 0.0, "two packets late are no loss (RFC 5348 §5.1)");
+    assert!(loss(Preset::Ns2) > 0.0);
+}
+
+#[test]
+fn for_ns2_two_silent_round_trips_halve_the_rate() {
+    let silent = |preset, millis: u64| {
+        let mut wire = wire(true, &like(preset));
+        wire.fate = Box::new(|number, _, _| if number % 100 == 99 { Fate::Lose } else { Fate::Pass });
+        wire.run_until(ms(20_000));
+        wire.lose_feedback = Box::new(|_, _| true);
+        wire.run_until(ms(20_100));
+        let before = wire.sender.view().timeouts;
+        wire.run_until(ms(20_100 + millis));
+        wire.sender.view().timeouts - before
+    };
+    assert_eq!((silent(Preset::Ns2, 210), silent(Preset::Rfc, 210)), (1, 0));
+}
+
+#[test]
+fn for_ns2_the_rate_rises_by_a_packet_per_round_trip_in_each() {
+    // After two minutes of two per cent loss there is none, and what the equation allows soon is far more.
+    let rise = |preset| {
+        let mut wire = wire(true, &like(preset));
+        wire.fate = Box::new(|number, now, _| match number % 50 {
+            49 if now < ms(60_000) => Fate::Lose,
+            _ => Fate::Pass,
+        });
+        wire.bottleneck = Some(Rate::from_bits_per_second(20_000_000));
+        let mut rates = Vec::new();
+        for time in (60_000..64_000).step_by(100) {
+            wire.run_until(ms(time));
+            rates.push(bit_rate(wire.sender.view()));
+        }
+        rates.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max)
+    };
+    // A packet of 8000 bits per 100 ms are 80 kb/s; at most two such steps fall between two reports.
+    assert!(rise(Preset::Ns2) <= 161_000.0, "{}", rise(Preset::Ns2));
+}
+
+#[test]
+fn for_ns2_the_round_trip_is_smoothed_over_a_longer_past() {
+    let smoothed = |preset| {
+        let mut wire = wire(true, &like(preset));
+        wire.fate = Box::new(|number, now, _| match number % 100 {
+            99 => Fate::Lose,
+            _ if now > ms(20_000) => Fate::Late(Span::from_millis(100)),
+            _ => Fate::Pass,
+        });
+        wire.run_until(ms(20_350));
+        wire.sender.view().smoothed_rtt
+    };
+    // A first report of 200 ms after many of 100.
+    assert!((smoothed(Preset::Rfc) - 0.110).abs() < 1e-9, "{}", smoothed(Preset::Rfc));
+    assert!((smoothed(Preset::Ns2) - 0.105).abs() < 1e-9, "{}", smoothed(Preset::Ns2));
+}
+
+#[test]
+fn a_sender_is_held_back_by_its_rate_while_it_has_something_to_send_and_by_the_application_else() {
+    use crate::transport::limited::Limit;
+    let times = |mut wire: Wire<TfrcSender, TfrcReceiver>| {
+        wire.run_until(ms(10_000));
+        let limited = wire.sender.view().limited.expect("TFRC is held back by something");
+        [Limit::Receiver, Limit::Congestion, Limit::Application].map(|by| limited.time(by, ms(10_000)).seconds())
+    };
+    let mut busy = bulk();
+    busy.bottleneck = Some(Rate::from_bits_per_second(2_000_000));
+    assert_eq!(times(busy), [0.0, 10.0, 0.0]);
+    let mut calm = wire(false, &TfrcConfig::default());
+    calm.units = voice(5_000, 10_000);
+    let [receiver, congestion, application] = times(calm);
+    assert!(receiver == 0.0 && application > 9.0 && congestion > 0.0, "{congestion} and {application}");
+    assert!((congestion + application - 10.0).abs() < 1e-9);
+}
+
 #[test]
 fn a_sequence_number_that_wraps_is_no_loss() {
     let mut wire = bulk();

@@ -25,10 +25,8 @@ pub(in super::super) struct Reno {
 
 impl Reno {
     pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        if self.count_duplicate(connection, now, out) {
-            if self.guard.allows(connection) {
-                self.fast_retransmit(connection, now, out);
-            }
+        if self.count_duplicate(connection, now, out) && self.guard.allows(connection) {
+            self.fast_retransmit(connection, now, out);
         }
         if connection.duplicates >= connection.parameters.duplicate_threshold {
             connection.send(now, u32::MAX, out);

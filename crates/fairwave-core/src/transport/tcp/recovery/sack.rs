@@ -138,13 +138,10 @@ impl Sack {
         }
         if new_data {
             let recovered = self.phase == Phase::Recovering;
-            if recovered {
-                // Step A. What is held above stays on the scoreboard.
-                self.recover = 0;
-            }
             self.phase = Phase::Open;
             connection.advance(now, next);
             if recovered {
+                // Step A. What is held above stays on the scoreboard.
                 connection.note_ack();
             } else {
                 connection.open_window();
