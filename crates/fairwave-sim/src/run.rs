@@ -142,8 +142,9 @@ impl<'p> Simulation<'p> {
         let flow = packet.flow.0 as usize;
         match *next {
             END if packet.feedback => {
-                self.sending[flow].feedback_arrived += 1;
-                self.sending[flow].sender.on_packet(now, packet, &mut self.out);
+                let sending = &mut self.sending[flow];
+                sending.feedback_arrived += 1;
+                sending.sender.on_packet(now, packet, &mut self.out);
                 self.send(flow, now);
                 self.arm_sender(flow, now);
             }
@@ -197,24 +198,15 @@ impl<'p> Simulation<'p> {
         let departure = here.free;
         let counts = here.measure.departed(departure, packet.wire, self.window);
         if here.loses(departure, packet) {
-            if counts {
-                here.measure.lost += 1;
-                if let Service::Managed(managed) = &mut here.service {
-                    managed.classes.lost(packet);
-                }
-                self.receiving[packet.flow.0 as usize].lose(packet, false);
-            } else {
-                self.under_way[packet.flow.0 as usize].add(packet);
-            }
+            self.lose_on_wire(link, packet, counts);
             return None;
         }
         let arrival = here.far_end(departure);
-        let flow = packet.flow.0 as usize;
         if arrival > self.window.end {
-            here.measure.on_wire += u64::from(counts);
-            self.under_way[flow].add(packet);
+            self.leave_under_way(link, packet);
             return None;
         }
+        let flow = packet.flow.0 as usize;
         let next = self.network.route(flow, packet.feedback, hop + 1);
         match next {
             Some(next) if self.network.links[next].fed_in_order => return Some((next, arrival)),
@@ -226,6 +218,31 @@ impl<'p> Simulation<'p> {
             }
         }
         None
+    }
+
+    /// A link has lost the packet that it transmitted last; within the run, if that `counts`.
+    #[inline(never)]
+    fn lose_on_wire(&mut self, link: usize, packet: &Packet, counts: bool) {
+        let flow = packet.flow.0 as usize;
+        if !counts {
+            self.under_way[flow].add(packet);
+            return;
+        }
+        let here = &mut self.network.links[link];
+        here.measure.lost += 1;
+        if let Service::Managed(managed) = &mut here.service {
+            managed.classes.lost(packet);
+        }
+        self.receiving[flow].lose(packet, false);
+    }
+
+    /// Nothing more happens within the run to the packet that a link transmitted last.
+    #[cold]
+    #[inline(never)]
+    fn leave_under_way(&mut self, link: usize, packet: &Packet) {
+        let here = &mut self.network.links[link];
+        here.measure.on_wire += u64::from(here.free <= self.window.end);
+        self.under_way[packet.flow.0 as usize].add(packet);
     }
 
     fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
