@@ -245,7 +245,7 @@ fn like(preset: Preset) -> TfrcConfig {
 
 #[test]
 fn a_preset_damps_as_its_source_does_unless_told_otherwise() {
-    let damps = |preset, oscillation_damping| TfrcConfig { oscillation_damping, ..like(preset) }.law().damps;
+    let damps = |preset, oscillation_damping| TfrcConfig { oscillation_damping, ..like(preset) }.details().damps;
     assert_eq!((damps(Preset::Rfc, None), damps(Preset::Ns2, None)), (false, true));
     assert_eq!((damps(Preset::Rfc, Some(true)), damps(Preset::Ns2, Some(false))), (true, false));
 }
