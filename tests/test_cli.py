@@ -188,6 +188,18 @@ def test_check_expands_to_what_a_run_executes(fairwave, scenario):
     assert all(flow["forward"] for flow in plan["flows"])
 
 
+def test_a_queue_that_idles_the_link_under_udp_is_warned_of(fairwave, scenario):
+    for command in ("check", "run"):
+        avq = ("--set", "topology.bottleneck.queue.discipline=avq")
+        status, out, err = fairwave(command, scenario, *avq)
+        assert status == 0
+        assert "warning: r1>r2: " in err
+        assert 'preset = "ns2"' in err
+        assert "warning" not in out
+        _, _, err = fairwave(command, scenario, *avq, "--set", "topology.bottleneck.queue.preset=ns2")
+        assert "warning" not in err
+
+
 def test_schema_is_json(fairwave):
     _, out, _ = fairwave("schema")
     assert "properties" in json.loads(out)

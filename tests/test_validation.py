@@ -14,6 +14,7 @@ from fairwave.validation.case import NsCase, NsFlow, NsLink, NsQueue
 from fairwave.validation.cases import cases
 from fairwave.validation.measures import jain, of_ns2, variation
 from fairwave.validation.tcl import tcl
+from fairwave.validation.translate import NotInNs2Error, translate
 from fairwave.validation.verdict import Comparison, Estimate, compare
 
 needs_ns2 = pytest.mark.skipif(ns2.find() is None, reason=ns2.ABSENT)
@@ -191,3 +192,61 @@ def test_the_report_says_what_was_settled_after_a_first_look(monkeypatch: pytest
 def test_every_case_has_kept_numbers_which_read_back_as_they_were() -> None:
     assert list(kept()) == [case.key for case in cases()]
     assert report.data(report.stored(kept(), cases())) == kept()
+
+
+def red(queue: dict[str, object]) -> NsQueue:
+    """What a RED before the only link of a plan becomes in ns-2."""
+    link = {
+        "name": "a>b",
+        "from": 0,
+        "to": 1,
+        "rate_bps": 1_000_000,
+        "delay_ns": 0,
+        "loss": {"model": "none"},
+    }
+    plan = {
+        "name": "red",
+        "nodes": ["a", "b"],
+        "groups": [],
+        "links": [link | {"queue": {"discipline": "red", "victim": "tail"} | queue}],
+        "flows": [],
+        "duration_ns": 1,
+        "warmup_ns": 0,
+        "seed": 1,
+        "record": {"bin_ns": 0, "window_interval_ns": 0, "windows": []},
+    }
+    return translate(plan, "a>b").links[0].queue
+
+
+def test_reds_two_switches_for_bytes_are_ns2s() -> None:
+    given = {"preset": "ns2", "min-threshold": 4, "max-threshold": 12, "weight": 0.02, "max-p": 0.1}
+    queue = red(given | {"capacity": {"bytes": 10000}})
+    assert (queue.limit, queue.settings["bytes_"], queue.settings["queue_in_bytes_"]) == (20, "true", "true")
+    assert (queue.settings["thresh_"], queue.settings["maxthresh_"], queue.settings["wait_"]) == (
+        "4",
+        "12",
+        "true",
+    )
+    queue = red(given | {"capacity": {"bytes": 10000}, "drop-by-size": False})
+    assert (queue.settings["bytes_"], queue.settings["queue_in_bytes_"]) == ("false", "true")
+    queue = red(given | {"capacity": {"packets": 20}, "mode": "packets", "drop-by-size": True})
+    assert (queue.limit, queue.settings["bytes_"], queue.settings["queue_in_bytes_"]) == (20, "true", "false")
+    queue = red(given | {"capacity": {"packets": 20}, "mode": "packets"})
+    assert (queue.settings["bytes_"], queue.settings["queue_in_bytes_"]) == ("false", "false")
+
+
+def test_a_red_that_ns2_cannot_be_told_of_is_refused() -> None:
+    with pytest.raises(NotInNs2Error, match="whole mean packets"):
+        red({"preset": "ns2", "capacity": {"bytes": 10100}})
+    with pytest.raises(NotInNs2Error, match="ns-2's details only"):
+        red(
+            {
+                "mode": "bytes",
+                "capacity": {"bytes": 10000},
+                "min-threshold": 4,
+                "max-threshold": 12,
+                "weight": 0.1,
+            }
+        )
+    with pytest.raises(NotInNs2Error, match="`weight` given"):
+        red({"capacity": {"packets": 100}, "min-threshold": 4, "max-threshold": 12})

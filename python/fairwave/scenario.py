@@ -88,6 +88,14 @@ class Scenario:
         spelled_out: dict[str, Any] = json.loads(self.native.plan(seed))
         return spelled_out
 
+    def cautions(self, seed: int = 1) -> list[str]:
+        """What one may not expect of a law in a run with this seed, and what to write instead; mostly nothing.
+
+        Raises:
+            fairwave.ScenarioError: It cannot be planned.
+        """
+        return [f"{link}: {words}" for link, words in self.native.cautions(seed)]
+
     def run(self, seed: int = 1) -> Results:
         """One run.
 

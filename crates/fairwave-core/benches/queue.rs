@@ -7,7 +7,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use fairwave_core::packet::{Body, Class, FlowId, Packet};
-use fairwave_core::queue::{Capacity, DropReason, Queue, QueueConfig};
+use fairwave_core::queue::{Capacity, DropReason, DropTailConfig, Queue, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 
@@ -30,7 +30,8 @@ fn packet(serial: u32) -> Packet {
 }
 
 fn queue(text: &str) -> Queue {
-    let config: QueueConfig = serde_json::from_str(text).unwrap_or(QueueConfig::drop_tail(Capacity::Packets(1)));
+    let config: QueueConfig =
+        serde_json::from_str(text).unwrap_or(QueueConfig::new(Capacity::Packets(1), DropTailConfig {}));
     assert!(config.check().is_ok() && serde_json::from_str::<QueueConfig>(text).is_ok(), "{text}");
     Queue::new(&config, RATE, Seed(1).stream("bench"))
 }

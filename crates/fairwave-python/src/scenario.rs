@@ -102,7 +102,13 @@ impl Scenario {
         Ok(describe(&plan).to_string())
     }
 
-    /// The same with indices for names and whole nanoseconds, for programs that run the plan elsewhere.
+    /// What one may not expect of a law in a run with this seed: the link's name, and the words.
+    fn cautions(&self, seed: u64) -> PyResult<Vec<(String, String)>> {
+        let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
+        Ok(plan.cautions().into_iter().map(|(link, words)| (link.to_owned(), words)).collect())
+    }
+
+    /// The plan with indices for names and whole nanoseconds, for programs that run the plan elsewhere.
     fn exact_plan(&self, seed: u64) -> PyResult<String> {
         let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
         Ok(plan.to_json().map_err(|error| unwritable(&error))?.to_string())

@@ -39,6 +39,22 @@ pub struct Plan {
     pub record: RecordPlan,
 }
 
+impl Plan {
+    /// What a link's law does that one may not expect of it, with the flows that cross it: the link's name and the words.
+    pub fn cautions(&self) -> Vec<(&str, String)> {
+        let mut unyielding = vec![false; self.links.len()];
+        for flow in self.flows.iter().filter(|flow| matches!(&*flow.transport, TransportConfig::Udp(_))) {
+            for &link in &flow.forward {
+                if let Some(link) = unyielding.get_mut(link) {
+                    *link = true;
+                }
+            }
+        }
+        let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
+        crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.queue.discipline.caution()?))).collect()
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {

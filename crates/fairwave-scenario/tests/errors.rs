@@ -376,3 +376,27 @@ fn nesting_without_end_is_refused() {
     assert!(Scenario::from_json(&"[".repeat(100_000), "deep.json").is_err());
     assert!(Scenario::from_toml(&format!("a = {}", "[".repeat(100_000)), "deep.toml").is_err());
 }
+
+#[test]
+fn a_red_that_could_never_drop_early_is_refused_where_its_buffer_is_known() {
+    for discipline in ["red", "ared"] {
+        let queue = format!("queue = {{ discipline = \"{discipline}\", capacity = {{ packets = 1 }} }}");
+        let said = complaint_about("queue = { capacity = { packets = 50 } }", &queue);
+        let words = ["`min-threshold` is 5", "below the 1 packets that the buffer holds", "min-threshold = 0.2"];
+        assert_says(&said, "17:9", &words);
+    }
+    // The automatic threshold grows with the rate; so it is known only with the link's.
+    let fast = SOUND.replace("1 Mb/s", "1 Gb/s").replace("{ capacity =", "{ discipline = \"ared\", capacity =");
+    assert_says(&complaint(&fast), "17:9", &["`min-threshold` is 625", "below the 50 packets"]);
+}
+
+#[test]
+fn a_victim_for_a_discipline_that_chooses_is_refused_with_the_reason() {
+    let queue = "queue = { discipline = \"choke\", victim = \"front\", capacity = { packets = 50 } }";
+    let said = complaint_about("queue = { capacity = { packets = 50 } }", queue);
+    assert_says(
+        &said,
+        "17:42",
+        &["`victim` is \"front\"", "left out: CHOKe drops the arrival, and the packet that it matches"],
+    );
+}

@@ -1,7 +1,7 @@
 //! One scenario, many ways to write it: TOML, JSON, the model, overrides; and whatever is thrown at the reader.
 
 use fairwave_core::loss::{BernoulliConfig, LossConfig};
-use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -256,8 +256,9 @@ fn varied<T: Clone + std::fmt::Debug + Ord + 'static>(
 fn queue() -> impl Strategy<Value = Written<QueueConfig>> {
     prop_oneof![
         Just(Written::default()),
-        (1u32..10_000)
-            .prop_map(|packets| { Written::of(&QueueConfig::drop_tail(Capacity::Packets(packets))).expect("a queue") }),
+        (1u32..10_000).prop_map(|packets| {
+            Written::of(&QueueConfig::new(Capacity::Packets(packets), DropTailConfig {})).expect("a queue")
+        }),
         (0.0..8.0, 1u32..100).prop_map(|(bdp, at_least_packets)| {
             let capacity = BandwidthDelay { bdp, at_least_packets, ..BandwidthDelay::default() };
             serde_json::from_value(json!({ "capacity": capacity })).expect("a queue")

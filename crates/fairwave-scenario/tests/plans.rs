@@ -290,3 +290,29 @@ fn a_hundred_thousand_flows_are_planned() {
     assert_eq!(plan.flows.len(), 100_000);
     assert_eq!(route(&plan, &plan.flows[99_999].forward), "calls-s99999>r1 r1>r2 r2>calls-d99999");
 }
+
+#[test]
+fn a_link_whose_queue_idles_under_udp_is_told_of_where_udp_crosses_it() {
+    let cautions = |queue: &str, transport: &str| {
+        let text = format!(
+            r#"
+            name = "avq"
+            duration = "1 s"
+            [topology]
+            preset = "dumbbell"
+            bottleneck = {{ rate = "1 Mb/s", delay = "10 ms", queue = {queue} }}
+            [[flow]]
+            name = "stream"
+            transport = "{transport}"
+            traffic = {{ kind = "cbr", rate = "2 Mb/s" }}
+            "#
+        );
+        let plan = Scenario::from_toml(&text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
+        plan.cautions().into_iter().map(|(link, words)| format!("{link}: {words}")).collect::<Vec<_>>()
+    };
+    let said = cautions(r#"{ discipline = "avq" }"#, "udp");
+    assert!(said.len() == 1 && said[0].starts_with("r1>r2: ") && said[0].contains("preset = \"ns2\""), "{said:?}");
+    assert!(cautions(r#"{ discipline = "avq" }"#, "tcp/newreno").is_empty());
+    assert!(cautions(r#"{ discipline = "avq", preset = "ns2" }"#, "udp").is_empty());
+    assert!(cautions(r#"{ discipline = "red" }"#, "udp").is_empty());
+}

@@ -6,7 +6,7 @@
 
 mod support;
 
-use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -103,7 +103,7 @@ impl Case {
             bottleneck: megabits(self.bottleneck_mbps),
             access: megabits(self.access_mbps),
             // ns-2's limit counts the place of the arrival.
-            queue: QueueConfig::drop_tail(Capacity::Packets(self.buffer_limit - 1)),
+            queue: QueueConfig::new(Capacity::Packets(self.buffer_limit - 1), DropTailConfig {}),
             duration: Span::from_seconds(self.duration_s),
             warmup: Span::from_seconds(self.warm_s),
             ..Dumbbell::default()

@@ -3,7 +3,7 @@
 mod support;
 
 use fairwave_core::loss::BernoulliConfig;
-use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};
@@ -16,7 +16,7 @@ fn run_dvrc(loss: f64, reno: usize) -> RunResult {
         bottleneck: q("1 Mb/s"),
         bottleneck_delay: q("25 ms"),
         access: q("10 Mb/s"),
-        queue: QueueConfig::drop_tail(Capacity::Packets(9)),
+        queue: QueueConfig::new(Capacity::Packets(9), DropTailConfig {}),
         loss: BernoulliConfig { rate: loss }.into(),
         duration: q("30 s"),
         ..Dumbbell::default()

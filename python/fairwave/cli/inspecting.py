@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json as json_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, scenario
+
+if TYPE_CHECKING:
+    from fairwave.scenario import Scenario
 
 
 def known_names() -> dict[str, list[tuple[str, str]]]:
@@ -44,6 +47,7 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     """Checks a scenario and says what it comes to."""
     read = scenario(path, settings)
     plan = read.plan(seed)
+    warn(read, seed)
     if json:
         console.document(plan if expand else _overview(read.hash, plan))
         return
@@ -52,6 +56,12 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
         return
     overview = _overview(read.hash, plan)
     console.pairs(f"{read.name}: no mistakes", [(key, str(value)) for key, value in overview.items()])
+
+
+def warn(read: Scenario, seed: int) -> None:
+    """Says on standard error what one may not expect of the scenario's laws."""
+    for words in read.cautions(seed):
+        console.complain(f"warning: {words}")
 
 
 def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:

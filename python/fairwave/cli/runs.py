@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, is_clip, kind, positive, scenario
+from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,7 @@ def run_scenario(
 
     positive("--replications", replications)
     read = scenario(path, settings)
+    warn(read, seed)
     clips = streamed(read) if out else []
     # What a clip's viewer sees needs every unit of the flow.
     record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]

@@ -92,6 +92,17 @@ impl Law for AvqConfig {
 impl DisciplineLaw for AvqConfig {
     type Discipline = Avq;
 
+    fn caution(&self) -> Option<String> {
+        let loses = self.preset == AvqPreset::Authors;
+        loses.then(|| {
+            format!(
+                "where what does not yield offers more than {} of the rate, AVQ by its authors' rule lowers the virtual \
+                 capacity until the link idles; write `preset = \"ns2\"` for one that then carries that part",
+                self.gamma
+            )
+        })
+    }
+
     fn discipline(&self, capacity: Capacity, rate: Rate) -> Avq {
         let link = rate.bits_per_second() as f64 / 8.0;
         let real = match capacity {
@@ -233,6 +244,13 @@ mod tests {
         };
         assert_eq!(loss(0.95), 0.0);
         assert!(loss(1.0) > 0.3, "a source that does not yield drives the virtual capacity down: {}", loss(1.0));
+    }
+
+    #[test]
+    fn whoever_asks_is_told_that_the_authors_rule_idles_under_load_that_does_not_yield() {
+        let caution = |text: &str| serde_json::from_str::<AvqConfig>(text).expect("avq").caution();
+        assert!(caution(r#"{"gamma":0.9}"#).is_some_and(|words| words.contains("0.9") && words.contains("ns2")));
+        assert_eq!(caution(r#"{"preset":"ns2"}"#), None);
     }
 
     #[test]

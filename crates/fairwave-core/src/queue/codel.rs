@@ -129,6 +129,7 @@ impl Codel {
 }
 
 impl Discipline for Codel {
+    /// The dequeue routine (§5.5).
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let (mut head, mut may_drop) = self.take(now, buffer)?;
         if self.dropping {

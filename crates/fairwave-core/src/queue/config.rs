@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::DisciplineConfig;
-use super::drop_tail::DropTailConfig;
 use super::red::Mode;
 use super::victim::Victim;
 use crate::config::ConfigError;
@@ -128,11 +127,6 @@ impl QueueConfig {
         let discipline = discipline.into();
         let victim = discipline.nature().own_victim.is_none().then(Victim::default);
         QueueConfig { capacity, victim, discipline }
-    }
-
-    /// First in, first out; an arrival that finds no room is dropped.
-    pub fn drop_tail(capacity: Capacity) -> Self {
-        Self::new(capacity, DropTailConfig {})
     }
 
     /// Which packet goes when one must; `None` if the discipline chooses.

@@ -128,6 +128,12 @@ pub trait DisciplineLaw: Law {
         Ok(())
     }
 
+    /// What befalls the link under traffic that does not yield to losses, if it is not what one would expect, and what to
+    /// write instead; whoever checks a scenario is told.
+    fn caution(&self) -> Option<String> {
+        None
+    }
+
     /// The discipline for a queue of this capacity before a link of this rate.
     fn discipline(&self, capacity: Capacity, rate: Rate) -> Self::Discipline;
 }
@@ -141,6 +147,8 @@ pub trait AnyDisciplineLaw: Checked + Send + Sync {
     /// # Errors
     /// The first key whose value is not allowed there.
     fn any_fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError>;
+    /// See [`DisciplineLaw::caution`].
+    fn any_caution(&self) -> Option<String>;
     /// See [`DisciplineLaw::discipline`].
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline>;
 }
@@ -151,6 +159,9 @@ impl<L: DisciplineLaw> AnyDisciplineLaw for L {
     }
     fn any_fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
         self.fits(capacity, rate)
+    }
+    fn any_caution(&self) -> Option<String> {
+        self.caution()
     }
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
         Box::new(self.discipline(capacity, rate))

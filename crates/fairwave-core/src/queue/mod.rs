@@ -199,6 +199,14 @@ macro_rules! at_work {
                 None
             }
 
+            /// See [`DisciplineLaw::caution`].
+            pub fn caution(&self) -> Option<String> {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.caution(),)+
+                    DisciplineConfig::Own(own) => own.law().any_caution(),
+                }
+            }
+
             /// See [`DisciplineLaw::fits`].
             ///
             /// # Errors

@@ -113,7 +113,7 @@ fn a_packet_larger_than_the_buffer_costs_nobody_else_a_place() {
 fn a_drop_tail_queue_whose_victim_is_the_tail_is_read_as_plain_fifo() {
     let read = |text: &str| serde_json::from_str::<QueueConfig>(text).expect("a queue");
     let plain = read(r#"{"discipline":"drop-tail","capacity":{"packets":5}}"#);
-    assert_eq!(plain, QueueConfig::drop_tail(Capacity::Packets(5)));
+    assert_eq!(plain, QueueConfig::new(Capacity::Packets(5), DropTailConfig {}));
     assert_eq!(plain, read(r#"{"discipline":"drop-tail","capacity":{"packets":5},"victim":"tail"}"#));
     assert!(plain.is_fifo_tail());
     let front = read(r#"{"discipline":"drop-tail","capacity":{"packets":5},"victim":"front"}"#);
@@ -140,7 +140,7 @@ fn unknown_keys_victims_and_disciplines_are_refused_with_what_is_allowed() {
 
 #[test]
 fn a_queue_without_room_is_refused() {
-    let config = QueueConfig::drop_tail(Capacity::Packets(0));
+    let config = QueueConfig::new(Capacity::Packets(0), DropTailConfig {});
     let error = config.check().expect_err("no room");
     assert_eq!((error.key.as_str(), error.value.as_str()), ("capacity.packets", "0"));
 }

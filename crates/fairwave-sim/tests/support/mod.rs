@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fairwave_core::link::Direction;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::packet::Class;
-use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -43,7 +43,7 @@ impl Default for Dumbbell {
         Dumbbell {
             bottleneck: q("10 Mb/s"),
             bottleneck_delay: q("30 ms"),
-            queue: QueueConfig::drop_tail(Capacity::Packets(124)),
+            queue: QueueConfig::new(Capacity::Packets(124), DropTailConfig {}),
             loss: LossConfig::default(),
             access: q("100 Mb/s"),
             access_delay: q("10 ms"),
@@ -56,7 +56,7 @@ impl Default for Dumbbell {
 impl Dumbbell {
     /// A plan with these flows, each between hosts of its own.
     pub fn plan(&self, seed: u64, flows: Vec<(TrafficConfig, TransportConfig, Instant)>) -> Plan {
-        let wide = QueueConfig::drop_tail(Capacity::Packets(1000));
+        let wide = QueueConfig::new(Capacity::Packets(1000), DropTailConfig {});
         let mut plan = Plan {
             name: "dumbbell".to_owned(),
             seed: Seed(seed),
