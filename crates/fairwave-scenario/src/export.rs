@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(plan["flows"][1]["start_ns"], 10_000_000);
         assert!(plan["flows"][1]["stop_ns"].is_null());
         assert_eq!(plan["flows"][0]["transport"]["header"], "0 B");
-        assert_eq!(plan["flows"][2]["transport"]["oscillation-damping"], true);
+        assert_eq!(plan["flows"][2]["transport"]["preset"], "ns2");
         assert_eq!(plan["links"][0]["name"], "r1>r2");
         assert_eq!(plan["links"][0]["rate_bps"], 10_000_000);
     }

@@ -300,7 +300,7 @@ impl Connection {
         self.duplicates = 0;
         self.move_to(next);
         self.rtt.acknowledged(&self.parameters.rto, now, next, self.echo);
-        if self.syn_lost && next == 1 && !self.parameters.like_ns2 {
+        if next == 1 && self.syn_lost && !self.parameters.like_ns2 {
             self.rtt.restart_after_lost_syn(&self.parameters.rto);
         }
         if self.una == self.max {
@@ -350,9 +350,8 @@ impl Connection {
             self.max = segment + 1;
             self.rtt.sent_new(now, segment);
         }
-        if let Some(sendings) = &mut self.sendings {
-            let times = if again { sendings.get(segment).times.saturating_add(1) } else { 1 };
-            sendings.put(self.una, segment, Sending { at: now, times });
+        if self.sendings.is_some() {
+            self.note_sending(now, segment, again);
         }
         if self.parameters.waves {
             self.begin_wave_if_due();
@@ -382,7 +381,16 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
+    fn note_sending(&mut self, now: Instant, segment: u32, again: bool) {
+        if let Some(sendings) = &mut self.sendings {
+            let times = if again { sendings.get(segment).times.saturating_add(1) } else { 1 };
+            sendings.put(self.una, segment, Sending { at: now, times });
+        }
+    }
+
     /// A wave is a round of the window: what is sent until its first segment is acknowledged.
+    #[inline(never)]
     fn begin_wave_if_due(&mut self) {
         if self.una >= self.wave_end {
             self.wave = self.wave.wrapping_add(1);

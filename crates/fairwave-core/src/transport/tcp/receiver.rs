@@ -174,6 +174,31 @@ impl TcpReceiver {
         }
     }
 
+    /// Takes in a segment while something is held, or one that is not the next: fills a gap, is held, or is thrown away.
+    #[inline(never)]
+    fn take_in_disorder(&mut self, sequence: u32, piece: Piece, out: &mut Output) {
+        if sequence == self.next {
+            self.next += 1;
+            if sequence > 0 {
+                self.deliver(piece, out);
+            }
+            let end = self.held.end_of_run(self.next);
+            for segment in self.next..end {
+                self.deliver(self.held.piece(segment), out);
+            }
+            self.next = end;
+            self.held.ranges.remove_before(end);
+            self.forget_blocks();
+        } else if sequence > self.next
+            && sequence - self.next < self.window
+            && self.held.ranges.range_of(sequence).is_none()
+        {
+            self.held.put(self.next, sequence, piece);
+            self.top = self.top.max(sequence + 1);
+            self.report(sequence);
+        }
+    }
+
     /// Forgets blocks that the cumulative acknowledgement has reached.
     fn forget_blocks(&mut self) {
         if self.blocks[0].end == self.blocks[0].first {
@@ -202,32 +227,17 @@ impl Receiver for TcpReceiver {
             self.wave.on_segment(now, wave, wave_size, payload);
         }
         let piece = Piece { created, unit, payload, layer: packet.layer, last };
-        let mut at_once = true;
-        if sequence == self.next {
+        let at_once = if sequence == self.next && self.top == sequence {
             self.next += 1;
+            self.top = self.next;
             if sequence > 0 {
                 self.deliver(piece, out);
             }
-            if self.top < self.next {
-                self.top = self.next;
-                at_once = sequence == 0;
-            } else {
-                let end = self.held.end_of_run(self.next);
-                for segment in self.next..end {
-                    self.deliver(self.held.piece(segment), out);
-                }
-                self.next = end;
-                self.held.ranges.remove_before(end);
-                self.forget_blocks();
-            }
-        } else if sequence > self.next
-            && sequence - self.next < self.window
-            && self.held.ranges.range_of(sequence).is_none()
-        {
-            self.held.put(self.next, sequence, piece);
-            self.top = self.top.max(sequence + 1);
-            self.report(sequence);
-        }
+            sequence == 0
+        } else {
+            self.take_in_disorder(sequence, piece, out);
+            true
+        };
         match (self.delay, self.waiting) {
             (Some(delay), None) if !at_once => {
                 self.waiting = Some(sent);

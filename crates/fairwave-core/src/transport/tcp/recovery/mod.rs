@@ -67,16 +67,16 @@ impl LossRecovery {
         blocks: &[SackBlock; 3],
         out: &mut Output,
     ) {
-        match (self, next > connection.una) {
-            (LossRecovery::Reno(reno), true) => reno.on_new_data(connection, now, next, out),
-            (LossRecovery::Newreno(newreno), true) => newreno.on_new_data(connection, now, next, out),
-            (LossRecovery::Sack(sack), _) => sack.on_ack(connection, now, next, blocks, out),
-            (LossRecovery::Vegas(vegas), true) => vegas.on_new_data(connection, now, next, out),
-            (LossRecovery::Tahoe(_), true) => tahoe::Tahoe::on_new_data(connection, now, next, out),
-            (LossRecovery::Reno(reno), false) => reno.on_duplicate(connection, now, out),
-            (LossRecovery::Newreno(newreno), false) => newreno.on_duplicate(connection, now, out),
-            (LossRecovery::Vegas(vegas), false) => vegas.on_duplicate(connection, now, out),
-            (LossRecovery::Tahoe(tahoe), false) => tahoe.on_duplicate(connection, now, out),
+        match self {
+            LossRecovery::Reno(reno) if next > connection.una => reno.on_new_data(connection, now, next, out),
+            LossRecovery::Newreno(newreno) if next > connection.una => newreno.on_new_data(connection, now, next, out),
+            LossRecovery::Sack(sack) => sack.on_ack(connection, now, next, blocks, out),
+            LossRecovery::Vegas(vegas) if next > connection.una => vegas.on_new_data(connection, now, next, out),
+            LossRecovery::Tahoe(_) if next > connection.una => tahoe::Tahoe::on_new_data(connection, now, next, out),
+            LossRecovery::Reno(reno) => reno.on_duplicate(connection, now, out),
+            LossRecovery::Newreno(newreno) => newreno.on_duplicate(connection, now, out),
+            LossRecovery::Vegas(vegas) => vegas.on_duplicate(connection, now, out),
+            LossRecovery::Tahoe(tahoe) => tahoe.on_duplicate(connection, now, out),
         }
     }
 

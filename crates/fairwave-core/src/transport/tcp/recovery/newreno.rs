@@ -25,6 +25,7 @@ pub(in super::super) struct Newreno {
 }
 
 impl Newreno {
+    #[inline(never)]
     pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         if self.reno.count_duplicate(connection, now, out) && self.reno.guard.is_passed(connection) {
             self.reno.fast_retransmit(connection, now, out);
@@ -34,6 +35,7 @@ impl Newreno {
         }
     }
 
+    #[inline]
     pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         if self.reno.recovering && next < self.reno.guard.recover() {
             self.on_partial(connection, now, next, out);
@@ -54,6 +56,7 @@ impl Newreno {
         connection.send(now, u32::MAX, out);
     }
 
+    #[inline(never)]
     fn on_partial(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         // What it covers has left the network; the segment sent again below enters it. What the inflation cannot give the window does.
         let covered = next - connection.una;

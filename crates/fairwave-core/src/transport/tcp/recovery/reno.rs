@@ -24,6 +24,7 @@ pub(in super::super) struct Reno {
 }
 
 impl Reno {
+    #[inline(never)]
     pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         if self.count_duplicate(connection, now, out) && self.guard.allows(connection) {
             self.fast_retransmit(connection, now, out);
@@ -55,6 +56,7 @@ impl Reno {
         connection.inflation = connection.parameters.duplicate_threshold;
     }
 
+    #[inline]
     pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         let recovered = std::mem::take(&mut self.recovering);
         connection.inflation = 0;
