@@ -51,7 +51,7 @@ impl Plan {
             }
         }
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
-        crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.queue.discipline.caution()?))).collect()
+        crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?))).collect()
     }
 }
 
