@@ -1,13 +1,14 @@
 """``make mutants``: do core's own tests notice when a law is broken? ``docs/mutants.md`` and ``docs/mutants.json``.
 
-``cargo-mutants`` knows every place of core's transport, queue, loss and quality modules at which it can break the code: it
-turns comparisons and operators round, takes statements' effects away, answers with constants. A seeded sample of them is
-broken one at a time, and core's own tests run on each: unit tests, storyboards and property tests, no golden digests and no
-simulator. A mutant that fails a test, or makes the tests run for ever, is caught; one that does not compile does not count.
+``cargo-mutants`` knows every place of core's transport, queue, loss and quality modules at which it can break the
+code: it turns comparisons and operators round, takes effects away, answers with constants. A seeded sample of
+them is broken one at a time, and core's own tests run on each: unit tests, storyboards and property tests, no golden
+digests and no simulator. A mutant that fails a test, or makes the tests run for ever, is caught; one that does not
+compile does not count.
 
-A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be seen.
-Why each is tolerated stands in ``validation/mutants.toml``: tables ``survivor`` (``mutant``, as the report names it, and
-``why``). The run fails if fewer than 95 % are caught, or if a survivor has no reason.
+A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be
+seen. Why each is tolerated stands in ``validation/mutants.toml``: tables ``survivor`` (``mutant``, as the report
+names it, and ``why``). The run fails if fewer than 95 % are caught, or if a survivor has no reason.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import re
 import subprocess
 import sys
 import time
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+import tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 REASONS = ROOT / "validation" / "mutants.toml"
@@ -130,11 +132,13 @@ def report(outcomes: Outcomes, seed: int, population: int) -> tuple[str, dict[st
     lines = [
         "# What core's tests notice",
         "",
-        "Made by `make mutants`; do not edit. The code of core's transports, queues, losses and quality measures is broken in",
-        f"{outcomes.sampled} of {population} places, drawn with seed {seed}, one at a time: a comparison turned round, an operator exchanged, an",
-        "effect taken away. Core's own tests run on each, without golden digests and without the simulator.",
+        "Made by `make mutants`; do not edit. The code of core's transports, queues, losses and quality",
+        f"measures is broken in {outcomes.sampled} of {population} places, drawn with seed {seed}, one at a time: a",
+        "comparison turned round, an operator exchanged, an effect taken away. Core's own tests run on each,",
+        "without golden digests and without the simulator.",
         "",
-        f"**{len(outcomes.caught)} of {outcomes.sampled} are caught ({share:.1%}).** {len(outcomes.unviable)} more did not compile and do not count.",
+        f"**{len(outcomes.caught)} of {outcomes.sampled} are caught ({share:.1%}).** {len(outcomes.unviable)} more did",
+        "not compile and do not count.",
         "",
         "| module | broken | caught |",
         "|---|---:|---:|",
