@@ -9,8 +9,10 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 # `cargo fmt` does not see modules that a list's macro declares.
 LISTED := $(wildcard crates/fairwave-core/src/transport/tcp/control/*.rs)
 
+MUTATOR := target/tools/bin/cargo-mutants
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz golden lock clean distclean
+.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz mutants golden lock clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +64,10 @@ docs: setup  ## what is drawn, measured and gathered for docs/
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace fuzz -- --nocapture --test-threads 1
 
+# A fresh compilation of core for each of about 340 mutants: an hour and a half of two cores.
+mutants: $(VENV)/.locked $(MUTATOR)  ## break core's laws in 300 places; its own tests must notice
+	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation.mutants
+
 golden:  ## renew the golden digests, after a change that is meant to change results
 	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test golden every_golden
 
@@ -91,6 +97,9 @@ $(VENV)/.locked: requirements.lock
 $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --no-deps --editable .
 	touch $@
+
+$(MUTATOR):
+	cargo install --locked --quiet --root target/tools --version 27.1.0 cargo-mutants
 
 # The score of a call against the original is wanted, not needed: without it everything else works.
 $(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock

@@ -1,0 +1,57 @@
+"""The sample of broken laws: drawn the same each time, counted rightly, and no survivor without a reason."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+if sys.version_info < (3, 11):
+    pytest.skip("the reasons are TOML, read from 3.11 on", allow_module_level=True)
+
+from validation import mutants
+
+NAMES = [
+    f"crates/fairwave-core/src/queue/red.rs:{line}:9: replace + with - in Red::arrive" for line in range(400)
+]
+
+
+def test_a_seed_and_the_code_decide_the_sample():
+    assert mutants.sample(NAMES, 100, seed=7) == mutants.sample(NAMES, 100, seed=7)
+    assert mutants.sample(NAMES, 100, seed=7) != mutants.sample(NAMES, 100, seed=8)
+    assert len(mutants.sample(NAMES, 100, seed=7)) >= 100
+    assert mutants.sample(NAMES[:5], 100, seed=7) == NAMES[:5]
+
+
+def test_a_reason_outlives_edits_that_move_lines():
+    assert (
+        mutants.plain(NAMES[0])
+        == mutants.plain(NAMES[300])
+        == "queue/red.rs: replace + with - in Red::arrive"
+    )
+
+
+def test_what_does_not_compile_is_not_counted_and_a_survivor_needs_a_reason(tmp_path, monkeypatch):
+    reasons = tmp_path / "mutants.toml"
+    reasons.write_text("")
+    monkeypatch.setattr(mutants, "REASONS", reasons)
+    outcomes = mutants.Outcomes(caught=NAMES[:19], survived=NAMES[19:20], unviable=NAMES[20:25])
+    page, data, unexplained = mutants.report(outcomes, seed=1, population=400)
+    assert (data["sampled"], data["caught"], data["unviable"]) == (20, 19, 5)
+    assert "19 of 20 are caught (95.0%)" in page
+    assert unexplained == ["queue/red.rs: replace + with - in Red::arrive"]
+    reasons.write_text(
+        '[[survivor]]\nmutant = "queue/red.rs: replace + with - in Red::arrive"\nwhy = "both are 0 there"\n'
+    )
+    page, data, unexplained = mutants.report(outcomes, seed=1, population=400)
+    assert unexplained == []
+    assert "both are 0 there" in page
+
+
+def test_the_report_in_docs_holds_what_is_asked_of_it():
+    data = json.loads(mutants.DATA.read_text(encoding="utf-8"))
+    assert data["sampled"] >= 300
+    assert data["caught"] == data["sampled"] - len(data["survived"])
+    assert data["caught"] >= mutants.ASKED * data["sampled"]
+    assert all(one["why"] for one in data["survived"])

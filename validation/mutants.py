@@ -1,0 +1,197 @@
+"""``make mutants``: do core's own tests notice when a law is broken? ``docs/mutants.md`` and ``docs/mutants.json``.
+
+``cargo-mutants`` knows every place of core's transport, queue, loss and quality modules at which it can break the
+code: it turns comparisons and operators round, takes effects away, answers with constants. A seeded sample of
+them is broken one at a time, and core's own tests run on each: unit tests, storyboards and property tests, no golden
+digests and no simulator. A mutant that fails a test, or makes the tests run for ever, is caught; one that does not
+compile does not count.
+
+A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be
+seen. Why each is tolerated stands in ``validation/mutants.toml``: tables ``survivor`` (``mutant``, as the report
+names it, and ``why``). The run fails if fewer than 95 % are caught, or if a survivor has no reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+REASONS = ROOT / "validation" / "mutants.toml"
+PAGE = ROOT / "docs" / "mutants.md"
+DATA = ROOT / "docs" / "mutants.json"
+OUT = ROOT / "target" / "mutants"
+
+#: The part of the mutants that must be caught.
+ASKED = 0.95
+#: One mutant in so many does not compile; so many more than asked are drawn that enough remain.
+SPARE = 1.12
+_PLACE = re.compile(r"^crates/fairwave-core/src/(?P<file>[^:]+):\d+:\d+: (?P<what>.*)$")
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What became of the sample: names of mutants."""
+
+    caught: list[str]
+    survived: list[str]
+    unviable: list[str]
+
+    @property
+    def sampled(self) -> int:
+        """Mutants that compile."""
+        return len(self.caught) + len(self.survived)
+
+
+def plain(mutant: str) -> str:
+    """The mutant without line and column, which move with every edit."""
+    match = _PLACE.match(mutant)
+    return f"{match['file']}: {match['what']}" if match else mutant
+
+
+def all_mutants(cargo: str) -> list[str]:
+    """Every place and way in which the code can be broken, in the order of files and lines."""
+    listing = subprocess.run(
+        [cargo, "mutants", "--list", "--json"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return [one["name"] for one in json.loads(listing.stdout)]
+
+
+def sample(mutants: list[str], count: int, seed: int) -> list[str]:
+    """So many of them, the same for the same seed and code."""
+    many = min(len(mutants), round(count * SPARE))
+    return sorted(random.Random(seed).sample(mutants, many))
+
+
+def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
+    """Breaks the code in each of these ways and runs core's tests."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    exactly = OUT / "only"
+    names = [argument for name in mutants for argument in ("--re", f"^{re.escape(name)}$")]
+    exactly.write_text("\n".join(mutants), encoding="utf-8")
+    command = [
+        cargo,
+        "mutants",
+        "--jobs",
+        str(jobs),
+        "--output",
+        str(OUT),
+        "--no-shuffle",
+        "--colors",
+        "never",
+    ]
+    code = subprocess.run([*command, *names], cwd=ROOT, check=False).returncode
+    # 0: all caught, 2: some survived, 3: some ran out of time. Anything else went wrong before.
+    if code not in {0, 2, 3}:
+        raise SystemExit(f"cargo-mutants ended with status {code}")
+    outcomes = json.loads((OUT / "mutants.out" / "outcomes.json").read_text(encoding="utf-8"))["outcomes"]
+    found: dict[str, list[str]] = {"CaughtMutant": [], "Timeout": [], "MissedMutant": [], "Unviable": []}
+    for outcome in outcomes:
+        if isinstance(outcome["scenario"], dict):
+            found[outcome["summary"]].append(outcome["scenario"]["Mutant"]["name"])
+    return Outcomes(
+        sorted(found["CaughtMutant"] + found["Timeout"]), sorted(found["MissedMutant"]), found["Unviable"]
+    )
+
+
+def reasons() -> dict[str, str]:
+    """Why survivors are tolerated, by mutant without line and column."""
+    table = tomllib.loads(REASONS.read_text(encoding="utf-8")) if REASONS.is_file() else {}
+    return {entry["mutant"]: entry["why"] for entry in table.get("survivor", [])}
+
+
+def report(outcomes: Outcomes, seed: int, population: int) -> tuple[str, dict[str, object], list[str]]:
+    """The page, the data, and the survivors without a reason."""
+    known = reasons()
+    survived = [{"mutant": plain(name), "why": known.get(plain(name), "")} for name in outcomes.survived]
+    share = len(outcomes.caught) / max(1, outcomes.sampled)
+    data: dict[str, object] = {
+        "sampled": outcomes.sampled,
+        "caught": len(outcomes.caught),
+        "survived": survived,
+        "unviable": len(outcomes.unviable),
+        "population": population,
+        "seed": seed,
+    }
+    per_module: dict[str, list[int]] = {}
+    for names, place in ((outcomes.caught, 1), (outcomes.survived, 0)):
+        for name in names:
+            module = plain(name).split("/", 1)[0]
+            counts = per_module.setdefault(module, [0, 0])
+            counts[0] += 1
+            counts[1] += place
+    lines = [
+        "# What core's tests notice",
+        "",
+        "Made by `make mutants`; do not edit. The code of core's transports, queues, losses and quality",
+        f"measures is broken in {outcomes.sampled} of {population} places, drawn with seed {seed}, one at a time: a",
+        "comparison turned round, an operator exchanged, an effect taken away. Core's own tests run on each,",
+        "without golden digests and without the simulator.",
+        "",
+        f"**{len(outcomes.caught)} of {outcomes.sampled} are caught ({share:.1%}).** {len(outcomes.unviable)} more did",
+        "not compile and do not count.",
+        "",
+        "| module | broken | caught |",
+        "|---|---:|---:|",
+        *(f"| {module} | {total} | {caught} |" for module, (total, caught) in sorted(per_module.items())),
+        "",
+        "## Survivors",
+        "",
+    ]
+    if survived:
+        lines += ["| broken | why no test fails |", "|---|---|"]
+        cells = ((one["mutant"].replace("|", "\\|"), one["why"] or "**no reason yet**") for one in survived)
+        lines += [f"| `{mutant}` | {why} |" for mutant, why in cells]
+    else:
+        lines.append("None.")
+    return "\n".join(lines) + "\n", data, [one["mutant"] for one in survived if not one["why"]]
+
+
+def main() -> int:
+    """Runs the sample and writes the report; the exit status."""
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
+    parser.add_argument("--count", type=int, default=300, help="mutants that compile, at least (default 300)")
+    parser.add_argument("--seed", type=int, default=1, help="which sample (default 1)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")
+    parser.add_argument("--cargo", default="cargo", help="the cargo to be used")
+    parser.add_argument(
+        "--only", default="", help="mutants whose name contains this, all of them; nothing is written"
+    )
+    options = parser.parse_args()
+    if options.count < 1 or options.jobs < 1:
+        parser.error("--count and --jobs take whole numbers from 1 on")
+    population = all_mutants(options.cargo)
+    if options.only:
+        chosen = [name for name in population if options.only in name]
+    else:
+        chosen = sample(population, options.count, options.seed)
+    if not chosen:
+        parser.error(f"no mutant's name contains `{options.only}`; `cargo mutants --list` shows them all")
+    begun = time.monotonic()
+    print(f"{len(chosen)} of {len(population)} mutants, {options.jobs} at a time", flush=True)
+    outcomes = run(options.cargo, chosen, options.jobs)
+    page, data, unexplained = report(outcomes, options.seed, len(population))
+    minutes = (time.monotonic() - begun) / 60
+    print(f"{len(outcomes.caught)} of {outcomes.sampled} caught in {minutes:.0f} minutes")
+    for name in outcomes.survived:
+        print(f"survived: {name}")
+    if options.only:
+        return 0
+    PAGE.write_text(page, encoding="utf-8")
+    DATA.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for name in unexplained:
+        print(f"no reason in {REASONS.relative_to(ROOT)}: {name}", file=sys.stderr)
+    return int(bool(unexplained) or len(outcomes.caught) < ASKED * outcomes.sampled)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
