@@ -1,6 +1,7 @@
 //! What a run leaves: rows per flow, per threshold of timeliness, per link, and the series and units that were asked for.
 //!
-//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that does not apply is NaN.
+//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
+//! in every table that is made of it.
 
 use fairwave_core::quality::delay::DelaySummary;
 use fairwave_core::quality::playout::{Fate, SpokenUnit, call_quality, play};
@@ -99,10 +100,12 @@ pub struct FlowRow {
     pub jitter_s: f64,
     /// The largest that the estimate became.
     pub jitter_max_s: f64,
-    /// E-model rating of a voice flow with its playout buffer.
+    /// E-model rating of a voice flow with its playout buffer: 0 to 100, for wideband codecs to 129.
     pub r_factor: f64,
-    /// Mean opinion score from the rating.
+    /// Mean opinion score from the rating, 1 to 4.5.
     pub mos: f64,
+    /// Why a call has no rating, or what has to be said beside it (see `fairwave_core::quality::call`); otherwise empty.
+    pub quality_note: String,
     /// Units that arrived after their playout.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
@@ -377,6 +380,7 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         jitter_max_s: f64::NAN,
         r_factor: f64::NAN,
         mos: f64::NAN,
+        quality_note: String::new(),
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
         units_skipped: 0,
@@ -424,11 +428,15 @@ fn spoken(log: &UnitLog) -> Vec<SpokenUnit> {
 
 fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
-    if let Some(quality) = call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
-        row.r_factor = quality.rating.r;
-        row.mos = quality.mos;
-        row.late_units = quality.late;
-        row.mouth_to_ear_s = quality.delay.seconds();
+    match call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
+        Ok(quality) => {
+            row.r_factor = quality.rating.r;
+            row.mos = quality.mos;
+            row.quality_note = quality.caveats.to_string();
+            row.late_units = quality.late;
+            row.mouth_to_ear_s = quality.delay.seconds();
+        }
+        Err(reason) => row.quality_note = reason.to_string(),
     }
 }
 
