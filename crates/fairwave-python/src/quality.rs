@@ -24,17 +24,19 @@ pub fn simplified_quality(delay_s: f64, loss: f64) -> PyResult<(f64, f64)> {
     Ok((rating, mean_opinion_score(rating)))
 }
 
-/// What is known of each codec, with the concealment that scenarios have by default: one dictionary per codec, in the order
-/// in which scenarios' schema lists them. Without published or assumed factors, `ie`, `bpl`, `assumed` and `source` are None.
+/// What is known of each codec, whose receiver conceals losses or does not: one dictionary per codec, in the order in which
+/// scenarios' schema lists them. Without published or assumed factors, `ie`, `bpl`, `assumed` and `source` are None.
 #[pyfunction]
-pub fn codecs(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+#[pyo3(signature = (conceals = true))]
+pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let concealment = if conceals { Concealment::AppendixI } else { Concealment::None };
     Codec::ALL
         .into_iter()
         .map(|codec| {
             let (frame, time) = (codec.frame(), codec.default_packet_time());
             let payload = codec.payload(time.nanos() / frame.1.nanos());
             let wideband = impairment::wideband(codec);
-            let factors = wideband.or(impairment::of(codec, Concealment::AppendixI));
+            let factors = wideband.or(impairment::of(codec, concealment));
             let known = PyDict::new(py);
             known.set_item("codec", codec.name())?;
             known.set_item("frame_ms", frame.1.millis())?;
