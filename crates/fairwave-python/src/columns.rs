@@ -38,7 +38,7 @@ impl Validity {
     }
 
     fn push(&mut self, there: bool) {
-        if self.length % 8 == 0 {
+        if self.length.is_multiple_of(8) {
             self.bits.push(0);
         }
         if let (true, Some(byte)) = (there, self.bits.last_mut()) {

@@ -187,7 +187,7 @@ impl EModel {
             undisturbed,
         );
         let delay = talker_echo + listener_echo + absolute_delay;
-        let r = (undisturbed - delay - equipment).clamp(0.0, 100.0);
+        let r = (signal_to_noise - simultaneous - delay - equipment + self.advantage).clamp(0.0, 100.0);
         Rating { signal_to_noise, simultaneous, talker_echo, listener_echo, absolute_delay, equipment, r }
     }
 

@@ -21,8 +21,8 @@ pub(super) fn effective_impairment(
 ) -> f64 {
     let burst_ratio = burst_ratio.clamp(1.0, BURSTIEST);
     let by_equation = |ppl: f64| {
-        let share = ppl / (ppl / burst_ratio + robustness);
-        (equipment + (MOST - equipment) * share).min(MOST.max(equipment))
+        let effective = equipment + (MOST - equipment) * ppl / (ppl / burst_ratio + robustness);
+        effective.min(MOST.max(equipment))
     };
     let ppl = 100.0 * loss.clamp(0.0, 1.0);
     if ppl <= VALID {

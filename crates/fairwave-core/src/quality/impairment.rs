@@ -117,15 +117,18 @@ pub const fn wideband(codec: Codec) -> Option<Impairment> {
 mod tests {
     use super::*;
 
-    /// Ie, Bpl and whether either is assumed, with what receivers do by default.
-    fn factors(codec: Codec) -> Option<(f64, f64, bool)> {
+    /// Ie, Bpl and whether either is assumed.
+    type Factors = Option<(f64, f64, bool)>;
+
+    /// With what receivers do by default.
+    fn factors(codec: Codec) -> Factors {
         let one = of(codec, Concealment::AppendixI).or(wideband(codec))?;
         Some((one.equipment, one.robustness, one.assumed))
     }
 
     #[test]
     fn factors_are_those_of_g113_and_what_it_lacks_is_marked() {
-        let table: [(Codec, Option<(f64, f64, bool)>); 25] = [
+        let table: [(Codec, Factors); 25] = [
             (Codec::G711, Some((0.0, 25.1, false))),
             (Codec::G722, Some((13.0, 4.3, true))),
             (Codec::G726At40, Some((2.0, 10.0, true))),
