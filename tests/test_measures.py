@@ -2,6 +2,7 @@
 
 import math
 
+import polars as pl
 import pytest
 
 from fairwave.study import measures
@@ -69,3 +70,21 @@ def test_fairness_of_several_groups_at_once_is_refused():
 def test_an_unknown_measure_is_told_which_there_are():
     with pytest.raises(KeyError, match="no measure 'godput'; there are goodput"):
         measures.find("godput")
+
+
+def test_what_is_not_defined_is_null_and_counted(results):
+    mos = measures.mos("voice").over(results)
+    assert mos.frame["value"].null_count() == 3
+    assert not mos.frame["value"].is_nan().any()
+    averaged = mos.averaged("transport")
+    assert averaged.frame["value"].to_list() == pytest.approx([4.0] * 3)
+    summary = {row["transport"]: row for row in mos.summary().to_dicts()}
+    assert (summary["udp"]["n"], summary["udp"]["undefined"]) == (3, 0)
+    assert (summary["tcp/vegas"]["mean"], summary["tcp/vegas"]["n"]) == (None, 0)
+    assert summary["tcp/vegas"]["undefined"] == 3
+
+
+def test_the_rating_is_the_tables_number(results):
+    flows = results.to_polars("flows").filter(pl.col("transport").cast(pl.String) == "udp")
+    r = measures.r_factor("voice").over(results).samples(transport="udp")
+    assert r == pytest.approx([flows["r_factor"].mean()] * 3)

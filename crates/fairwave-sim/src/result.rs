@@ -1,6 +1,7 @@
 //! What a run leaves: rows per flow, per threshold of timeliness, per link, and the series and units that were asked for.
 //!
-//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that does not apply is NaN.
+//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
+//! in every table that is made of it.
 
 use serde::Serialize;
 
@@ -92,10 +93,12 @@ pub struct FlowRow {
     pub jitter_s: f64,
     /// The largest that the estimate became.
     pub jitter_max_s: f64,
-    /// E-model rating of a voice flow with its playout buffer.
+    /// E-model rating of a voice flow with its playout buffer: 0 to 100, for wideband codecs to 129.
     pub r_factor: f64,
-    /// Mean opinion score from the rating.
+    /// Mean opinion score from the rating, 1 to 4.5.
     pub mos: f64,
+    /// Why a call has no rating, or what has to be said beside it (see `fairwave_core::quality::call`); otherwise empty.
+    pub quality_note: String,
     /// Units that arrived after their playout.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.

@@ -84,6 +84,7 @@ def compare_transports(
 
 def _show(base: Scenario, found: list[Line], replications: int) -> None:
     from fairwave.report import style
+    from fairwave.report.comparison import footnotes
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -93,15 +94,16 @@ def _show(base: Scenario, found: list[Line], replications: int) -> None:
             rows.append([f"[bold]{line.group}[/]", *([""] * len(labels))])
         last = line.group
         cells = [
-            f"[bold]{cell} *[/bold]" if label in line.best else f"{cell}  "
-            for label, cell in line.cells.items()
+            f"[bold]{line.cell(label)} *[/bold]" if label in line.best else f"{line.cell(label)}  "
+            for label in line.cells
         ]
         rows.append([f"  {line.label}", *cells])
     console.table(
         f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(style.title(label) for label in labels)],
         rows,
-        caption="* no other is significantly better (paired differences under the same seeds)",
+        caption="* no other is significantly better (paired differences under the same seeds)\n"
+        f"{footnotes(found)}".rstrip(),
     )
 
 

@@ -120,15 +120,20 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
 
 
 def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
+    from fairwave.study.remarks import NOT_DEFINED, RATINGS, remarks, undefined
+
     rows = []
     for name, flow in groups(read).items():
+        said = [str(one) for one in remarks(results, name)]
         for measure in _measures(name, flow):
             cell = measure.over(results).interval()
-            if cell.n:
+            if cell.n or undefined(results, measure.id, name):
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
-                        "mean": cell.mean, "interval": [cell.low, cell.high], "text": str(cell),
+                        "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
+                        "remarks": said if measure.id in RATINGS else [],
+                        "text": str(cell) if cell.n else NOT_DEFINED,
                     }
                 )  # fmt: skip
     return rows
@@ -169,12 +174,18 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 
 
 def _show(read: Scenario, results: Results, replications: int) -> None:
+    from fairwave.study.remarks import MARK
+
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
+    said: dict[str, list[str]] = {}
     for row in _summary(read, results):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
-        by_group.setdefault(row["group"], []).append([f"{label}{unit}", row["text"]])
+        mark = f" {MARK}" if row["remarks"] else ""
+        by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
+        if row["remarks"]:
+            said[row["group"]] = row["remarks"]
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
@@ -183,8 +194,9 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         console.table(
-            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows
-        )
+            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows,
+            caption="\n".join(f"{MARK} {one}" for one in said.get(name, [])),
+        )  # fmt: skip
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
         console.table("busiest links", ["link", *(title for _, title, _ in LINKS)], links)

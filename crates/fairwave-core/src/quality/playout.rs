@@ -12,10 +12,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::emodel::{EModel, Rating};
-use super::impairment::{self, Concealment};
+use super::call::{self, Caveats, NotDefined};
+use super::emodel::Rating;
+use super::impairment::Concealment;
 use super::loss::LossRuns;
-use super::opinion::mean_opinion_score;
 use crate::config::{ConfigError, check_between};
 use crate::traffic::Codec;
 use crate::units::{Instant, Span};
@@ -267,20 +267,23 @@ pub struct CallQuality {
     pub rating: Rating,
     /// Mean opinion score from the rating.
     pub mos: f64,
+    /// What has to be said beside them.
+    pub caveats: Caveats,
 }
 
-/// Rates a call by the E-model: late units count as lost, delay is that of the played ones. None when nothing was sent, or
-/// when ITU-T G.113 has no impairment factor for the codec.
+/// Rates a call by the E-model: late units count as lost, delay is that of the played ones.
+///
+/// # Errors
+/// When nothing was sent, or when ITU-T G.113 has no impairment factor for the codec.
 pub fn call_quality(
     units: &[SpokenUnit],
     codec: Codec,
     packet_time: Span,
     concealment: Concealment,
     config: &PlayoutConfig,
-) -> Option<CallQuality> {
-    let codec_impairment = impairment::of(codec, concealment)?;
+) -> Result<CallQuality, NotDefined> {
     if units.is_empty() {
-        return None;
+        return Err(NotDefined::NothingSent);
     }
     let fates = play(units, packet_time, config);
     let missed: LossRuns = fates.iter().map(|fate| !matches!(fate, Fate::Played(_))).collect();
@@ -292,17 +295,17 @@ pub fn call_quality(
     let (sum, number) = played.fold((0u128, 0u128), |(sum, number), offset| (sum + offset, number + 1));
     let offset = Span::from_nanos((sum / number.max(1)) as u64);
     let delay = packet_time + codec.look_ahead() + offset;
-    // G.107 admits burst ratios from 1 on; losses more even than random ones are rated as random.
     let burst_ratio = missed.burst_ratio();
-    let rating = EModel::call(delay, missed.rate(), burst_ratio.max(1.0), codec_impairment).rate();
-    Some(CallQuality {
+    let rated = call::rate(codec, concealment, delay, missed.rate(), burst_ratio)?;
+    Ok(CallQuality {
         sent: units.len() as u64,
         late: count(|fate| matches!(fate, Fate::Late(_))),
         lost: count(|fate| matches!(fate, Fate::Lost)),
         delay,
         burst_ratio,
-        rating,
-        mos: mean_opinion_score(rating.r),
+        rating: rated.rating,
+        mos: rated.mos,
+        caveats: rated.caveats,
     })
 }
 

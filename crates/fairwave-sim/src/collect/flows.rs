@@ -56,6 +56,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         jitter_max_s: f64::NAN,
         r_factor: f64::NAN,
         mos: f64::NAN,
+        quality_note: String::new(),
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
         units_skipped: 0,
@@ -99,10 +100,14 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog) {
 
 fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
-    if let Some(quality) = call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
-        row.r_factor = quality.rating.r;
-        row.mos = quality.mos;
-        row.late_units = quality.late;
-        row.mouth_to_ear_s = quality.delay.seconds();
+    match call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
+        Ok(quality) => {
+            row.r_factor = quality.rating.r;
+            row.mos = quality.mos;
+            row.quality_note = quality.caveats.to_string();
+            row.late_units = quality.late;
+            row.mouth_to_ear_s = quality.delay.seconds();
+        }
+        Err(reason) => row.quality_note = reason.to_string(),
     }
 }
