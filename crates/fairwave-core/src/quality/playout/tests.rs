@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::quality::impairment::Concealment;
+use crate::traffic::Codec;
 
 const PACKET: Span = Span::from_millis(20);
 
@@ -148,7 +150,7 @@ proptest! {
     fn nothing_is_played_before_it_arrives_and_every_unit_has_one_fate(
         delays in prop::collection::vec(prop::option::weighted(0.9, 0u64..600), 1..120),
         silences in prop::collection::vec(0u64..3, 120),
-        which in 0usize..4,
+        which in 0usize..5,
     ) {
         let mut clock = 0;
         let call: Vec<(u64, Option<u64>)> = delays
@@ -162,13 +164,15 @@ proptest! {
             fixed(100, Reference::Creation),
             adaptive(Estimator::Average),
             adaptive(Estimator::Spike),
+            PlayoutConfig::default(),
         ][which];
         let fates = play(&call, PACKET, &config);
         prop_assert_eq!(fates.len(), call.len());
         for (unit, fate) in call.iter().zip(&fates) {
             match fate {
                 Fate::Played(at) => prop_assert!(*at >= unit.arrived),
-                Fate::Late(due) => prop_assert!(*due < unit.arrived && unit.arrived < Instant::NEVER),
+                // A jitter buffer may have to empty itself of what is there.
+                Fate::Late(due) => prop_assert!(unit.arrived < Instant::NEVER && (which == 4 || *due < unit.arrived)),
                 Fate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
             }
         }
