@@ -103,10 +103,20 @@ pub struct FlowRow {
     pub r_factor: f64,
     /// Mean opinion score from the rating.
     pub mos: f64,
-    /// Units that arrived after their playout.
+    /// Units that arrived but that a call's receiver did not play.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: f64,
+    /// The E-model's packet loss, 0 to 1: units not played, and time made up for units that were played after it.
+    pub missed_ratio: f64,
+    /// Points of R that the codec costs.
+    pub r_cost_codec: f64,
+    /// Points of R that delay mouth to ear costs.
+    pub r_cost_delay: f64,
+    /// Points of R that units cost that never arrived.
+    pub r_cost_loss: f64,
+    /// Points of R that units cost that arrived too late, and time made up for those that were only just not too late.
+    pub r_cost_lateness: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
     /// Frames of a video that were to be shown by the end.
@@ -237,7 +247,7 @@ pub struct UnitRow {
     pub arrived_s: f64,
     /// Payload bytes.
     pub payload: u32,
-    /// `played`, `late` (after its playout) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
+    /// `played`, `late` (arrived, but not played) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
     /// adaptation otherwise.
     pub fate: &'static str,
     /// When a call's receiver plays it; NaN if it does not.
@@ -379,6 +389,11 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         mos: f64::NAN,
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
+        missed_ratio: f64::NAN,
+        r_cost_codec: f64::NAN,
+        r_cost_delay: f64::NAN,
+        r_cost_loss: f64::NAN,
+        r_cost_lateness: f64::NAN,
         units_skipped: 0,
         frames: 0,
         decodable_ratio: f64::NAN,
@@ -429,6 +444,11 @@ fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
         row.mos = quality.mos;
         row.late_units = quality.late;
         row.mouth_to_ear_s = quality.delay.seconds();
+        row.missed_ratio = quality.missed;
+        row.r_cost_codec = quality.causes.codec;
+        row.r_cost_delay = quality.causes.delay;
+        row.r_cost_loss = quality.causes.loss;
+        row.r_cost_lateness = quality.causes.lateness;
     }
 }
 

@@ -103,6 +103,7 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
         measures.goodput_per_flow(name), measures.fairness(name), measures.loss(name), measures.delay(name),
         measures.delay_p95(name), measures.jitter(name),
         *(measures.index(name, reading) for reading in measures.READINGS),
+        measures.late_for_playout(name), measures.mouth_to_ear(name),
         measures.r_factor(name), measures.mos(name),
     ]  # fmt: skip
 
@@ -120,6 +121,24 @@ def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
                     }
                 )  # fmt: skip
     return rows
+
+
+def made_of(name: str, results: Results) -> str:
+    """What the calls' rating is less for, in words: *delay costs 6 points, loss 9, lateness 3*; empty for others."""
+    from fairwave.study import measures
+
+    rating = measures.r_factor(name).over(results).interval()
+    costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
+    if not rating.n or not all(cost.n for cost in costs.values()):
+        return ""
+    # What costs less than half a point is not worth a word, unless nothing costs more.
+    told = {cause: cost.mean for cause, cost in costs.items() if cost.mean >= 0.5}
+    if not told:
+        return f"R {rating.mean:.0f}: nothing costs a point"
+    (first, cost), *others = told.items()
+    points = "point" if round(cost) == 1 else "points"
+    said = ", ".join([f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)])
+    return f"R {rating.mean:.0f}: {said}"
 
 
 def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
@@ -154,7 +173,10 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         console.table(
-            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows
+            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}",
+            ["", "value"],
+            rows,
+            caption=made_of(name, results),
         )
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:

@@ -43,3 +43,50 @@ impl Causes {
 fn delay_cost(rating: &Rating) -> f64 {
     rating.talker_echo + rating.listener_echo + rating.absolute_delay
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quality::impairment::{self, Concealment};
+    use crate::traffic::Codec;
+
+    fn codec() -> Impairment {
+        impairment::of(Codec::G729, Concealment::AppendixI).expect("in G.113")
+    }
+
+    const DELAY: Span = Span::from_millis(250);
+
+    #[test]
+    fn the_parts_and_the_rating_make_a_perfect_call() {
+        let rating = EModel::call(DELAY, 0.05, 1.5, codec()).rate();
+        let causes = Causes::of(DELAY, 0.02, 0.05, 1.5, codec());
+        let perfect = EModel::call(Span::ZERO, 0.0, 1.0, Impairment { equipment: 0.0, ..codec() }).rate();
+        let sum = rating.r + causes.codec + causes.delay + causes.loss + causes.lateness;
+        assert!((sum - perfect.r).abs() < 1e-9, "{causes:?}");
+    }
+
+    #[test]
+    fn each_cause_has_its_own_points() {
+        // G.729A + VAD: Ie 11, Bpl 19. Ie,eff = 11 + 84·2/(2 + 19) = 19 at 2 %, 11 + 84·5/(5 + 19) = 28.5 at 5 %.
+        let causes = Causes::of(DELAY, 0.02, 0.05, 1.0, codec());
+        for (points, expected) in [(causes.codec, 11.0), (causes.loss, 8.0), (causes.lateness, 9.5)] {
+            assert!((points - expected).abs() < 1e-9, "{causes:?}");
+        }
+        // Idd of 250 ms by G.107 Eq. (7-27) alone is 10.9; echo is heard as well.
+        assert!((11.0..20.0).contains(&causes.delay), "{causes:?}");
+    }
+
+    #[test]
+    fn without_delay_loss_and_lateness_there_is_only_the_codec() {
+        let causes = Causes::of(Span::ZERO, 0.0, 0.0, 1.0, codec());
+        assert_eq!((causes.codec, causes.delay, causes.loss, causes.lateness), (11.0, 0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn clustering_is_that_of_all_that_was_missed() {
+        let (random, clustered) =
+            (Causes::of(DELAY, 0.02, 0.05, 1.0, codec()), Causes::of(DELAY, 0.02, 0.05, 1.8, codec()));
+        assert!(clustered.loss > random.loss && clustered.lateness > random.lateness);
+        assert_eq!(clustered.delay, random.delay);
+    }
+}

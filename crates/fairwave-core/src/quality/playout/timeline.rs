@@ -146,3 +146,146 @@ fn missed(fates: &[Fate], pieces: &[Piece], spurts: &[usize], length: Span) -> L
     }
     runs
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PACKET: Span = Span::from_millis(20);
+
+    /// Units as (made, arrived) in milliseconds.
+    fn units(units: &[(u64, Option<u64>)]) -> Vec<SpokenUnit> {
+        let at = |millis| Instant::ZERO + Span::from_millis(millis);
+        (units.iter())
+            .map(|&(made, arrived)| SpokenUnit { created: at(made), arrived: arrived.map_or(Instant::NEVER, at) })
+            .collect()
+    }
+
+    fn plain() -> NeteqConfig {
+        NeteqConfig { stretch: false, ..NeteqConfig::default() }
+    }
+
+    fn heard(call: &[(u64, Option<u64>)]) -> Timeline {
+        timeline(&units(call), PACKET, &plain())
+    }
+
+    /// When units were played, in milliseconds after they were made; negative for late ones, none for lost ones.
+    fn offsets(call: &[(u64, Option<u64>)]) -> Vec<Option<f64>> {
+        (heard(call).fates.iter().zip(call))
+            .map(|(fate, (made, _))| match fate {
+                Fate::Played(at) => Some(at.seconds() * 1e3 - *made as f64),
+                Fate::Late(at) => Some(*made as f64 - at.seconds() * 1e3),
+                Fate::Lost => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn playing_begins_with_the_tick_after_the_first_arrival() {
+        // Arrived at 33 ms, tick at 40 ms, and 5 samples are held back.
+        assert_eq!(offsets(&[(0, Some(33)), (20, Some(53))]), [Some(40.625), Some(40.625)]);
+        assert_eq!(offsets(&[(0, Some(30)), (20, Some(50))]), [Some(30.625), Some(30.625)]);
+    }
+
+    #[test]
+    fn a_late_unit_is_played_and_delays_those_after_it() {
+        let call = [(0, Some(30)), (20, Some(85)), (40, Some(86)), (60, Some(90))];
+        assert_eq!(offsets(&call), [Some(30.625), Some(70.625), Some(70.625), Some(70.625)]);
+        let missed = heard(&call).missed;
+        assert_eq!((missed.sent(), missed.lost()), (6, 2), "40 ms were made up: two units' time");
+    }
+
+    #[test]
+    fn a_unit_whose_turn_is_over_is_late_since_the_next_was_played() {
+        let call = [(0, Some(30)), (20, Some(120)), (40, Some(60)), (60, Some(90)), (80, None), (100, Some(130))];
+        assert_eq!(offsets(&call), [Some(30.625), Some(20.0 - 70.625), Some(30.625), Some(30.625), None, Some(30.625)]);
+        let missed = heard(&call).missed;
+        assert_eq!((missed.sent(), missed.lost()), (6, 2));
+    }
+
+    #[test]
+    fn what_falls_short_of_a_unit_is_carried_over() {
+        // Twice 10 ms late.
+        let call = [(0, Some(30)), (20, Some(60)), (40, Some(80)), (60, Some(110)), (80, Some(120))];
+        let missed = heard(&call).missed;
+        assert_eq!((missed.sent(), missed.lost()), (6, 1));
+        let once = heard(&call[..3]).missed;
+        assert_eq!((once.sent(), once.lost()), (3, 0));
+    }
+
+    #[test]
+    fn a_talkspurt_that_begins_late_interrupts_nothing() {
+        let call = [(0, Some(30)), (20, Some(50)), (200, Some(300)), (220, Some(301))];
+        let timeline = heard(&call);
+        assert_eq!((timeline.missed.sent(), timeline.missed.lost()), (4, 0));
+        assert!(timeline.pieces.iter().all(|piece| !matches!(piece, Piece::Concealed(_))));
+        assert_eq!(offsets(&call)[..2], [Some(30.625), Some(30.625)]);
+    }
+
+    #[test]
+    fn a_silence_as_long_as_a_packet_and_a_half_is_still_speech() {
+        let ends = |gap| timeline(&units(&[(0, Some(30)), (gap, Some(gap + 30))]), PACKET, &plain()).pieces;
+        assert!(!ends(30).iter().any(|piece| matches!(piece, Piece::Silence(_))));
+        assert!(ends(31).iter().any(|piece| matches!(piece, Piece::Silence(_))));
+    }
+
+    #[test]
+    fn a_call_of_which_nothing_arrives_is_not_heard() {
+        let timeline = heard(&[(0, None), (20, None)]);
+        assert_eq!((timeline.begins, timeline.pieces.len()), (Instant::NEVER, 0));
+        assert_eq!(timeline.fates, [Fate::Lost, Fate::Lost]);
+        assert_eq!((timeline.missed.sent(), timeline.missed.lost()), (2, 2));
+    }
+
+    #[test]
+    fn units_after_the_last_that_is_played_are_missed_too() {
+        let timeline = heard(&[(0, Some(30)), (20, None), (40, None)]);
+        assert_eq!(timeline.fates[1..], [Fate::Lost, Fate::Lost]);
+        assert_eq!(timeline.missed.lost(), 2);
+    }
+
+    #[test]
+    fn centuries_of_silence_take_no_time() {
+        let far = 3_000_000_000_000;
+        let timeline = heard(&[(0, Some(30)), (far, Some(far + 30)), (far + 20, Some(far + 50))]);
+        assert!(timeline.pieces.len() < 200);
+        assert!(timeline.fates.iter().all(|fate| matches!(fate, Fate::Played(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_played_before_it_arrives_and_every_unit_has_one_fate(
+            delays in prop::collection::vec(prop::option::weighted(0.9, 0u64..700), 1..150),
+            silences in prop::collection::vec(0u64..12, 150),
+            min_delay in 0u64..300,
+            max_packets in 20u32..60,
+            fast_accelerate in any::<bool>(),
+        ) {
+            let mut made = 0;
+            let call: Vec<(u64, Option<u64>)> = (delays.iter().zip(silences))
+                .map(|(delay, silence)| {
+                    made += 20 + 300 * (silence / 11);
+                    (made, delay.map(|delay| made + delay))
+                })
+                .collect();
+            let call = units(&call);
+            let min_delay = Span::from_millis(min_delay);
+            let config = NeteqConfig { min_delay, max_packets, fast_accelerate, ..NeteqConfig::default() };
+            let heard = timeline(&call, PACKET, &config);
+            prop_assert_eq!(heard.fates.len(), call.len());
+            for (unit, fate) in call.iter().zip(&heard.fates) {
+                match fate {
+                    Fate::Played(at) => prop_assert!(*at >= unit.arrived),
+                    Fate::Late(_) => prop_assert!(unit.arrived < Instant::NEVER),
+                    Fate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
+                }
+            }
+            let played = heard.fates.iter().filter(|fate| matches!(fate, Fate::Played(_))).count() as u64;
+            prop_assert_eq!(heard.missed.sent() - heard.missed.lost(), played);
+            let units = heard.pieces.iter().filter(|piece| matches!(piece, Piece::Unit(_))).count() as u64;
+            prop_assert_eq!(units, played);
+        }
+    }
+}

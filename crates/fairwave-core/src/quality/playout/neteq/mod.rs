@@ -404,4 +404,6 @@ impl JitterBuffer {
 }
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;
