@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, media_group, playout_buffer, positive, scenario, written_playout
+from fairwave.cli.input import (
+    BadInputError,
+    groups,
+    kind,
+    media_group,
+    playout_buffer,
+    positive,
+    scenario,
+    written_playout,
+)
 
 if TYPE_CHECKING:
     from fairwave.report.comparison import Line

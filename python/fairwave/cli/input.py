@@ -75,12 +75,13 @@ def playout_buffer(text: str) -> Playout:
 
     from fairwave.speech import Adaptive, Fixed, Neteq, SpeechError
 
-    named = {"neteq": Neteq(), "adaptive": Adaptive()}.get(text.strip())
-    if named is not None:
-        return named
+    if text.strip() in {"neteq", "adaptive"}:
+        return Neteq() if text.strip() == "neteq" else Adaptive()
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*ms\s*", text)
     if not found:
-        raise BadInputError(f"--playout is {text!r}, but must be neteq, adaptive, or a fixed delay such as '100 ms'")
+        raise BadInputError(
+            f"--playout is {text!r}, but must be neteq, adaptive, or a fixed delay such as '100 ms'"
+        )
     try:
         return Fixed(float(found[1]) / 1e3)
     except SpeechError as error:

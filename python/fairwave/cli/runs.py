@@ -137,7 +137,9 @@ def made_of(name: str, results: Results) -> str:
         return f"R {rating.mean:.0f}: nothing costs a point"
     (first, cost), *others = told.items()
     points = "point" if round(cost) == 1 else "points"
-    said = ", ".join([f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)])
+    said = ", ".join(
+        [f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)]
+    )
     return f"R {rating.mean:.0f}: {said}"
 
 

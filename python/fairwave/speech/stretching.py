@@ -2,16 +2,17 @@
 
 The simulator's law (``quality/playout/neteq``) says what is heard in which order: units, gaps to conceal, silence, and
 changes of tempo by one assumed pitch period each. Here they happen to a waveform, where the pitch period is whatever
-the voice has (libwebrtc ``time_stretch.cc``, ``accelerate.cc``, ``preemptive_expand.cc``; pitch-synchronous overlap-add):
+the voice has (libwebrtc ``time_stretch.cc``, ``accelerate.cc``, ``preemptive_expand.cc``; pitch-synchronous
+overlap-add):
 
 1. The pitch period is the lag p of 2.5 to 15 ms at which the p samples before the middle of the last 30 ms agree best
    with the p samples after it (normalised cross-correlation).
 2. To play faster, the p samples before the middle fade into the p samples after it, and the latter are left out.
    To play slower, they are heard, fade back into themselves, and are heard again.
 
-What the law changes and what the waveform can change differ by part of a pitch period. The difference is carried to the
-next change, and taken out of the next silence, so that the call never runs ahead of the law or behind it by more than a
-period.
+The waveform changes by as many whole periods as come nearest to what the law has changed. The difference is
+carried to the next change, and taken out of the next silence, so that the call never runs ahead of the law or
+behind it by more than a period.
 
 **Assumptions**: a tempo is changed even where the voice has no clear pitch, since the law takes it as changed
 (libwebrtc asks for a correlation of 0.9 and else tries again 10 ms later).
@@ -59,8 +60,8 @@ def pitch_period(block: Samples) -> int:
     best, found = -np.inf, LONGEST // 2
     for lag in range(SHORTEST, LONGEST + 1):
         before, after = sound[middle - lag : middle], sound[middle : middle + lag]
-        power = np.sqrt((before @ before) * (after @ after))
-        agreement = (before @ after) / power if power > 0.0 else -np.inf
+        power = float(np.sqrt((before @ before) * (after @ after)))
+        agreement = float(before @ after) / power if power > 0.0 else -np.inf
         # A multiple of the period agrees as well; the period itself is the shortest such lag.
         if agreement > best + 1e-3:
             best, found = agreement, lag
@@ -96,6 +97,7 @@ def stretch(line: Samples, changes: NDArray[np.int64], silences: NDArray[np.int6
             period = pitch_period(line[place - _BLOCK : place])
             if 2 * abs(owed) < period:
                 continue
+            period *= max(1, min(round(abs(owed) / period), LONGEST // period))
             before, after = line[middle - period : middle], line[middle : middle + period]
             if owed < 0:
                 parts += [line[done : middle - period], _fade(before, after)]

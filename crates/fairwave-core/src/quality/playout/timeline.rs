@@ -20,7 +20,7 @@ pub struct Timeline {
 
 /// Plays a call of units of `packet_time` each.
 ///
-/// Media times advance as RTP timestamps do (RFC 3551 §4.1): by a packet time within a talkspurt, and by what passed
+/// Media times advance as RTP timestamps do (RFC 3550 §5.1): by a packet time within a talkspurt, and by what passed
 /// between talkspurts.
 pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -> Timeline {
     let (spurts, length) = (talkspurts(units, packet_time), whole_samples(packet_time));

@@ -1,4 +1,4 @@
-//! A jitter buffer as deployed: the decisions of NetEQ in libwebrtc (`modules/audio_coding/neteq`, as of August 2026).
+//! A jitter buffer as deployed: the decisions of NetEQ in libwebrtc (`modules/audio_coding/neteq`, as of 2026-08).
 //!
 //! The receiver plays 10 ms at a time. Each tick it decides how: decode the next packet as it is, play it a pitch period
 //! shorter (accelerate) or longer (preemptive expand) within the talkspurt, make up what is missing (expand) and join it to
