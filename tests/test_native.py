@@ -95,6 +95,7 @@ def test_names_list_what_the_schema_allows():
     assert {"drop-tail", "red"} <= {name for name, _ in names["queues"]}
     assert {"voice", "bulk"} <= {name for name, _ in names["traffic"]}
     assert {"bernoulli"} <= {name for name, _ in names["losses"]}
+    assert {"neteq", "fixed", "adaptive"} == {name for name, _ in names["playouts"]}
     assert all(about for each in names.values() for _, about in each)
 
 
