@@ -225,6 +225,14 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_end_of_a_talkspurt_is_one_unit_however_long_the_silence() {
+        let call = [(0, Some(30)), (20, None), (300, Some(330)), (320, Some(350))];
+        let timeline = heard(&call);
+        assert!(timeline.pieces.iter().any(|piece| matches!(piece, Piece::Concealed(_))), "its end was not told");
+        assert_eq!((timeline.missed.sent(), timeline.missed.lost()), (4, 1));
+    }
+
+    #[test]
     fn a_silence_as_long_as_a_packet_and_a_half_is_still_speech() {
         let ends = |gap| timeline(&units(&[(0, Some(30)), (gap, Some(gap + 30))]), PACKET, &plain()).pieces;
         assert!(!ends(30).iter().any(|piece| matches!(piece, Piece::Silence(_))));
