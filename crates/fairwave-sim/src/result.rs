@@ -99,10 +99,20 @@ pub struct FlowRow {
     pub mos: f64,
     /// Why a call has no rating, or what has to be said beside it (see `fairwave_core::quality::call`); otherwise empty.
     pub quality_note: String,
-    /// Units that arrived after their playout.
+    /// Units that arrived but that a call's receiver did not play.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: f64,
+    /// The E-model's packet loss, 0 to 1: units not played, and time made up for units that were played after it.
+    pub missed_ratio: f64,
+    /// Points of R that the codec costs.
+    pub r_cost_codec: f64,
+    /// Points of R that delay mouth to ear costs.
+    pub r_cost_delay: f64,
+    /// Points of R that units cost that never arrived.
+    pub r_cost_loss: f64,
+    /// Points of R that units cost that arrived too late, and time made up for those that were only just not too late.
+    pub r_cost_lateness: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
     /// Frames of a video that were to be shown by the end.
@@ -265,7 +275,7 @@ pub struct UnitRow {
     pub arrived_s: f64,
     /// Payload bytes.
     pub payload: u32,
-    /// `played`, `late` (after its playout) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
+    /// `played`, `late` (arrived, but not played) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
     /// adaptation otherwise.
     pub fate: &'static str,
     /// When a call's receiver plays it; NaN if it does not.

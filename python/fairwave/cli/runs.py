@@ -115,6 +115,7 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
         measures.goodput_per_flow(name), measures.fairness(name), measures.loss(name), measures.delay(name),
         measures.delay_p95(name), measures.jitter(name),
         *(measures.index(name, reading) for reading in measures.READINGS),
+        measures.late_for_playout(name), measures.mouth_to_ear(name),
         measures.r_factor(name), measures.mos(name),
     ]  # fmt: skip
 
@@ -147,10 +148,30 @@ def limits(results: Results, group: str) -> dict[str, float]:
     import polars as pl
 
     flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == group)
-    times = {name: float(flows[column].fill_nan(0.0).sum()) for column, name in LIMITS}
+    times = {name: float(flows[column].sum()) for column, name in LIMITS}
     whole = sum(times.values())
     shares = {name: time / whole for name, time in times.items() if whole > 0 and time / whole >= LEAST_SHARE}
     return dict(sorted(shares.items(), key=lambda share: -share[1]))
+
+
+def made_of(name: str, results: Results) -> str:
+    """What the calls' rating is less for, in words: *delay costs 6 points, loss 9, lateness 3*; empty for others."""
+    from fairwave.study import measures
+
+    rating = measures.r_factor(name).over(results).interval()
+    costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
+    if not rating.n or not all(cost.n for cost in costs.values()):
+        return ""
+    # What costs less than half a point is not worth a word, unless nothing costs more.
+    told = {cause: cost.mean for cause, cost in costs.items() if cost.mean >= 0.5}
+    if not told:
+        return f"R {rating.mean:.0f}: nothing costs a point"
+    (first, cost), *others = told.items()
+    points = "point" if round(cost) == 1 else "points"
+    said = ", ".join(
+        [f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)]
+    )
+    return f"R {rating.mean:.0f}: {said}"
 
 
 def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
@@ -195,7 +216,7 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         console.table(
             f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows,
-            caption="\n".join(f"{MARK} {one}" for one in said.get(name, [])),
+            caption="\n".join(filter(None, [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))])),
         )  # fmt: skip
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:

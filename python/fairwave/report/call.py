@@ -78,7 +78,7 @@ class Speech:
         return scenario.with_overrides({"flow": changed, "record.units": [f"{CALL}[0]"]})
 
     def clips(
-        self, results: Results, axis: str, labels: Sequence[Any], seed: int, playout: Playout
+        self, results: Results, axis: str, labels: Sequence[Any], seed: int, playout: Playout | None = None
     ) -> tuple[list[Clip], str]:
         """What the listener hears over each alternative in the run with this seed, the original first.
 

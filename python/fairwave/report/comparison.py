@@ -75,6 +75,8 @@ def call_measures(group: str) -> list[Measure]:
     return [
         measures.mos(group),
         measures.r_factor(group),
+        measures.late_for_playout(group),
+        measures.mouth_to_ear(group),
         measures.loss(group),
         measures.delay(group),
         measures.delay_p95(group),

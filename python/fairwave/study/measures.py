@@ -221,6 +221,42 @@ def jitter(group: str | None = None) -> Measure:
     )
 
 
+def late_for_playout(group: str | None = None) -> Measure:
+    """Units that arrived but that the calls' receivers did not play, in % of those that arrived; calls only."""
+    calls = pl.col("missed_ratio").is_not_null()
+    late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
+    share = _share(late, received, 100)
+    return Measure(
+        "late_for_playout", _name("late for playout", group), "%", _per_flow(group, share), "lower"
+    )
+
+
+def mouth_to_ear(group: str | None = None) -> Measure:
+    """Delay from mouth to ear, in ms: packet time, coder and from making to playing, mean over units, then calls."""
+    return Measure(
+        "mouth_to_ear",
+        _name("mouth to ear", group),
+        "ms",
+        _per_flow(group, _mean("mouth_to_ear_s", 1e3)),
+        "lower",
+    )
+
+
+CAUSES = ("codec", "delay", "loss", "lateness")
+"""What a call's R is less for, in the order in which it is told."""
+
+
+def r_cost(cause: str, group: str | None = None) -> Measure:
+    """Points of R that one of `CAUSES` costs, mean over calls; together with R they make what a perfect call has."""
+    return Measure(
+        f"r_cost_{cause}",
+        _name(f"R lost to {cause}", group),
+        "",
+        _per_flow(group, _mean(f"r_cost_{cause}")),
+        "lower",
+    )
+
+
 def r_factor(group: str | None = None) -> Measure:
     """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
     return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher")
@@ -355,6 +391,8 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "delay": delay,
     "delay_p95": delay_p95,
     "jitter": jitter,
+    "late_for_playout": late_for_playout,
+    "mouth_to_ear": mouth_to_ear,
     "r_factor": r_factor,
     "mos": mos,
     "index": index,

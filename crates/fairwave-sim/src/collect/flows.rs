@@ -59,6 +59,11 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         quality_note: String::new(),
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
+        missed_ratio: f64::NAN,
+        r_cost_codec: f64::NAN,
+        r_cost_delay: f64::NAN,
+        r_cost_loss: f64::NAN,
+        r_cost_lateness: f64::NAN,
         units_skipped: 0,
         frames: 0,
         decodable_ratio: f64::NAN,
@@ -106,7 +111,12 @@ fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
             row.mos = quality.mos;
             row.quality_note = quality.caveats.to_string();
             row.late_units = quality.late;
-            row.mouth_to_ear_s = quality.delay.seconds();
+            row.mouth_to_ear_s = quality.delay.map_or(f64::NAN, Span::seconds);
+            row.missed_ratio = quality.missed;
+            row.r_cost_codec = quality.causes.codec;
+            row.r_cost_delay = quality.causes.delay;
+            row.r_cost_loss = quality.causes.loss;
+            row.r_cost_lateness = quality.causes.lateness;
         }
         Err(reason) => row.quality_note = reason.to_string(),
     }
