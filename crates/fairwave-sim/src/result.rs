@@ -103,12 +103,18 @@ pub struct FlowRow {
     pub r_factor: f64,
     /// Mean opinion score from the rating.
     pub mos: f64,
-    /// Units that arrived after their playout.
+    /// Units of a call that arrived after their playout; units of a video that arrived after their frame was shown, or that
+    /// had not left the sender by then.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
+    /// The longest that a unit waited in the sender for the rate that the transport allows, those that still wait at the
+    /// end included; 0 for transports that hold nothing back, and for TCP, which does not tell.
+    pub sender_wait_max_s: f64,
+    /// Payload that still waited there at the end; likewise.
+    pub sender_backlog: u64,
     /// Frames of a video that were to be shown by the end.
     pub frames: u64,
     /// Share of them of which at least the base layer could be decoded; NaN for what is not video.
@@ -380,6 +386,8 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
         units_skipped: 0,
+        sender_wait_max_s: view.backlog.longest_by(window.end).seconds(),
+        sender_backlog: view.backlog.payload.get(),
         frames: 0,
         decodable_ratio: f64::NAN,
         decodable_layers: f64::NAN,
@@ -396,6 +404,7 @@ fn flow_row(simulation: &Simulation, flow: usize, index: u32, receiving: &Receiv
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
+            row.late_units = watched::late(log, &frames, simulation.window.end, view.backlog.units);
         }
     }
     row

@@ -135,7 +135,7 @@ impl TfrcSender {
 
     fn next_part(&mut self, now: Instant) -> Option<Part> {
         if !self.context.bulk {
-            return self.queue.pop();
+            return self.queue.pop(now);
         }
         let payload = narrow(self.config.segment);
         let (unit, created) = (self.sequence, now);
@@ -319,6 +319,7 @@ impl Sender for TfrcSender {
             smoothed_rtt: self.round_trip.unwrap_or(f64::NAN),
             rate: 8.0 * self.rate,
             estimate: self.loss_event_rate,
+            backlog: self.queue.backlog(),
             sent: self.sent,
             timeouts: self.expirations,
             ..SenderView::default()
