@@ -274,3 +274,7 @@ impl Receiver for DvrcReceiver {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;
