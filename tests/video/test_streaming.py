@@ -68,6 +68,24 @@ def test_quality_and_layers_are_left_per_second_and_per_frame(left):
     assert (left[1] / "film-quality.svg").is_file()
 
 
+def test_the_figure_says_where_the_clip_begins_again():
+    from fairwave.report.video import repeated, restarts
+
+    assert restarts(250, 20) == [10.0]
+    assert restarts(250, 10) == []
+    assert restarts(250, 25) == [10.0, 20.0]
+    assert restarts(120, 10) == pytest.approx([4.8, 9.6])
+    assert repeated(250, []) == ""
+    assert "10 s" in repeated(250, [10.0])
+
+
+def test_late_units_are_those_that_came_after_their_frame_was_shown(left):
+    units = pl.read_parquet(left[1] / "units.parquet")
+    flow = pl.read_csv(left[1] / "flows.csv").row(0, named=True)
+    late = units.filter(pl.col("arrived_s") - pl.col("created_s") > 0.5).height
+    assert flow["late_units"] == late
+
+
 def test_the_frames_that_are_seen_are_those_that_the_simulator_calls_decodable(left):
     frames = pl.read_csv(left[1] / "film-frames.csv")
     flow = pl.read_csv(left[1] / "flows.csv").row(0, named=True)

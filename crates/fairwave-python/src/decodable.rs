@@ -25,7 +25,9 @@ pub fn decodable_layers(kinds: &str, shown: &[u8], arrived: &[u8], layers: usize
     let whole = shown_rest.is_empty() && arrived_rest.is_empty();
     if !whole || shown.len() != frames || arrived.len() != frames * layers {
         let found = format!("{frames} kinds, {} moments of showing, {} arrivals", shown.len(), arrived.len());
-        return Err(refuse(format!("{found}, but must be as many of the first two, and of the third {layers} times as many")));
+        return Err(refuse(format!(
+            "{found}, but must be as many of the first two, and of the third {layers} times as many"
+        )));
     }
     let instant = |bytes: &[u8; 8]| match u64::from_le_bytes(*bytes) {
         u64::MAX => Instant::NEVER,

@@ -316,26 +316,26 @@ impl Written<TransportConfig> {
 }
 
 /// The most payload bytes that a packet of this transport carries, and its header, if it is one that cuts units so.
-fn packet_of(transport: &TransportConfig) -> Option<(u64, u64)> {
+fn packet_of(traffic: &TrafficConfig, transport: &TransportConfig) -> Option<(u64, u64)> {
     match (transport, transport.tcp()) {
         (_, Some((flavour, tcp))) => {
             let parameters = tcp.parameters(flavour);
             Some((u64::from(parameters.segment), u64::from(parameters.header)))
         }
         (TransportConfig::Udp(udp), _) => Some((udp.max_payload.get(), udp.header.get())),
-        (TransportConfig::Tfrc(tfrc), _) => Some((tfrc.segment.get(), tfrc.header.get())),
+        (TransportConfig::Tfrc(tfrc), _) => Some((tfrc.packet_payload(traffic.is_bulk()).get(), tfrc.header.get())),
         _ => None,
     }
 }
 
 /// The most payload bytes that a packet of this transport carries; 1000 where it says nothing of it.
-pub(crate) fn most_payload(transport: &TransportConfig) -> u64 {
-    packet_of(transport).map_or(1000, |(most, _)| most.max(1))
+pub(crate) fn most_payload(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
+    packet_of(traffic, transport).map_or(1000, |(most, _)| most.max(1))
 }
 
 /// The largest packet that a flow sends, bytes on the wire; 0 when that cannot be told.
 pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
-    let Some((most, header)) = packet_of(transport) else { return 0 };
+    let Some((most, header)) = packet_of(traffic, transport) else { return 0 };
     if traffic.is_bulk() {
         return most + header;
     }

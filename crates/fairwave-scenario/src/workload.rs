@@ -66,7 +66,7 @@ impl Workload {
         Workload {
             packet: 8.0 * Some(largest_packet(traffic, transport)).filter(|size| *size > 0).unwrap_or(1000) as f64,
             units,
-            pieces: (payload / most_payload(transport) as f64).ceil().max(1.0),
+            pieces: (payload / most_payload(traffic, transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
             turns: turns + 1.0 / longest.seconds().max(1e-9),
             udp: matches!(transport, TransportConfig::Udp(_) | TransportConfig::Rtcp(_)),

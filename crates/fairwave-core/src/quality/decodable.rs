@@ -247,7 +247,11 @@ mod tests {
                 let made = 40 * number as u64;
                 (frame.shown, frame.arrived[0]) = (at(made + delay), at(made + 10));
             }
-            decodable_layers(&frames).iter().zip(types.chars()).filter(|(layers, kind)| **layers > 0 && *kind == 'B').count()
+            decodable_layers(&frames)
+                .iter()
+                .zip(types.chars())
+                .filter(|(layers, kind)| **layers > 0 && *kind == 'B')
+                .count()
         };
         assert_eq!([49, 50, 89, 90].map(shown_after), [0, 3, 3, 6]);
     }

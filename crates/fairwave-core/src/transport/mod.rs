@@ -13,6 +13,7 @@ mod meter;
 mod parts;
 pub mod rtcp;
 mod serial;
+mod sizes;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;

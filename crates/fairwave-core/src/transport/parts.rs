@@ -45,7 +45,13 @@ pub struct SendQueue {
 impl SendQueue {
     /// An empty queue whose parts have at most `segment` bytes (at least 1).
     pub fn new(segment: u16) -> Self {
-        SendQueue { units: VecDeque::with_capacity(16), segment: segment.max(1), part: 0, bytes: 0, longest: Span::ZERO }
+        SendQueue {
+            units: VecDeque::with_capacity(16),
+            segment: segment.max(1),
+            part: 0,
+            bytes: 0,
+            longest: Span::ZERO,
+        }
     }
 
     /// Adds a unit at the end.
@@ -149,7 +155,8 @@ mod tests {
     fn all_parts_are_full_but_the_last() {
         let mut queue = SendQueue::new(1000);
         queue.push(unit(0, 2500));
-        let sizes: Vec<_> = std::iter::from_fn(|| queue.pop(Instant::ZERO)).map(|p| (p.part, p.parts, p.payload)).collect();
+        let sizes: Vec<_> =
+            std::iter::from_fn(|| queue.pop(Instant::ZERO)).map(|p| (p.part, p.parts, p.payload)).collect();
         assert_eq!(sizes, [(0, 3, 1000), (1, 3, 1000), (2, 3, 500)]);
     }
 

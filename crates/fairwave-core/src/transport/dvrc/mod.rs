@@ -38,7 +38,7 @@ pub use sender::DvrcSender;
 
 use super::FlowContext;
 use super::gaps::MOST_LATER_ARRIVALS;
-use super::tfrc::check_sizes;
+use super::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use crate::config::{ConfigError, check_span};
 use crate::units::{Bytes, Rate, Span};
 
@@ -46,7 +46,7 @@ use crate::units::{Bytes, Rate, Span};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DvrcConfig {
-    /// The most payload that a packet carries. Default 1000 B.
+    /// The most payload that a packet carries; also the packet that both α of Eq. (11) count in. Default 1200 B; paper 002 sends 1000.
     pub segment: Bytes,
     /// Header bytes below DVRC's own 32 (24 of a control packet) on the wire. Default 28 B: IPv4 and UDP.
     pub lower_headers: Bytes,
@@ -77,7 +77,7 @@ pub use timeout::TimeoutConfig;
 impl Default for DvrcConfig {
     fn default() -> Self {
         DvrcConfig {
-            segment: Bytes::new(1000),
+            segment: DATAGRAM_PAYLOAD,
             lower_headers: Bytes::new(28),
             aiamd: AiamdConfig::default(),
             timeout: TimeoutConfig::default(),

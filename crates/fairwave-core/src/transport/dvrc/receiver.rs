@@ -9,7 +9,7 @@ use crate::transport::gaps::{Gap, LossDetector};
 use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::{Delivery, LossVerdict, Output, Receiver, ReceiverView};
 use crate::units::{Instant, Rate, Span};
 

@@ -152,7 +152,8 @@ fn a_loss_event_is_judged_by_the_rates_at_those_before_and_lowers_the_rate_by_a_
     let mut receiver = receiver();
     // 800 kb/s but for what is missing: 14 of 15 packets in 150 ms.
     let verdicts = stream(&mut receiver, 0..400, &[100, 200, 300]);
-    let seen: Vec<_> = verdicts.iter().map(|(time, v)| (*time, v.first, v.packets, v.congestion, v.begins_event)).collect();
+    let seen: Vec<_> =
+        verdicts.iter().map(|(time, v)| (*time, v.first, v.packets, v.congestion, v.begins_event)).collect();
     assert_eq!(
         seen,
         [(ms(1_010), 100, 1, false, true), (ms(2_010), 200, 1, false, true), (ms(3_010), 300, 1, false, true)]
@@ -206,7 +207,11 @@ fn section_3_1_nothing_for_the_timeout_is_congestion_and_told_at_twice_the_dista
     assert!(verdicts.iter().all(|(_, v)| v.congestion && v.packets == 0 && v.first == 100 && v.receive_rate == 0.0));
     assert_eq!((receiver.view().timeouts, receiver.view().congestion_events), (3, 3));
     wake(&mut receiver, Instant::NEVER);
-    assert_eq!((receiver.view().timeouts, receiver.deadline()), (10, Instant::NEVER), "then the flow is taken to have ended");
+    assert_eq!(
+        (receiver.view().timeouts, receiver.deadline()),
+        (10, Instant::NEVER),
+        "then the flow is taken to have ended"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::packet::{Body, Packet};
 use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
 use crate::transport::serial::unwrap;
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::{Output, Sender, SenderView};
 use crate::units::{Bytes, Instant, Rate, Span};
 

@@ -52,8 +52,7 @@ fn hear(sender: &mut DvrcSender, now: Instant, control: Control) -> Vec<Packet> 
     let mut bytes = [0; 32];
     bytes[..CONTROL].copy_from_slice(&control.encode());
     let body = Body::Dvrc { header: bytes, created: Instant::ZERO };
-    let packet =
-        Packet { flow: FlowId(7), wire: 52, class: Class::OtherUdp, feedback: true, layer: 0, body };
+    let packet = Packet { flow: FlowId(7), wire: 52, class: Class::OtherUdp, feedback: true, layer: 0, body };
     let mut out = Output::default();
     sender.on_packet(now, &packet, &mut out);
     out.packets
@@ -254,7 +253,10 @@ fn bulk_data_is_full_packets_numbered_as_they_are_sent() {
     sender.on_start(ms(0), &mut out);
     sender.on_timer(ms(125), &mut out); // 1000 bytes at 64 kb/s
     assert_eq!(out.packets.iter().map(|packet| header(packet).unit).collect::<Vec<_>>(), [0, 1]);
-    assert_eq!(header(&out.packets[1]), Data { length: 1000, parts: 1, sequence: 1, unit: 1, timestamp: 125_000, ..Data::default() });
+    assert_eq!(
+        header(&out.packets[1]),
+        Data { length: 1000, parts: 1, sequence: 1, unit: 1, timestamp: 125_000, ..Data::default() }
+    );
 }
 
 proptest! {

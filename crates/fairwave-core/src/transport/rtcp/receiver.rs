@@ -7,7 +7,7 @@ use crate::packet::{Body, Packet};
 use crate::random::Stream;
 use crate::transport::gaps::LossDetector;
 use crate::transport::serial::{SeenWindow, unwrap};
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::udp::UdpReceiver;
 use crate::transport::{Output, Receiver};
 use crate::units::{Instant, Span};

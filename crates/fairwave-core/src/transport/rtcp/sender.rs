@@ -6,7 +6,7 @@ use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::random::Stream;
 use crate::traffic::Unit;
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::udp::UdpSender;
 use crate::transport::{Output, Sender, SenderView};
 use crate::units::{Instant, Span};

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
 use crate::transport::FlowContext;
+use crate::transport::sizes::narrow;
 use crate::units::{Bytes, Span};
 
 use control::real::RealThresholds;
@@ -277,11 +278,6 @@ impl TcpParameters {
     pub fn sends_sack(&self) -> bool {
         self.recovery == Recovery::Sack
     }
-}
-
-/// A `u16` from a size that has been checked, or the largest.
-fn narrow(size: Bytes) -> u16 {
-    u16::try_from(size.get()).unwrap_or(u16::MAX)
 }
 
 /// Segments that a receiver's window may hold at most: what fits the memory of a laptop a thousand times.

@@ -26,15 +26,19 @@ use serde::{Deserialize, Serialize};
 pub use receiver::TfrcReceiver;
 pub use sender::TfrcSender;
 
+use super::FlowContext;
+use super::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use crate::config::ConfigError;
 use crate::units::Bytes;
 
-/// Parameters of TFRC. The defaults are RFC 5348's, with ns-2's sizes (1000 B of payload, 32 B of headers).
+/// Parameters of TFRC. The defaults are RFC 5348's, with ns-2's sizes for bulk data (1000 B of payload, 32 B of headers).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {
-    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B.
-    pub segment: Bytes,
+    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B for bulk data, as in ns-2,
+    /// and 1200 B for units, as other datagrams carry them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 32 B, as ns-2 counts them.
     pub header: Bytes,
     /// Bytes of a feedback packet on the wire. Default 40 B, as ns-2 counts them.
@@ -48,7 +52,7 @@ pub struct TfrcConfig {
 impl Default for TfrcConfig {
     fn default() -> Self {
         TfrcConfig {
-            segment: Bytes::new(1000),
+            segment: None,
             header: Bytes::new(32),
             feedback: Bytes::new(40),
             history_discounting: true,
@@ -63,24 +67,22 @@ impl TfrcConfig {
     /// # Errors
     /// When `segment` is zero, or a packet would exceed 65 535 B on the wire.
     pub fn check(&self) -> Result<(), ConfigError> {
-        check_sizes(self.segment, self.header)?;
+        check_sizes(self.segment.unwrap_or(DATAGRAM_PAYLOAD), self.header)?;
         if self.feedback.get() > u64::from(u16::MAX) {
             return Err(ConfigError::new("feedback", self.feedback, "at most 65535 B", "feedback = \"40 B\""));
         }
         Ok(())
     }
-}
 
-/// Accepts a segment of at least one byte that fits a datagram together with its headers.
-pub(super) fn check_sizes(segment: Bytes, header: Bytes) -> Result<(), ConfigError> {
-    if segment == Bytes::ZERO || (segment + header).get() > u64::from(u16::MAX) {
-        let allowed = format!("at least 1 B, and with the headers ({header}) at most 65535 B");
-        return Err(ConfigError::new("segment", segment, allowed, "segment = \"1000 B\""));
+    /// The most payload that a packet carries, of bulk data or of units.
+    pub fn packet_payload(&self, bulk: bool) -> Bytes {
+        self.segment.unwrap_or(if bulk { BULK_SEGMENT } else { DATAGRAM_PAYLOAD })
     }
-    Ok(())
+
+    fn segment_of(&self, context: &FlowContext) -> Bytes {
+        self.packet_payload(context.bulk)
+    }
 }
 
-/// A size that `check_sizes` has accepted, as packets carry it.
-pub(super) fn narrow(size: Bytes) -> u16 {
-    u16::try_from(size.get()).unwrap_or(u16::MAX)
-}
+/// The payload of bulk data's packets, as ns-2 sends them.
+const BULK_SEGMENT: Bytes = Bytes::new(1000);

@@ -1,14 +1,15 @@
 //! The receiving half of TFRC: RFC 5348 §6.
 
+use super::TfrcConfig;
 use super::equation::loss_for;
 use super::history::{LATER_ARRIVALS, LossHistory};
-use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::transport::gaps::LossDetector;
 use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
+use crate::transport::sizes::narrow;
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Instant, Rate, Span};
 

@@ -1,12 +1,13 @@
 //! The sending half of TFRC: RFC 5348 §4.
 
+use super::TfrcConfig;
 use super::equation::bytes_per_second;
 use super::limits::{LimitedBy, ReceiveRates};
-use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
+use crate::transport::sizes::narrow;
 use crate::transport::{FlowContext, Output, Sender, SenderView};
 use crate::units::{Instant, Span};
 
@@ -59,14 +60,14 @@ impl TfrcSender {
     /// When [`TfrcConfig::check`] refuses the configuration.
     pub fn new(context: FlowContext, config: &TfrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        let segment = config.segment.get() as f64;
+        let segment = config.segment_of(&context);
         Ok(TfrcSender {
             config: config.clone(),
             context,
             running: false,
-            queue: SendQueue::new(narrow(config.segment)),
-            segment,
-            rate: segment,
+            queue: SendQueue::new(narrow(segment)),
+            segment: segment.get() as f64,
+            rate: segment.get() as f64,
             equation_rate: f64::INFINITY,
             receive_rates: ReceiveRates::new(Instant::ZERO),
             limited: LimitedBy::default(),
@@ -137,7 +138,7 @@ impl TfrcSender {
         if !self.context.bulk {
             return self.queue.pop(now);
         }
-        let payload = narrow(self.config.segment);
+        let payload = narrow(self.config.segment_of(&self.context));
         let (unit, created) = (self.sequence, now);
         Some(Part { unit, part: 0, parts: 1, payload, created, layer: 0, frame_type: FrameType::None })
     }
