@@ -76,11 +76,17 @@ def test_a_layer_that_comes_too_late_for_all_that_refers_to_it_is_a_lost_one(sou
 
 
 def test_a_b_frame_is_not_seen_before_the_frame_behind_it_has_arrived(source):
-    # 100 ms under way, shown 150 ms after they are made: the P frame is made 80 ms after the first B frame, 40 after the second.
+    # 100 ms under way, shown 150 ms after they are made: the P frame is made 80 ms after the first B frame, 40 ms after
+    # the second.
     seen = received.receive(units(FRAMES), source, playout_delay_s=0.15)
-    shown = {kind: {int(one) for one, other in zip(seen.decoded, seen.kinds, strict=True) if other == kind} for kind in "IPB"}
+    shown = {
+        kind: {int(one) for one, other in zip(seen.decoded, seen.kinds, strict=True) if other == kind}
+        for kind in "IPB"
+    }
     assert shown == {"I": {2}, "P": {2}, "B": {0, 2}}
-    first = [number for number, kind in enumerate(seen.kinds[:-2]) if kind == "B" and seen.kinds[number + 1] == "B"]
+    first = [
+        number for number, kind in enumerate(seen.kinds[:-2]) if kind == "B" and seen.kinds[number + 1] == "B"
+    ]
     assert {int(seen.decoded[number]) for number in first} == {0}
     assert {int(seen.decoded[number + 1]) for number in first} == {2}
 

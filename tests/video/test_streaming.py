@@ -68,6 +68,26 @@ def test_quality_and_layers_are_left_per_second_and_per_frame(left):
     assert (left[1] / "film-quality.svg").is_file()
 
 
+def test_the_table_tells_how_long_a_video_waits_in_its_sender_and_how_much_comes_too_late(tmp_path):
+    tfrc = SCENARIO.replace('transport = "udp"', 'transport = "tfrc"').replace("200 kb/s", "80 kb/s")
+    done = fairwave_run(tmp_path, tfrc, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["measure"]: row["mean"] for row in json.loads(done.stdout)["summary"]}
+    assert rows["sender_wait"] > 500  # ms: more than the playout delay
+    assert rows["late"] > 50
+    assert rows["decodable"] < 50
+    assert 0 <= rows["decodable_layers"] <= 3
+
+
+def test_what_is_not_video_has_no_row_about_viewers(tmp_path):
+    voice = SCENARIO[: SCENARIO.index("[flow.traffic]")] + 'traffic = "voice"\n'
+    done = fairwave_run(tmp_path, voice, "--json")
+    assert done.returncode == 0, done.stderr
+    measured = {row["measure"] for row in json.loads(done.stdout)["summary"]}
+    assert "mos" in measured
+    assert not measured & {"sender_wait", "late", "decodable", "decodable_layers"}
+
+
 def test_the_figure_says_where_the_clip_begins_again():
     from fairwave.report.video import repeated, restarts
 

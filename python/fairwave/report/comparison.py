@@ -13,7 +13,7 @@ from fairwave.report import style
 from fairwave.report.call import CALL, draw_units
 from fairwave.report.page import Card, Page, TableView
 from fairwave.staging import staging
-from fairwave.study import measures
+from fairwave.study import measures, watched
 from fairwave.study.statistics import Interval, paired
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def call_measures(group: str) -> list[Measure]:
     return [
         measures.mos(group),
         measures.r_factor(group),
+        *watched.of_viewers(group),
         measures.loss(group),
         measures.delay(group),
         measures.delay_p95(group),

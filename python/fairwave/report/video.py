@@ -100,7 +100,7 @@ def per_second(frames: pl.DataFrame) -> pl.DataFrame:
 def draw(
     results: Results, group: str, clip: str, source: Layered, seconds: pl.DataFrame, folder: Path
 ) -> drawing.Drawing:
-    """PSNR, SSIM, layers and frozen frames per second, below each other; where the clip begins again there is a line."""
+    """PSNR, SSIM, layers and frozen frames per second, below each other, with a line where the clip begins again."""
     begins = restarts(len(source.kinds), seconds.height)
     looks = style.looks(["sent", "decoded"])
     with drawing.canvas("received", (9.2, 7.4)) as canvas:

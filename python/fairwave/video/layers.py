@@ -1,9 +1,9 @@
 """A clip in cumulative layers: one coding per number of layers, and what each layer adds.
 
 Layer rates l₁ … l_k make cumulative rates c_j = l₁ + … + l_j (paper 002 §3.3). The clip is coded k times, version j so
-that its mean rate is c_j (:func:`fairwave.video.coding.at_rates`), and layer j of a frame carries what version j has more
-than version j − 1. Who receives the first j layers of a frame sees it as version j shows it. Each layer's own rate is
-met within a few per cent: of a rate c_j that is missed by little, a thin layer above much else would miss a lot.
+that its mean rate is c_j (:func:`fairwave.video.coding.at_rates`), and layer j of a frame carries what version j has
+more than version j − 1. Who receives the first j layers of a frame sees it as version j shows it. Each layer's own rate
+is met within a few per cent: of a rate c_j that is missed by little, a thin layer above much else would miss a lot.
 
 **Assumptions.** No layered MPEG-4 encoder is at hand, so layers are emulated: a layered coder that loses nothing to
 layering and predicts each layer from the same layer of the references (a loop per layer). So a frame is seen in the

@@ -153,3 +153,7 @@ impl Receiver for RtcpReceiver {
         false
     }
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

@@ -141,3 +141,7 @@ impl Sender for RtcpSender {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -327,3 +327,7 @@ impl Sender for TfrcSender {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;
