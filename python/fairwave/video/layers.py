@@ -94,13 +94,15 @@ def layered(name: str, rates: Sequence[float]) -> Layered:
 @lru_cache(maxsize=4)
 def _layered(name: str, rates: tuple[float, ...]) -> Layered:
     found = clip(name, PIXELS)
+    cumulative = [sum(rates[: place + 1]) for place in range(len(rates))]
     try:
-        cumulative = [sum(rates[: place + 1]) for place in range(len(rates))]
         versions = at_rates(list(found.pictures()), cumulative, TOLERANCE)
     except VideoError as error:
         raise VideoError(f"clip {name!r}, the layers' cumulative rates: {error}") from None
     for place in range(1, len(rates)):
-        if versions[place].quantiser >= versions[place - 1].quantiser:
+        finer = versions[place].quantiser < versions[place - 1].quantiser
+        # What is thinner than the codings' own tolerance is met by chance alone.
+        if not finer or rates[place] < 4 * TOLERANCE * cumulative[place]:
             raise VideoError(
                 f"layers[{place}] {rates[place] / 1e3:g} kb/s: too little to code clip {name!r} any finer than "
                 "without it; give this layer more"

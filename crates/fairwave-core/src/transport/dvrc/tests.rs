@@ -310,6 +310,37 @@ fn bulk_data_is_sent_at_the_policys_rate() {
 }
 
 #[test]
+fn each_key_out_of_its_range_is_refused_by_name() {
+    let config = DvrcConfig::default();
+    assert!(config.check().is_ok());
+    for (bad, key) in [
+        (DvrcConfig { segment: Bytes::ZERO, ..config.clone() }, "segment"),
+        (DvrcConfig { segment: Bytes::new(65_535 - 59), ..config.clone() }, "segment"),
+        (DvrcConfig { later_arrivals: 9, ..config.clone() }, "later-arrivals"),
+        (DvrcConfig { measure_over: Span::ZERO, ..config.clone() }, "measure-over"),
+        (DvrcConfig { headroom: f64::INFINITY, ..config.clone() }, "headroom"),
+        (DvrcConfig { base_rate: Rate::default(), ..config.clone() }, "base-rate"),
+        (DvrcConfig { most_rate: Rate::from_bits_per_second(63_999), ..config.clone() }, "most-rate"),
+        (DvrcConfig { most_delay: Span::ZERO, ..config.clone() }, "most-delay"),
+        (DvrcConfig { silence: Span::ZERO, ..config.clone() }, "silence"),
+        (
+            DvrcConfig { timeout: TimeoutConfig { delta: 0.0, ..TimeoutConfig::default() }, ..config.clone() },
+            "timeout.delta",
+        ),
+    ] {
+        assert_eq!(bad.check().expect_err(key).key, key);
+    }
+    for good in [
+        DvrcConfig { segment: Bytes::new(65_535 - 60), ..config.clone() },
+        DvrcConfig { later_arrivals: 8, ..config.clone() },
+        DvrcConfig { headroom: 0.0, ..config.clone() },
+        DvrcConfig { most_rate: config.base_rate, ..config.clone() },
+    ] {
+        assert!(good.check().is_ok(), "{good:?}");
+    }
+}
+
+#[test]
 fn a_configuration_out_of_range_is_refused_with_its_full_key() {
     let mut config = DvrcConfig::default();
     config.aiamd.beta_decrease = 2.0;
