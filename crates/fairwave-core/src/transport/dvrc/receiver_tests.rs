@@ -61,8 +61,10 @@ fn stream(receiver: &mut DvrcReceiver, numbers: std::ops::Range<u32>, missing: &
     verdicts
 }
 
+type Timed<T> = Vec<(Instant, T)>;
+
 /// Wakes the receiver whenever it wants to be before `until`; the packets that it sent and its verdicts, with the times.
-fn wake(receiver: &mut DvrcReceiver, until: Instant) -> (Vec<(Instant, Packet)>, Vec<(Instant, LossVerdict)>) {
+fn wake(receiver: &mut DvrcReceiver, until: Instant) -> (Timed<Packet>, Timed<LossVerdict>) {
     let (mut packets, mut verdicts) = (Vec::new(), Vec::new());
     while receiver.deadline() < until {
         let (now, mut out) = (receiver.deadline(), Output::default());
