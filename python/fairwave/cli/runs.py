@@ -102,7 +102,7 @@ def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list
 
 
 def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
-    from fairwave.study import measures
+    from fairwave.study import measures, watched
 
     if kind(flow).startswith("bulk"):
         return [
@@ -116,7 +116,7 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
         measures.delay_p95(name), measures.jitter(name),
         *(measures.index(name, reading) for reading in measures.READINGS),
         measures.late_for_playout(name), measures.mouth_to_ear(name),
-        measures.r_factor(name), measures.mos(name),
+        measures.r_factor(name), measures.mos(name), *watched.of_viewers(name),
     ]  # fmt: skip
 
 

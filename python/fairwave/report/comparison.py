@@ -13,7 +13,7 @@ from fairwave.report import style
 from fairwave.report.call import CALL, draw_units
 from fairwave.report.page import Card, Page, TableView
 from fairwave.staging import staging
-from fairwave.study import measures
+from fairwave.study import measures, watched
 from fairwave.study.remarks import MARK, NOT_DEFINED, RATINGS, remarks, undefined
 from fairwave.study.statistics import Interval, paired
 
@@ -77,6 +77,7 @@ def call_measures(group: str) -> list[Measure]:
         measures.r_factor(group),
         measures.late_for_playout(group),
         measures.mouth_to_ear(group),
+        *watched.of_viewers(group),
         measures.loss(group),
         measures.delay(group),
         measures.delay_p95(group),

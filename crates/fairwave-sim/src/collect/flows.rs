@@ -65,6 +65,8 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         r_cost_loss: f64::NAN,
         r_cost_lateness: f64::NAN,
         units_skipped: 0,
+        sender_wait_max_s: view.backlog.longest_by(window.end).seconds(),
+        sender_backlog: view.backlog.payload.get(),
         frames: 0,
         decodable_ratio: f64::NAN,
         decodable_layers: f64::NAN,
@@ -81,6 +83,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
+            row.late_units = watched::late(log, &frames, run.window.end, view.backlog.units);
         }
     }
     row
