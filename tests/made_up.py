@@ -25,6 +25,10 @@ def made_up(transports=("udp", "tcp/vegas"), seeds=(1, 2, 3), flows=2, shift=1.0
                         "goodput_bps": goodput, "packets_sent": 100, "packets_retransmitted": 0,
                         "dropped": 5, "lost": 5, "delay_mean_s": 0.05, "delay_p95_s": 0.1, "jitter_s": 0.001,
                         "r_factor": 80.0 - j, "mos": 4.0 if j == 0 else float("nan"),
+                        "late_units": 9 * flow, "missed_ratio": 0.1 if j == 0 else float("nan"),
+                        "mouth_to_ear_s": 0.2 + 0.02 * flow if j == 0 else float("nan"),
+                        "r_cost_codec": 0.0, "r_cost_delay": 6.0 + flow, "r_cost_loss": 9.0 - flow,
+                        "r_cost_lateness": 1.0 if flow == 0 else float("nan"),
                     }
                 )  # fmt: skip
                 for reading, timely in (("gap", 80), ("excess-gap", 85), ("delay", 88)):

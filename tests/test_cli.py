@@ -11,6 +11,7 @@ import pytest
 
 from fairwave.cli import main
 from fairwave.scenario import load
+from fairwave.study.measures import CAUSES
 from fairwave.study.replication import Folder
 from scenarios import CALLS
 
@@ -44,6 +45,19 @@ def test_run_shows_flows_and_links(fairwave, scenario):
     assert status == 0
     assert "voice: 4 × voice over udp — 2 replications" in out
     assert "r1>r2" in out
+
+
+def test_run_says_what_the_rating_is_made_of(fairwave, scenario):
+    _, out, _ = fairwave("run", scenario, "-n", 2)
+    assert "late for playout (%)" in out
+    assert "mouth to ear (ms)" in out
+    told = re.search(r"^R (\d+): (.*)$", out, re.MULTILINE)
+    assert told is not None
+    assert re.fullmatch(r"\w+ costs \d+ points?(, \w+ \d+)*", told[2])
+    _, out, _ = fairwave("run", scenario, "-n", 2, "--json")
+    flows = [flow for flow in json.loads(out)["flows"] if flow["group"] == "voice"]
+    points = [flow["r_factor"] + sum(flow[f"r_cost_{cause}"] for cause in CAUSES) for flow in flows]
+    assert points == pytest.approx([93.2] * len(points), abs=0.1)
 
 
 def test_run_leaves_tables_that_are_read_back(fairwave, scenario, tmp_path):
@@ -258,4 +272,4 @@ def test_a_playout_buffer_that_is_none_is_refused(fairwave, scenario, tmp_path):
         "compare", scenario, "--over", "udp", "--playout", "soon", "--out", tmp_path / "out"
     )
     assert status == 2
-    assert "must be adaptive, or a fixed delay such as '100 ms'" in err
+    assert "must be neteq, adaptive, or a fixed delay such as '100 ms'" in err

@@ -2,6 +2,7 @@
 
 import math
 
+import polars as pl
 import pytest
 
 from fairwave.study import measures
@@ -47,6 +48,27 @@ def test_a_table_that_the_runs_did_not_leave_makes_a_measure_not_a_number(result
     assert math.isnan(measures.index("voice").over(results).interval(transport="udp").mean)
 
 
+def test_late_for_playout_is_the_share_of_what_arrived_in_calls_alone(results):
+    flows = results.to_polars("flows").filter(pl.col("run") == 0)
+    expected = 100 * flows["late_units"].sum() / flows["units_received"].sum()
+    assert expected > 0
+    late = measures.late_for_playout("voice").over(results)
+    assert late.samples(transport="udp")[0] == pytest.approx(expected)
+    assert math.isnan(late.interval(transport="tcp/vegas").mean)
+
+
+def test_mouth_to_ear_and_the_costs_of_r_are_means_over_calls(results):
+    flows = results.to_polars("flows").filter(pl.col("run") == 0)
+    mouth_to_ear = measures.mouth_to_ear("voice").over(results).samples(transport="udp")[0]
+    assert mouth_to_ear == pytest.approx(1e3 * flows["mouth_to_ear_s"].mean())
+    cost = {
+        cause: measures.r_cost(cause, "voice").over(results).samples(transport="udp")[0]
+        for cause in measures.CAUSES
+    }
+    assert cost["delay"] + cost["loss"] == pytest.approx(15.0)
+    assert (cost["codec"], cost["lateness"]) == (0.0, 1.0)
+
+
 def test_delay_weighs_flows_by_what_they_received(results):
     assert measures.delay("voice").over(results).interval(transport="udp").mean == pytest.approx(50)
 
@@ -69,3 +91,21 @@ def test_fairness_of_several_groups_at_once_is_refused():
 def test_an_unknown_measure_is_told_which_there_are():
     with pytest.raises(KeyError, match="no measure 'godput'; there are goodput"):
         measures.find("godput")
+
+
+def test_what_is_not_defined_is_null_and_counted(results):
+    mos = measures.mos("voice").over(results)
+    assert mos.frame["value"].null_count() == 3
+    assert not mos.frame["value"].is_nan().any()
+    averaged = mos.averaged("transport")
+    assert averaged.frame["value"].to_list() == pytest.approx([4.0] * 3)
+    summary = {row["transport"]: row for row in mos.summary().to_dicts()}
+    assert (summary["udp"]["n"], summary["udp"]["undefined"]) == (3, 0)
+    assert (summary["tcp/vegas"]["mean"], summary["tcp/vegas"]["n"]) == (None, 0)
+    assert summary["tcp/vegas"]["undefined"] == 3
+
+
+def test_the_rating_is_the_tables_number(results):
+    flows = results.to_polars("flows").filter(pl.col("transport").cast(pl.String) == "udp")
+    r = measures.r_factor("voice").over(results).samples(transport="udp")
+    assert r == pytest.approx([flows["r_factor"].mean()] * 3)

@@ -96,6 +96,7 @@ def test_names_list_what_the_schema_allows():
     assert {"voice", "bulk"} <= {name for name, _ in names["traffic"]}
     assert {"bernoulli"} <= {name for name, _ in names["losses"]}
     assert {"constant"} <= {name for name, _ in names["rates"]}
+    assert {"neteq", "fixed", "adaptive"} == {name for name, _ in names["playouts"]}
     assert all(about for each in names.values() for _, about in each)
 
 

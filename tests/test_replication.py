@@ -21,7 +21,10 @@ class Named:
 
 def raw(value):
     return {
-        "flows": {"value": ("f64", struct.pack("<d", value)), "group": ("dictionary", b"\0\0\0\0", ["voice"])}
+        "flows": {
+            "value": ("f64", struct.pack("<d", value), None),
+            "group": ("dictionary", b"\0\0\0\0", ["voice"]),
+        }
     }
 
 

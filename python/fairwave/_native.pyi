@@ -1,12 +1,17 @@
 """Types of the compiled part: thin bindings over the scenario language and the simulator."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, final
+from typing import Any, Literal, final
 
 version: str
 
-Column = tuple[Literal["f64", "i64"], bytes] | tuple[Literal["dictionary"], bytes, list[str]]
-"""A column in Arrow's layout: little-endian values, or 32-bit indices into a list of strings."""
+Column = (
+    tuple[Literal["f64"], bytes, bytes | None]
+    | tuple[Literal["i64"], bytes]
+    | tuple[Literal["dictionary"], bytes, list[str]]
+)
+"""A column in Arrow's layout: little-endian values, with a validity bitmap where one is null, or 32-bit indices into a
+list of strings."""
 
 RawTables = dict[str, dict[str, Column]]
 """Name of a table to names of its columns to columns, in order."""
@@ -50,8 +55,9 @@ class Batch(Iterator[tuple[int, RawTables]]):
     def cancel(self) -> None: ...
 
 def names() -> dict[str, list[tuple[str, str]]]: ...
-def decodable_layers(kinds: str, layers: Sequence[int]) -> list[int]: ...
+def decodable_layers(kinds: str, shown: bytes, arrived: bytes, layers: int) -> bytes: ...
 def play(
     created: bytes, arrived: bytes, packet_time: int, config: str | None = None
-) -> tuple[bytes, bytes]: ...
+) -> tuple[bytes, bytes, tuple[int, bytes, bytes] | None]: ...
+def codecs(conceals: bool = True) -> list[dict[str, Any]]: ...
 def simplified_quality(delay_s: float, loss: float) -> tuple[float, float]: ...

@@ -23,12 +23,15 @@ def array(column: Column) -> pa.Array:
     if column[0] == "dictionary":
         _, codes, values = column
         return pa.DictionaryArray.from_arrays(_flat(pa.int32(), codes, 4), pa.array(values, pa.string()))
-    kind, data = column
-    return _flat(pa.float64() if kind == "f64" else pa.int64(), data, 8)
+    if column[0] == "f64":
+        _, data, valid = column
+        return _flat(pa.float64(), data, 8, valid)
+    return _flat(pa.int64(), column[1], 8)
 
 
-def _flat(kind: pa.DataType, data: bytes, width: int) -> pa.Array:
-    return pa.Array.from_buffers(kind, len(data) // width, [None, pa.py_buffer(data)])
+def _flat(kind: pa.DataType, data: bytes, width: int, valid: bytes | None = None) -> pa.Array:
+    there = None if valid is None else pa.py_buffer(valid)
+    return pa.Array.from_buffers(kind, len(data) // width, [there, pa.py_buffer(data)])
 
 
 def tables(raw: RawTables) -> Tables:

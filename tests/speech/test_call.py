@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from speech_material import phrases, snr_db, voiced
 
-from fairwave.speech import Adaptive, Fate, Fixed, Recording, SpeechError, read, render_call, script
+from fairwave.speech import Adaptive, Fate, Fixed, Neteq, Recording, SpeechError, read, render_call, script
 from fairwave.speech.codec import G711
 
 FRAME = 160
@@ -59,8 +59,8 @@ def test_concealment_is_closer_to_the_original_than_silence() -> None:
     table = units(300)
     table["arrived_s"][np.random.default_rng(1).random(300) < 0.1] = np.nan
     speech = everything(phrases(6.0))
-    concealed = render_call(table, speech)
-    silent = render_call(table, speech, concealment="silence")
+    concealed = render_call(table, speech, playout=Fixed())
+    silent = render_call(table, speech, playout=Fixed(), concealment="silence")
     assert snr_db(concealed.reference, concealed.samples) > snr_db(silent.reference, silent.samples) + 3.0
 
 
@@ -95,9 +95,70 @@ def test_adaptive_playout_moves_talkspurts_of_reference_and_call_alike() -> None
     assert call.position[20] - call.position[19] > FRAME + 8000
 
 
+def test_a_jitter_buffer_plays_slower_until_it_has_its_delay_and_loses_nothing() -> None:
+    speech = voiced(4.0, 110.0)
+    call = render_call(units(200), everything(speech), codec="linear", playout=Neteq(min_delay_s=0.15))
+    assert call.counts == {"played": 200, "late": 0, "lost": 0}
+    length = np.diff(call.position)
+    assert 0.13 * 8000 < (length - FRAME).sum() < 0.2 * 8000
+    assert np.abs(length - FRAME).max() <= 120
+    # Drawn out, never broken: the voice is as strong in every 20 ms as in the recording.
+    begin, end = int(call.position[0]), int(call.position[-1])
+    power = (
+        np.square(call.samples[begin:end].astype(float))[: (end - begin) // 160 * 160]
+        .reshape(-1, 160)
+        .mean(1)
+    )
+    assert power.min() > 0.4 * np.square(speech[800:-800].astype(float)).mean()
+    # The reference is the recording as it was spoken.
+    assert np.array_equal(call.reference[begin : begin + len(speech)], speech)
+    heard, said = call.segment(0, 200)
+    assert len(heard) > len(said) == len(speech)
+
+
+def test_what_the_law_says_is_where_units_are_heard() -> None:
+    rng = np.random.default_rng(5)
+    table = units(400)
+    table["created_s"][200:] += 1.0
+    table["arrived_s"] = table["created_s"] + rng.uniform(0.02, 0.12, 400)
+    call = render_call(table, everything(phrases(4.0)))
+    played = call.fate == Fate.PLAYED
+    law = (call.schedule.played_s - table["created_s"][0]) * 8000
+    assert np.abs(call.position - law)[played].max() <= 121
+    # After a silence call and law are together again.
+    assert call.position[200] == pytest.approx(law[200], abs=1)
+    assert call.mouth_to_ear_s == pytest.approx(
+        0.02 + np.nanmean(call.schedule.played_s - table["created_s"]) + 0.00375
+    )
+
+
+def test_made_up_sound_fills_the_wait_for_a_late_unit() -> None:
+    table = units(100)
+    table["arrived_s"][50:55] = table["arrived_s"][50] + 0.1
+    playout = {"strategy": "neteq", "stretch": False}
+    call = render_call(table, everything(voiced(2.0, 110.0)), codec="linear", playout=playout)
+    assert call.counts["late"] == 0
+    gap = slice(int(call.position[49]) + FRAME, int(call.position[50]))
+    assert gap.stop - gap.start == pytest.approx(0.1 * 8000, abs=80)
+    assert call.samples[gap][:160].any()
+    silent = render_call(
+        table, everything(voiced(2.0, 110.0)), codec="linear", playout=playout, concealment="silence"
+    )
+    assert not silent.samples[gap].any()
+
+
+def test_a_call_of_which_nothing_arrives_is_silent() -> None:
+    table = units(20)
+    table["arrived_s"][:] = np.nan
+    call = render_call(table, everything(voiced(1.0)))
+    assert not call.samples.any()
+    assert call.counts["lost"] == 20
+    assert call.reference.any()
+
+
 def test_a_segment_is_what_was_heard_of_those_units() -> None:
     speech = phrases(1.0)
-    call = render_call(units(50), everything(speech), codec="linear")
+    call = render_call(units(50), everything(speech), codec="linear", playout=Fixed())
     heard, reference = call.segment(7, 12)
     assert np.array_equal(heard, speech[7 * FRAME : 12 * FRAME])
     assert np.array_equal(reference, heard)

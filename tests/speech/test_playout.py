@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairwave.speech import Adaptive, Fate, Fixed, SpeechError
-from fairwave.speech.playout import schedule, talkspurts
+from fairwave.speech import Adaptive, Fate, Fixed, Neteq, SpeechError
+from fairwave.speech.playout import PieceKind, schedule, talkspurts
 
 
 def test_a_gap_of_more_than_a_frame_and_a_half_begins_a_talkspurt() -> None:
@@ -49,9 +49,45 @@ def test_without_a_policy_playout_is_the_scenario_languages_default() -> None:
     rng = np.random.default_rng(2)
     created = np.concatenate([np.arange(50) * 0.02 + start for start in (0.0, 2.0, 4.0)])
     arrived = created + rng.uniform(0.05, 0.1, 150)
-    assert schedule(created, arrived, 0.02).delay_s == pytest.approx(
-        schedule(created, arrived, 0.02, Adaptive()).delay_s
-    )
+    ours = schedule(created, arrived, 0.02)
+    assert ours.delay_s == pytest.approx(schedule(created, arrived, 0.02, Neteq()).delay_s)
+    assert ours.delay_s != pytest.approx(schedule(created, arrived, 0.02, Adaptive()).delay_s)
+
+
+def test_a_jitter_buffer_plays_late_units_after_what_it_made_up() -> None:
+    created = np.arange(6) * 0.02
+    arrived = created + np.array([0.03, 0.03, 0.07, 0.05, 0.03, np.nan])
+    plan = schedule(created, arrived, 0.02, {"strategy": "neteq", "stretch": False})
+    # The third unit comes 40 ms too late and is played all the same; 5 samples are held back.
+    assert plan.played_s - created == pytest.approx([0.030625] * 2 + [0.070625] * 3 + [np.nan], nan_ok=True)
+    assert plan.fate.tolist() == [Fate.PLAYED] * 5 + [Fate.LOST]
+    assert plan.delay_s == pytest.approx([(2 * 0.030625 + 3 * 0.070625) / 5])
+    assert plan.playout_s(created)[:5] == pytest.approx(plan.played_s[:5])
+    assert plan.heard is not None
+    assert plan.heard.begins_s == pytest.approx(0.030625)
+    made_up = plan.heard.kind == PieceKind.CONCEALED
+    assert plan.heard.value[made_up].sum() == 320
+    assert plan.heard.value[plan.heard.kind == PieceKind.UNIT].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_jitter_buffer_keeps_to_its_limits() -> None:
+    created = np.arange(500) * 0.02
+    arrived = created + 0.04
+    delay = [
+        schedule(created, arrived, 0.02, playout).played_s[-1] - created[-1]
+        for playout in (Neteq(), Neteq(min_delay_s=0.2), Neteq(max_delay_s=0.02))
+    ]
+    assert delay[0] - 0.04 < 0.13
+    assert 0.19 < delay[1] - 0.04 < 0.24
+    assert delay[2] - 0.04 < 0.03
+
+
+@pytest.mark.parametrize(
+    "odd", [{"min_delay_s": -0.1}, {"min_delay_s": 0.2, "max_delay_s": 0.1}, {"max_delay_s": 11.0}]
+)
+def test_a_jitter_buffer_out_of_range_is_refused(odd: dict) -> None:
+    with pytest.raises(SpeechError, match="0 ≤ least ≤ most ≤ 10 s"):
+        Neteq(**odd)
 
 
 def test_adaptive_playout_follows_algorithm_1_of_ramjee() -> None:
@@ -88,6 +124,7 @@ def test_a_call_of_which_nothing_arrives_is_lost() -> None:
     plan = schedule(created, np.full(2, np.nan), 0.02)
     assert plan.fate.tolist() == [Fate.LOST, Fate.LOST]
     assert plan.delay_s.tolist() == [0.0]
+    assert schedule(created, np.full(2, np.nan), 0.02, Adaptive()).delay_s.tolist() == [0.0]
 
 
 @pytest.mark.parametrize("delay", [-0.1, float("nan"), 61.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from speech_material import phrases, voiced
 
-from fairwave.speech import SpeechError, render_call, script
+from fairwave.speech import Fixed, SpeechError, render_call, script
 from fairwave.speech.audio import Recording
 from fairwave.speech.score import segmental_snr_db, visqol, visqol_is_there
 
@@ -17,7 +17,8 @@ def call(lost: float, seconds: float = 8.0):
     created = np.arange(count) * 0.02
     arrived = created + 0.05
     arrived[np.random.default_rng(1).random(count) < lost] = np.nan
-    return render_call({"created_s": created, "arrived_s": arrived, "payload": np.full(count, 160)}, said)
+    table = {"created_s": created, "arrived_s": arrived, "payload": np.full(count, 160)}
+    return render_call(table, said, playout=Fixed())
 
 
 def test_segmental_ratio_of_known_noise_is_that_ratio() -> None:

@@ -60,9 +60,43 @@ def test_a_lost_b_frame_is_concealed_by_the_picture_before_it(source):
     np.testing.assert_array_equal(pictures[5], whole[5])
 
 
-def test_a_late_layer_is_a_lost_one(source):
+def test_a_late_layer_is_not_seen_but_helps_the_frames_that_are_shown_after_it_came(source):
+    # The first frame comes 100 ms after it was to be shown: by then two more have been, which refer to it.
     late = received.receive(units(FRAMES, late={0}), source)
-    assert late.decoded.tolist() == [0] * 12 + [2] * (FRAMES - 12)
+    assert late.arrived.tolist() == [0] + [2] * (FRAMES - 1)
+    assert late.decoded.tolist() == [0] * 3 + [2] * (FRAMES - 3)
+
+
+def test_a_layer_that_comes_too_late_for_all_that_refers_to_it_is_a_lost_one(source):
+    late = received.receive(units(FRAMES, late={0}), source, playout_delay_s=0.5)
+    lost = received.receive(units(FRAMES, lost={0}), source, playout_delay_s=0.5)
+    assert lost.decoded.tolist() == [0] * 12 + [2] * (FRAMES - 12)
+    # 600 ms too late: by then frames 0 to 14 have been shown.
+    assert late.decoded.tolist() == lost.decoded.tolist()
+
+
+def test_a_b_frame_is_not_seen_before_the_frame_behind_it_has_arrived(source):
+    # 100 ms under way, shown 150 ms after they are made: the P frame is made 80 ms after the first B frame, 40 ms after
+    # the second.
+    seen = received.receive(units(FRAMES), source, playout_delay_s=0.15)
+    shown = {
+        kind: {int(one) for one, other in zip(seen.decoded, seen.kinds, strict=True) if other == kind}
+        for kind in "IPB"
+    }
+    assert shown == {"I": {2}, "P": {2}, "B": {0, 2}}
+    first = [
+        number for number, kind in enumerate(seen.kinds[:-2]) if kind == "B" and seen.kinds[number + 1] == "B"
+    ]
+    assert {int(seen.decoded[number]) for number in first} == {0}
+    assert {int(seen.decoded[number + 1]) for number in first} == {2}
+
+
+def test_what_arrives_at_the_nanosecond_of_showing_is_in_time(source):
+    table = units(FRAMES)
+    table["arrived_s"] = table["created_s"] + 0.3
+    assert received.receive(table, source, playout_delay_s=0.3).decoded.tolist()[:1] == [2]
+    table["arrived_s"] = table["arrived_s"] + 1e-9
+    assert received.receive(table, source, playout_delay_s=0.3).decoded.tolist()[:1] == [0]
 
 
 def test_before_the_first_picture_there_is_grey(source):
@@ -97,6 +131,21 @@ def test_a_decoder_that_gets_only_what_is_decodable_shows_the_same_pictures(sour
         assert set(partly) == keep
         for number, picture in partly.items():
             np.testing.assert_array_equal(picture, whole[number])
+
+
+@pytest.mark.parametrize("quantiser", [2.0, 10.0])
+def test_the_written_video_scores_what_the_tables_say(quantiser, tmp_path):
+    import av
+
+    pictures = list(clip("bikes", layers.PIXELS).pictures(30))
+    shown = list(received.pictures(coding.encode(pictures, quantiser)))
+    table = score.score(shown, pictures)
+    path = received.write(iter(shown), tmp_path / "seen.mp4")
+    with av.open(str(path)) as container:
+        played = [frame.reformat(format="yuv420p") for frame in container.decode(video=0)]
+    written = score.score(played, pictures)
+    assert written.psnr_db.mean() == pytest.approx(table.psnr_db.mean(), abs=0.1)
+    assert written.ssim.mean() == pytest.approx(table.ssim.mean(), abs=0.001)
 
 
 def test_the_received_video_is_a_file_that_plays(source, tmp_path):

@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::transport::dvrc::wire::sequence_of;
 use crate::units::{Bytes, Instant, Rate, Span};
 
 /// Which flow a packet belongs to: its index in the run.
@@ -60,9 +61,7 @@ impl Packet {
     pub fn sequence(&self) -> Option<u32> {
         match self.body {
             Body::Datagram { sequence, .. } | Body::TfrcData { sequence, .. } => Some(sequence),
-            Body::Dvrc { header: [_, _, _, _, _, _, _, _, a, b, c, d, ..], .. } if !self.feedback => {
-                Some(u32::from_be_bytes([a, b, c, d]))
-            }
+            Body::Dvrc { header, .. } if !self.feedback => Some(sequence_of(&header)),
             _ => None,
         }
     }

@@ -129,7 +129,10 @@ fn to_python<'py>(py: Python<'py>, tables: &Tables) -> PyResult<Bound<'py, PyDic
         let table = PyDict::new(py);
         for (name, column) in columns {
             match column {
-                Column::Float(bytes) => table.set_item(name, ("f64", PyBytes::new(py, bytes)))?,
+                Column::Float(bytes, validity) => {
+                    let valid = validity.bitmap().map(|bitmap| PyBytes::new(py, bitmap));
+                    table.set_item(name, ("f64", PyBytes::new(py, bytes), valid))?;
+                }
                 Column::Integer(bytes) => table.set_item(name, ("i64", PyBytes::new(py, bytes)))?,
                 Column::Text(bytes, words) => {
                     table.set_item(name, ("dictionary", PyBytes::new(py, bytes), words.clone()))?;

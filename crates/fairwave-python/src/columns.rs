@@ -2,7 +2,8 @@
 //!
 //! A row is any flat struct that serde can serialise: its fields become columns, in order. So a field that is added to a row
 //! in the simulator reaches Python without a change here. Numbers become 64-bit values, texts a dictionary: 32-bit
-//! indices into a list of distinct strings in order of first appearance.
+//! indices into a list of distinct strings in order of first appearance. What is not defined (NaN, none) is null: a NaN
+//! would turn every sum and mean that a database takes over the column into another NaN.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,12 +14,39 @@ use serde::ser::{Impossible, SerializeStruct, Serializer};
 /// One column.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Column {
-    /// 64-bit floating point, little endian.
-    Float(Vec<u8>),
+    /// 64-bit floating point, little endian, and which of them are there.
+    Float(Vec<u8>, Validity),
     /// 64-bit signed integers, little endian.
     Integer(Vec<u8>),
     /// 32-bit signed indices, little endian, into the list.
     Text(Vec<u8>, Vec<String>),
+}
+
+/// Which values of a column are there: Arrow's validity bitmap, one bit per value from the lowest bit of the first byte on,
+/// 1 where there is one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Validity {
+    bits: Vec<u8>,
+    length: usize,
+    nulls: usize,
+}
+
+impl Validity {
+    /// The bitmap; none when every value is there.
+    pub fn bitmap(&self) -> Option<&[u8]> {
+        (self.nulls > 0).then_some(&self.bits)
+    }
+
+    fn push(&mut self, there: bool) {
+        if self.length.is_multiple_of(8) {
+            self.bits.push(0);
+        }
+        if let (true, Some(byte)) = (there, self.bits.last_mut()) {
+            *byte |= 1 << (self.length % 8);
+        }
+        self.length += 1;
+        self.nulls += usize::from(!there);
+    }
 }
 
 /// The columns of some rows: names and values, in the order of the struct's fields.
@@ -74,8 +102,12 @@ impl Builder {
     }
 
     fn float(&mut self, value: f64) -> Result<(), NotFlat> {
-        match self.column(|| Column::Float(Vec::new())) {
-            Column::Float(bytes) => bytes.extend_from_slice(&value.to_le_bytes()),
+        let there = !value.is_nan();
+        match self.column(|| Column::Float(Vec::new(), Validity::default())) {
+            Column::Float(bytes, validity) => {
+                bytes.extend_from_slice(&if there { value } else { 0.0 }.to_le_bytes());
+                validity.push(there);
+            }
             _ => return Err(self.changed()),
         }
         Ok(())
@@ -247,5 +279,51 @@ impl Serializer for &mut Builder {
         _: usize,
     ) -> Result<Self::SerializeStructVariant, NotFlat> {
         Err(self.refuse("an alternative"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Row {
+        value: f64,
+        perhaps: Option<f64>,
+        text: &'static str,
+    }
+
+    fn floats(values: &[f64]) -> (Vec<f64>, Option<Vec<u8>>) {
+        let rows: Vec<Row> = values.iter().map(|&value| Row { value, perhaps: None, text: "" }).collect();
+        match columns(&rows).expect("flat").swap_remove(0) {
+            (_, Column::Float(bytes, validity)) => {
+                let values = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")));
+                (values.collect(), validity.bitmap().map(<[u8]>::to_vec))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_null_and_everything_else_is_there() {
+        let (values, bitmap) = floats(&[1.5, f64::NAN, f64::INFINITY, -0.0]);
+        assert_eq!((values, bitmap), (vec![1.5, 0.0, f64::INFINITY, -0.0], Some(vec![0b1101])));
+    }
+
+    #[test]
+    fn a_bitmap_goes_on_in_the_next_byte_and_is_left_out_when_nothing_is_missing() {
+        let mut many = [1.0; 10];
+        assert_eq!(floats(&many).1, None);
+        many[8] = f64::NAN;
+        assert_eq!(floats(&many).1, Some(vec![0xff, 0b10]));
+    }
+
+    #[test]
+    fn none_is_null_too() {
+        let rows = [Row { value: 1.0, perhaps: None, text: "a" }, Row { value: 2.0, perhaps: Some(3.0), text: "a" }];
+        let columns = columns(&rows).expect("flat");
+        let (name, Column::Float(_, validity)) = &columns[1] else { panic!("{columns:?}") };
+        assert_eq!((*name, validity.bitmap()), ("perhaps", Some(&[0b10][..])));
+        assert_eq!(columns[2].1, Column::Text(vec![0; 8], vec!["a".to_owned()]));
     }
 }

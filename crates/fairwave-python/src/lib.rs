@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::playout::play;
     #[pymodule_export]
-    use super::quality::simplified_quality;
+    use super::quality::{codecs, simplified_quality};
     #[pymodule_export]
     use super::scenario::Scenario;
     use pyo3::prelude::*;

@@ -1,19 +1,25 @@
 //! Playout of a call whose units were recorded. The law is core's; Python brings the times and hears the fates.
 
+use fairwave_core::quality::playout::neteq::Piece;
 use fairwave_core::quality::playout::{self, Fate, PlayoutConfig, SpokenUnit};
 use fairwave_core::units::{Instant, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Fates and moments of playing, each unit's in little-endian bytes.
-type Played<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+/// What is heard: when it begins, in nanoseconds, and each piece's kind and value in little-endian bytes.
+type Heard<'py> = (u64, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// Fates and moments of playing, each unit's in little-endian bytes; and what is heard, where that is not the units alone.
+type Played<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Option<Heard<'py>>);
 
 /// What becomes of each unit.
 ///
 /// `created` and `arrived` hold nanoseconds as little-endian 64-bit numbers, all ones for never; `packet_time` is in
 /// nanoseconds; `config` is a playout's table as JSON, the scenario's default if not given. Returns a byte per unit (0 played, 1 late,
-/// 2 lost) and when it was or would have been played, in the form of `arrived`: never for lost units.
+/// 2 lost) and when it was or would have been played, in the form of `arrived`: never for lost units. Of a jitter buffer that stretches
+/// it returns also what is heard without a gap, from a moment in nanoseconds on: a byte per piece (0 unit, 1 shortened, 2 lengthened,
+/// 3 concealed, 4 silence) and a 64-bit number, the unit's index or a length in nanoseconds.
 ///
 /// # Errors
 /// `ValueError` when the columns do not match or the configuration cannot be used.
@@ -44,17 +50,37 @@ pub fn play<'py>(
     let units: Vec<SpokenUnit> = (created.iter().zip(arrived))
         .map(|(created, arrived)| SpokenUnit { created: instant(created), arrived: instant(arrived) })
         .collect();
-    let fates = py.detach(|| playout::play(&units, Span::from_nanos(packet_time), &config));
-    let mut codes = Vec::with_capacity(fates.len());
-    let mut due = Vec::with_capacity(fates.len() * 8);
-    for fate in fates {
-        let (code, at) = match fate {
-            Fate::Played(at) => (0, at.nanos()),
-            Fate::Late(at) => (1, at.nanos()),
-            Fate::Lost => (2, u64::MAX),
-        };
+    let packet_time = Span::from_nanos(packet_time);
+    let (fates, heard) = py.detach(|| match &config {
+        PlayoutConfig::Neteq(config) => {
+            let heard = playout::timeline(&units, packet_time, config);
+            (heard.fates, Some((heard.begins, heard.pieces)))
+        }
+        _ => (playout::play(&units, packet_time, &config), None),
+    });
+    let (codes, due) = in_bytes(fates.into_iter().map(|fate| match fate {
+        Fate::Played(at) => (0, at.nanos()),
+        Fate::Late(at) => (1, at.nanos()),
+        Fate::Lost => (2, u64::MAX),
+    }));
+    let heard = heard.map(|(begins, pieces)| {
+        let (kinds, values) = in_bytes(pieces.into_iter().map(|piece| match piece {
+            Piece::Unit(unit) => (0, unit as u64),
+            Piece::Shortened(span) => (1, span.nanos()),
+            Piece::Lengthened(span) => (2, span.nanos()),
+            Piece::Concealed(span) => (3, span.nanos()),
+            Piece::Silence(span) => (4, span.nanos()),
+        }));
+        (begins.nanos(), PyBytes::new(py, &kinds), PyBytes::new(py, &values))
+    });
+    Ok((PyBytes::new(py, &codes), PyBytes::new(py, &due), heard))
+}
+
+fn in_bytes(rows: impl Iterator<Item = (u8, u64)>) -> (Vec<u8>, Vec<u8>) {
+    let (mut codes, mut values) = (Vec::new(), Vec::new());
+    for (code, value) in rows {
         codes.push(code);
-        due.extend_from_slice(&at.to_le_bytes());
+        values.extend_from_slice(&value.to_le_bytes());
     }
-    Ok((PyBytes::new(py, &codes), PyBytes::new(py, &due)))
+    (codes, values)
 }

@@ -1,10 +1,13 @@
-//! Quality measures of core for numbers that Python has put together.
+//! Quality measures of core for numbers that Python has put together, and what is known of each codec.
 
 use fairwave_core::quality::emodel::simplified_rating;
+use fairwave_core::quality::impairment::{self, Concealment};
 use fairwave_core::quality::opinion::mean_opinion_score;
+use fairwave_core::traffic::Codec;
 use fairwave_core::units::Span;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// Rating and mean opinion score by paper 004's Eq. (1)–(2), for a mean delay in seconds and a fraction lost.
 ///
@@ -19,4 +22,35 @@ pub fn simplified_quality(delay_s: f64, loss: f64) -> PyResult<(f64, f64)> {
     }
     let rating = simplified_rating(Span::from_seconds(delay_s), loss);
     Ok((rating, mean_opinion_score(rating)))
+}
+
+/// What is known of each codec, whose receiver conceals losses or does not: one dictionary per codec, in the order in which
+/// scenarios' schema lists them. Without published or assumed factors, `ie`, `bpl`, `assumed` and `source` are None.
+#[pyfunction]
+#[pyo3(signature = (conceals = true))]
+pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let concealment = if conceals { Concealment::AppendixI } else { Concealment::None };
+    Codec::ALL
+        .into_iter()
+        .map(|codec| {
+            let (frame, time) = (codec.frame(), codec.default_packet_time());
+            let payload = codec.payload(time.nanos() / frame.1.nanos());
+            let wideband = impairment::wideband(codec);
+            let factors = wideband.or(impairment::of(codec, concealment));
+            let known = PyDict::new(py);
+            known.set_item("codec", codec.name())?;
+            known.set_item("frame_ms", frame.1.millis())?;
+            known.set_item("packet_ms", time.millis())?;
+            known.set_item("payload", payload.get())?;
+            known.set_item("rate_bps", payload.per(time).bits_per_second())?;
+            known.set_item("look_ahead_ms", codec.look_ahead().millis())?;
+            known.set_item("format", codec.payload_format())?;
+            known.set_item("wideband", wideband.is_some())?;
+            known.set_item("ie", factors.map(|one| one.equipment))?;
+            known.set_item("bpl", factors.map(|one| one.robustness))?;
+            known.set_item("assumed", factors.map(|one| one.assumed))?;
+            known.set_item("source", factors.map(|one| one.source))?;
+            Ok(known)
+        })
+        .collect()
 }

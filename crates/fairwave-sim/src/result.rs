@@ -1,6 +1,7 @@
 //! What a run leaves: rows per flow, per threshold of timeliness, per link, and the series and units that were asked for.
 //!
-//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that does not apply is NaN.
+//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
+//! in every table that is made of it.
 
 use serde::Serialize;
 
@@ -92,16 +93,33 @@ pub struct FlowRow {
     pub jitter_s: f64,
     /// The largest that the estimate became.
     pub jitter_max_s: f64,
-    /// E-model rating of a voice flow with its playout buffer.
+    /// E-model rating of a voice flow with its playout buffer: 0 to 100, for wideband codecs to 129.
     pub r_factor: f64,
-    /// Mean opinion score from the rating.
+    /// Mean opinion score from the rating, 1 to 4.5.
     pub mos: f64,
-    /// Units that arrived after their playout.
+    /// Why a call has no rating, or what has to be said beside it (see `fairwave_core::quality::call`); otherwise empty.
+    pub quality_note: String,
+    /// Units that arrived but that a call's receiver did not play.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: f64,
+    /// The E-model's packet loss, 0 to 1: units not played, and time made up for units that were played after it.
+    pub missed_ratio: f64,
+    /// Points of R that the codec costs.
+    pub r_cost_codec: f64,
+    /// Points of R that delay mouth to ear costs.
+    pub r_cost_delay: f64,
+    /// Points of R that units cost that never arrived.
+    pub r_cost_loss: f64,
+    /// Points of R that units cost that arrived too late, and time made up for those that were only just not too late.
+    pub r_cost_lateness: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
+    /// The longest that a unit waited in the sender for the rate that the transport allows, those that still wait at the
+    /// end included; 0 for transports that hold nothing back, and for TCP, which does not tell.
+    pub sender_wait_max_s: f64,
+    /// Payload that still waited there at the end; likewise.
+    pub sender_backlog: u64,
     /// Frames of a video that were to be shown by the end.
     pub frames: u64,
     /// Share of them of which at least the base layer could be decoded; NaN for what is not video.
@@ -262,7 +280,7 @@ pub struct UnitRow {
     pub arrived_s: f64,
     /// Payload bytes.
     pub payload: u32,
-    /// `played`, `late` (after its playout) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
+    /// `played`, `late` (arrived, but not played) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
     /// adaptation otherwise.
     pub fate: &'static str,
     /// When a call's receiver plays it; NaN if it does not.

@@ -59,6 +59,64 @@ fn loss_spoils_more_frames_than_it_hits() {
     assert!(flow.decodable_ratio > 0.2);
 }
 
+/// A video of 300 kb/s that carries all its layers over this transport and a link of 200 kb/s for 30 s.
+fn run_too_much(transport: &str, playout_delay: &str) -> RunResult {
+    let dumbbell = Dumbbell {
+        bottleneck: q("200 kb/s"),
+        bottleneck_delay: q("25 ms"),
+        access: q("10 Mb/s"),
+        queue: QueueConfig::new(Capacity::Packets(10), DropTailConfig {}),
+        duration: q("30 s"),
+        ..Dumbbell::default()
+    };
+    let traffic =
+        format!(r#"{{"kind":"video","layers":["100 kb/s","100 kb/s","100 kb/s"],"playout-delay":"{playout_delay}"}}"#);
+    let flow: (TrafficConfig, TransportConfig) = (config(&traffic), config(transport));
+    run(&dumbbell.plan(1, vec![(flow.0, flow.1, Instant::ZERO)])).expect("a valid plan")
+}
+
+#[test]
+fn a_video_that_waits_in_its_sender_is_late_and_its_wait_is_told() {
+    let flow = &run_too_much(r#"{"name":"tfrc"}"#, "1 s").flows[0];
+    assert!(flow.sender_wait_max_s > 5.0, "{} s", flow.sender_wait_max_s);
+    assert!(flow.sender_backlog > 100_000, "{} B", flow.sender_backlog);
+    // Those of the last second are not due yet; all others but the first and the lost missed their showing.
+    let due = (29 * 25 + 1) * 3;
+    assert!(flow.late_units > due * 8 / 10 && flow.late_units <= due, "{} of {due}", flow.late_units);
+    assert!(flow.decodable_ratio < 0.2, "{}", flow.decodable_ratio);
+}
+
+#[test]
+fn what_is_shown_sooner_than_it_can_arrive_is_late() {
+    // The link lets nothing pass in less than 25 ms.
+    let flow = &run_too_much(r#"{"name":"udp"}"#, "20 ms").flows[0];
+    assert!(flow.units_received > 500 && flow.late_units == flow.units_received, "{} late", flow.late_units);
+    assert_eq!((flow.decodable_ratio, flow.sender_wait_max_s, flow.sender_backlog), (0.0, 0.0, 0));
+}
+
+#[test]
+fn a_video_in_time_has_no_late_units_and_hardly_waits() {
+    let flow = &run_dvrc(0.0, 0).flows[0];
+    assert_eq!(flow.late_units, 0);
+    assert!(flow.sender_wait_max_s <= 0.2, "{} s", flow.sender_wait_max_s);
+}
+
+#[test]
+fn frames_that_are_shown_before_the_anchor_behind_them_is_made_show_no_b_frame() {
+    let play = |playout_delay: &str| {
+        let dumbbell =
+            Dumbbell { bottleneck: q("10 Mb/s"), access: q("100 Mb/s"), duration: q("10 s"), ..Dumbbell::default() };
+        let traffic = format!(r#"{{"kind":"video","layers":["100 kb/s"],"playout-delay":"{playout_delay}"}}"#);
+        run(&dumbbell.plan(1, vec![(config(&traffic), config(r#"{"name":"udp"}"#), Instant::ZERO)]))
+            .expect("a valid plan")
+    };
+    // Of IBBPBBPBBPBB the first B frame waits 80 ms for the anchor behind it, the second 40 ms; 50 ms are for the path.
+    let ratio = |delay: &str| play(delay).flows[0].decodable_ratio;
+    let (none, half, all) = (ratio("60 ms"), ratio("110 ms"), ratio("200 ms"));
+    assert!((none - 4.0 / 12.0).abs() < 0.01 && (half - 8.0 / 12.0).abs() < 0.01, "{none} {half}");
+    assert_eq!(all, 1.0);
+}
+
 #[test]
 fn what_is_not_video_has_no_frames() {
     let flow = &run_dvrc(0.0, 1).flows[1];

@@ -79,11 +79,12 @@ def compare(
     ] = None,
     audio: Annotated[bool, typer.Option(help="Make the call audible, where a recording is at hand.")] = True,
     playout: Annotated[
-        str,
+        Optional[str],
         typer.Option(
-            help="The playout buffer of the call that is heard: adaptive, or its fixed delay: '100 ms'."
+            help="The playout buffer of the call that is heard: neteq, adaptive, or its fixed delay: '100 ms'; "
+            "the scenario's if left out."
         ),
-    ] = "adaptive",
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for page, tables and audio.")] = Path("out/compare"),
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     replications: Replications = 10,

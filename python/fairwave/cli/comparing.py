@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, media_group, playout_buffer, positive, scenario
+from fairwave.cli.input import (
+    BadInputError,
+    groups,
+    kind,
+    media_group,
+    playout_buffer,
+    positive,
+    scenario,
+    written_playout,
+)
 
 if TYPE_CHECKING:
     from fairwave.report.comparison import Line
@@ -29,7 +38,7 @@ def compare_transports(
     *,
     json: bool,
     audio: bool,
-    playout: str,
+    playout: str | None,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.report import comparison
@@ -41,9 +50,9 @@ def compare_transports(
     transports = list(dict.fromkeys(one.strip() for one in over.split(",") if one.strip()))
     if not transports:
         raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
-    buffer = playout_buffer(playout)
     base = scenario(path, settings)
     group = media_group(base, flow)
+    buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
     said, remark = Speech.find(speech) if audio and voice else (None, "")
     if said is not None:
@@ -84,6 +93,7 @@ def compare_transports(
 
 def _show(base: Scenario, found: list[Line], replications: int) -> None:
     from fairwave.report import style
+    from fairwave.report.comparison import footnotes
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -93,15 +103,16 @@ def _show(base: Scenario, found: list[Line], replications: int) -> None:
             rows.append([f"[bold]{line.group}[/]", *([""] * len(labels))])
         last = line.group
         cells = [
-            f"[bold]{cell} *[/bold]" if label in line.best else f"{cell}  "
-            for label, cell in line.cells.items()
+            f"[bold]{line.cell(label)} *[/bold]" if label in line.best else f"{line.cell(label)}  "
+            for label in line.cells
         ]
         rows.append([f"  {line.label}", *cells])
     console.table(
         f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(style.title(label) for label in labels)],
         rows,
-        caption="* no other is significantly better (paired differences under the same seeds)",
+        caption="* no other is significantly better (paired differences under the same seeds)\n"
+        f"{footnotes(found)}".rstrip(),
     )
 
 

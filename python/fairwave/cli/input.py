@@ -70,20 +70,28 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
 
 
 def playout_buffer(text: str) -> Playout:
-    """The playout buffer that is asked for: `adaptive`, or a fixed delay such as `100 ms`."""
+    """The playout buffer that is asked for: `neteq`, `adaptive`, or a fixed delay such as `100 ms`."""
     import re
 
-    from fairwave.speech import Adaptive, Fixed, SpeechError
+    from fairwave.speech import Adaptive, Fixed, Neteq, SpeechError
 
-    if text.strip() == "adaptive":
-        return Adaptive()
+    if text.strip() in {"neteq", "adaptive"}:
+        return Neteq() if text.strip() == "neteq" else Adaptive()
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*ms\s*", text)
     if not found:
-        raise BadInputError(f"--playout is {text!r}, but must be adaptive, or a fixed delay such as '100 ms'")
+        raise BadInputError(
+            f"--playout is {text!r}, but must be neteq, adaptive, or a fixed delay such as '100 ms'"
+        )
     try:
         return Fixed(float(found[1]) / 1e3)
     except SpeechError as error:
         raise BadInputError(str(error)) from None
+
+
+def written_playout(flow: dict[str, Any]) -> Playout | None:
+    """The playout buffer that a flow group's table names; none for the language's default."""
+    written = flow.get("playout")
+    return {"strategy": written} if isinstance(written, str) else written
 
 
 def kind(flow: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import json as json_
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, scenario
+from fairwave.cli.input import BadInputError, groups, kind, scenario
 
 if TYPE_CHECKING:
     from fairwave.scenario import Scenario
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 def known_names() -> dict[str, list[tuple[str, str]]]:
     """Everything that can be named, by kind: names with a line about each."""
-    from fairwave import _native, studies
+    from fairwave import _native, codecs, studies
     from fairwave.study import measures
 
     found = dict(_native.names())
+    found["codecs"] = [(one.codec, str(one)) for one in codecs.known()]
     found["measures"] = [(name, _first_line(make)) for name, make in measures.STANDARD.items()]
     found["studies"] = [(name, studies.find(name).title) for name in studies.names()]
     return found
@@ -36,11 +37,11 @@ def show_names(what: str | None, *, json: bool) -> None:
         found = {what: found[what]}
     if json:
         console.document(
-            {kind: [{"name": name, "about": about} for name, about in each] for kind, each in found.items()}
+            {what: [{"name": name, "about": about} for name, about in each] for what, each in found.items()}
         )
         return
-    for kind, each in found.items():
-        console.pairs(kind, each or [("none", "")])
+    for title, each in found.items():
+        console.pairs(title, each or [("none", "")])
 
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
@@ -49,13 +50,29 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     plan = read.plan(seed)
     warn(read, seed)
     if json:
-        console.document(plan if expand else _overview(read.hash, plan))
+        console.document(plan if expand else _overview(read.hash, plan) | {"ratings": ratings(read)})
         return
     if expand:
         console.out.print_json(json_.dumps(plan, ensure_ascii=False))
         return
     overview = _overview(read.hash, plan)
+    overview |= {f"rating of {name}": said for name, said in ratings(read).items()}
     console.pairs(f"{read.name}: no mistakes", [(key, str(value)) for key, value in overview.items()])
+
+
+def ratings(read: Scenario) -> dict[str, str]:
+    """What has to be known about the ratings of the scenario's calls, by flow group; the others are left out."""
+    from fairwave import codecs
+
+    found = {}
+    for name, flow in groups(read).items():
+        if kind(flow) in {"voice", "recording"}:
+            traffic = flow.get("traffic")
+            codec = traffic.get("codec", codecs.DEFAULT) if isinstance(traffic, dict) else codecs.DEFAULT
+            said = codecs.find(codec, flow.get("concealment", codecs.CONCEALMENT)).remark
+            if said:
+                found[name] = said
+    return found
 
 
 def warn(read: Scenario, seed: int) -> None:

@@ -102,7 +102,7 @@ def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list
 
 
 def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
-    from fairwave.study import measures
+    from fairwave.study import measures, watched
 
     if kind(flow).startswith("bulk"):
         return [
@@ -115,20 +115,26 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
         measures.goodput_per_flow(name), measures.fairness(name), measures.loss(name), measures.delay(name),
         measures.delay_p95(name), measures.jitter(name),
         *(measures.index(name, reading) for reading in measures.READINGS),
-        measures.r_factor(name), measures.mos(name),
+        measures.late_for_playout(name), measures.mouth_to_ear(name),
+        measures.r_factor(name), measures.mos(name), *watched.of_viewers(name),
     ]  # fmt: skip
 
 
 def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
+    from fairwave.study.remarks import NOT_DEFINED, RATINGS, remarks, undefined
+
     rows = []
     for name, flow in groups(read).items():
+        said = [str(one) for one in remarks(results, name)]
         for measure in _measures(name, flow):
             cell = measure.over(results).interval()
-            if cell.n:
+            if cell.n or undefined(results, measure.id, name):
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
-                        "mean": cell.mean, "interval": [cell.low, cell.high], "text": str(cell),
+                        "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
+                        "remarks": said if measure.id in RATINGS else [],
+                        "text": str(cell) if cell.n else NOT_DEFINED,
                     }
                 )  # fmt: skip
     return rows
@@ -142,10 +148,30 @@ def limits(results: Results, group: str) -> dict[str, float]:
     import polars as pl
 
     flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == group)
-    times = {name: float(flows[column].fill_nan(0.0).sum()) for column, name in LIMITS}
+    times = {name: float(flows[column].sum()) for column, name in LIMITS}
     whole = sum(times.values())
     shares = {name: time / whole for name, time in times.items() if whole > 0 and time / whole >= LEAST_SHARE}
     return dict(sorted(shares.items(), key=lambda share: -share[1]))
+
+
+def made_of(name: str, results: Results) -> str:
+    """What the calls' rating is less for, in words: *delay costs 6 points, loss 9, lateness 3*; empty for others."""
+    from fairwave.study import measures
+
+    rating = measures.r_factor(name).over(results).interval()
+    costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
+    if not rating.n or not all(cost.n for cost in costs.values()):
+        return ""
+    # What costs less than half a point is not worth a word, unless nothing costs more.
+    told = {cause: cost.mean for cause, cost in costs.items() if cost.mean >= 0.5}
+    if not told:
+        return f"R {rating.mean:.0f}: nothing costs a point"
+    (first, cost), *others = told.items()
+    points = "point" if round(cost) == 1 else "points"
+    said = ", ".join(
+        [f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)]
+    )
+    return f"R {rating.mean:.0f}: {said}"
 
 
 def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
@@ -169,12 +195,18 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 
 
 def _show(read: Scenario, results: Results, replications: int) -> None:
+    from fairwave.study.remarks import MARK
+
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
+    said: dict[str, list[str]] = {}
     for row in _summary(read, results):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
-        by_group.setdefault(row["group"], []).append([f"{label}{unit}", row["text"]])
+        mark = f" {MARK}" if row["remarks"] else ""
+        by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
+        if row["remarks"]:
+            said[row["group"]] = row["remarks"]
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
@@ -183,8 +215,9 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         console.table(
-            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows
-        )
+            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows,
+            caption="\n".join(filter(None, [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))])),
+        )  # fmt: skip
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
         console.table("busiest links", ["link", *(title for _, title, _ in LINKS)], links)

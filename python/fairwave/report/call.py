@@ -78,7 +78,7 @@ class Speech:
         return scenario.with_overrides({"flow": changed, "record.units": [f"{CALL}[0]"]})
 
     def clips(
-        self, results: Results, axis: str, labels: Sequence[Any], seed: int, playout: Playout
+        self, results: Results, axis: str, labels: Sequence[Any], seed: int, playout: Playout | None = None
     ) -> tuple[list[Clip], str]:
         """What the listener hears over each alternative in the run with this seed, the original first.
 
@@ -112,8 +112,10 @@ class Speech:
                 ", ".join(f"{share:.1f} % {fate}" for fate, share in shares.items()),
                 f"{call.mouth_to_ear_s:.2f} s from mouth to ear",
             ]
-            if row.height and row["mos"].is_not_nan()[0]:
+            if row.height and row["mos"][0] is not None:
                 notes.append(f"E-model R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
+            if row.height and row["quality_note"][0]:
+                notes.append(str(row["quality_note"][0]))
             if visqol_is_there() and counts["played"]:
                 try:
                     score = visqol(call.reference, call.samples, most=SCORED).mos
@@ -151,8 +153,8 @@ def draw_units(
     with drawing.canvas("units", (9.2, 0.9 + 1.35 * len(labels))) as canvas:
         grid = canvas.subplots(len(labels), 1, sharex=True, sharey=True, squeeze=False)
         for axes, label, part in zip(grid.flat, labels, parts, strict=True):
-            arrived = part.filter(pl.col("delay_s").is_not_nan())
-            missing = part.filter(pl.col("delay_s").is_nan())
+            arrived = part.filter(pl.col("delay_s").is_not_null())
+            missing = part.filter(pl.col("delay_s").is_null())
             axes.plot(arrived["created_s"], arrived["delay_s"], ".", markersize=3, color=looks[label].colour)
             # Ticks along the lower edge, in the panel's own coordinates upward. Nothing is drawn for none: the layout
             # would make room for it.

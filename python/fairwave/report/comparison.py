@@ -13,7 +13,8 @@ from fairwave.report import style
 from fairwave.report.call import CALL, draw_units
 from fairwave.report.page import Card, Page, TableView
 from fairwave.staging import staging
-from fairwave.study import measures
+from fairwave.study import measures, watched
+from fairwave.study.remarks import MARK, NOT_DEFINED, RATINGS, remarks, undefined
 from fairwave.study.statistics import Interval, paired
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.study.measured import Measured
     from fairwave.study.measures import Measure
+    from fairwave.study.remarks import Remark
     from fairwave.study.study import Clip
 
 
@@ -37,12 +39,16 @@ class Line:
         cells: Label to interval.
         best: Labels that no other is significantly better than, when the measure has a good direction and some are
             worse.
+        undefined: Why the measure is defined nowhere; empty when it is somewhere.
+        remarks: What has to be said beside it.
     """
 
     group: str
     measured: Measured
     cells: dict[Any, Interval]
     best: frozenset[Any]
+    undefined: str = ""
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def measure(self) -> Measure:
@@ -51,8 +57,17 @@ class Line:
 
     @property
     def label(self) -> str:
-        """Title with unit, the group left out."""
-        return self.measure.label.removeprefix(f"{self.group} ")
+        """Title with unit, the group left out; marked when there are remarks."""
+        return f"{self.measure.label.removeprefix(f'{self.group} ')}{self.mark}"
+
+    @property
+    def mark(self) -> str:
+        """A dagger when there are remarks."""
+        return f" {MARK}" if self.remarks else ""
+
+    def cell(self, label: Any) -> str:
+        """A cell's text."""
+        return str(self.cells[label]) if self.cells[label].n else NOT_DEFINED
 
 
 def call_measures(group: str) -> list[Measure]:
@@ -60,6 +75,9 @@ def call_measures(group: str) -> list[Measure]:
     return [
         measures.mos(group),
         measures.r_factor(group),
+        measures.late_for_playout(group),
+        measures.mouth_to_ear(group),
+        *watched.of_viewers(group),
         measures.loss(group),
         measures.delay(group),
         measures.delay_p95(group),
@@ -76,7 +94,9 @@ def other_measures(group: str) -> list[Measure]:
 
 
 def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | None = None) -> list[Line]:
-    """Every measure that applies, for the group that is compared and then for the others.
+    """Every measure that is defined for some run, for the group that is compared and then for the others.
+
+    A rating that no call has is there too, with the reason.
 
     Args:
         results: Runs with one axis.
@@ -95,10 +115,18 @@ def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | N
         measured = measure.over(results)
         labels = measured.labels(axis)
         cells = {label: measured.interval(**{axis: label}) for label in labels}
-        if all(np.isnan(cell.mean) for cell in cells.values()):
+        why = undefined(results, measure.id, owner)
+        if not why and all(np.isnan(cell.mean) for cell in cells.values()):
             continue
-        found.append(Line(owner, measured, cells, _best(measured, axis, labels)))
+        said = tuple(remarks(results, owner)) if measure.id in RATINGS else ()
+        found.append(Line(owner, measured, cells, _best(measured, axis, labels), why, said))
     return found
+
+
+def footnotes(found: Sequence[Line]) -> str:
+    """What has to be said beside marked lines, each thing once; empty when there are none."""
+    each = dict.fromkeys(f"{line.group}: {said}" for line in found for said in line.remarks)
+    return f"{MARK} {'. '.join(each)}." if each else ""
 
 
 def _best(measured: Measured, axis: str, labels: Sequence[Any]) -> frozenset[Any]:
@@ -133,6 +161,8 @@ def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:
                     "mean": cell.mean,
                     "interval": [cell.low, cell.high],
                     "replications": cell.n,
+                    "undefined": cell.undefined,
+                    "remarks": [str(said) for said in line.remarks],
                     f"difference_to_{labels[0]}": difference.mean,
                     "difference_interval": [difference.low, difference.high],
                     "best": label in line.best,
@@ -146,8 +176,8 @@ def table_view(found: Sequence[Line], axis: str, files: Sequence[str] = ()) -> T
     labels = list(found[0].cells) if found else []
     rows = [
         [
-            line.measure.label,
-            *(f"{cell}{' *' if label in line.best else ''}" for label, cell in line.cells.items()),
+            f"{line.measure.label}{line.mark}",
+            *(f"{line.cell(label)}{' *' if label in line.best else ''}" for label in line.cells),
         ]
         for line in found
     ]
@@ -157,7 +187,8 @@ def table_view(found: Sequence[Line], axis: str, files: Sequence[str] = ()) -> T
         ["measure", *(style.title(label) for label in labels)],
         rows,
         files,
-        caption=f"* no other {axis} is significantly better, by paired differences under the same seeds.",
+        caption=f"* no other {axis} is significantly better, by paired differences under the same seeds. "
+        f"{footnotes(found)}".rstrip(),
     )
 
 
@@ -172,7 +203,7 @@ def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> li
     }
     drawings = []
     for name, (title, ids) in wanted.items():
-        chosen = [line for line in found if line.measure.id in ids]
+        chosen = [line for line in found if line.measure.id in ids and not line.undefined]
         if not chosen:
             continue
         panels, numbers = [], []

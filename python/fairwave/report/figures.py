@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -118,8 +119,11 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     for i, name in enumerate(names):
         part = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
         x = [place[one] for one in part[panel.x].to_list()]
-        mean = part["mean"].to_list()
-        low, high = (part[end].fill_null(part["mean"]).to_list() for end in ("low", "high"))
+        # What is not defined is drawn as a gap.
+        mean = part["mean"].fill_null(math.nan).to_list()
+        low, high = (
+            part[end].fill_null(part["mean"]).fill_null(math.nan).to_list() for end in ("low", "high")
+        )
         look, label = looks[name], (style.title(name) if name is not None else None)
         if panel.kind == "line":
             axes.plot(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.results import Results
+    from fairwave.video.layers import Layered
     from fairwave.video.received import Received
     from fairwave.video.score import Quality
 
@@ -54,7 +55,7 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> str:
     with staging(out) as folder:
         received.write(watched.pictures(), folder / f"{group}-received.mp4")
         write_table(frames.to_arrow(), folder / f"{group}-frames", results.provenance)
-        draw(results, group, traffic["clip"], len(source.versions), seconds, folder)
+        draw(results, group, traffic["clip"], source, seconds, folder)
     means = frames.select(pl.col("psnr_db", "ssim", "layers_decoded").mean()).row(0, named=True)
     frozen = (frames["layers_decoded"] == 0).sum()
     return (
@@ -83,7 +84,7 @@ def per_frame(watched: Received, quality: Quality) -> pl.DataFrame:
 
 
 def per_second(frames: pl.DataFrame) -> pl.DataFrame:
-    """Means over the frames of each second of the clip, and how many were frozen."""
+    """Means over the frames of each second since the first one, and how many were frozen."""
     from fairwave.video.coding import FRAME_RATE
 
     return (
@@ -97,9 +98,10 @@ def per_second(frames: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw(
-    results: Results, group: str, clip: str, layers: int, seconds: pl.DataFrame, folder: Path
+    results: Results, group: str, clip: str, source: Layered, seconds: pl.DataFrame, folder: Path
 ) -> drawing.Drawing:
-    """PSNR, SSIM, layers and frozen frames per second, below each other."""
+    """PSNR, SSIM, layers and frozen frames per second, below each other, with a line where the clip begins again."""
+    begins = restarts(len(source.kinds), seconds.height)
     looks = style.looks(["sent", "decoded"])
     with drawing.canvas("received", (9.2, 7.4)) as canvas:
         grid = canvas.subplots(4, 1, sharex=True)
@@ -115,19 +117,41 @@ def draw(
                 at, seconds[f"layers_{name}"], marker=".", linestyle=look.line, color=look.colour, label=name
             )
         grid[2].set_ylabel("layers")
-        grid[2].set_ylim(0, layers + 0.2)
+        grid[2].set_ylim(0, len(source.versions) + 0.2)
         grid[2].legend(loc="lower right", ncols=2, facecolor=style.PAPER, framealpha=0.9, frameon=True)
         grid[3].bar(at, seconds["frozen"], width=0.8, color=style.INK)
         grid[3].set_ylabel("frozen frames")
         grid[3].set_ylim(0, max(1, *seconds["frozen"].to_list()) * 1.1)
-        grid[3].set_xlabel("second of the clip")
+        for axes in grid:
+            for begin in begins:
+                axes.axvline(begin, color=style.INK, linewidth=0.8, linestyle=":")
+        grid[3].set_xlim(0, seconds.height)
+        grid[3].set_xlabel("seconds since the first frame")
         grid[0].set_title(f"{group}: the clip {clip} as it is seen")
         return drawing.save(
             canvas, folder, f"{group}-quality", seconds, results.provenance,
             title=f"{group}: the clip {clip} as it is seen",
-            caption="Per second: PSNR and SSIM of luma against the original, layers sent and decoded, frames frozen.",
+            caption="Per second: PSNR and SSIM of luma against the original, layers sent and decoded, frames frozen."
+            + repeated(len(source.kinds), begins),
             alt="Picture quality, layers and frozen frames per second",
         )  # fmt: skip
+
+
+def restarts(frames: int, seconds: int) -> list[float]:
+    """When a clip of so many frames begins again within so many seconds."""
+    from fairwave.video.coding import FRAME_RATE
+
+    length = frames / FRAME_RATE
+    return [turn * length for turn in range(1, seconds * FRAME_RATE // frames + 1) if turn * length < seconds]
+
+
+def repeated(frames: int, begins: list[float]) -> str:
+    """What a caption says of a clip that is shown more than once; nothing of others."""
+    from fairwave.video.coding import FRAME_RATE
+
+    if not begins:
+        return ""
+    return f" The clip of {frames / FRAME_RATE:.3g} s begins again at each dotted line."
 
 
 def _seconds(text: str) -> float:

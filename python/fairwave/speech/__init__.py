@@ -8,7 +8,7 @@ simulated call carries them as units; :func:`render_call` decodes, plays out and
 from fairwave.speech.audio import RATE, Recording, normalise, read, write
 from fairwave.speech.call import RenderedCall, render_call
 from fairwave.speech.errors import SpeechError
-from fairwave.speech.playout import Adaptive, Fate, Fixed, Playout
+from fairwave.speech.playout import Adaptive, Fate, Fixed, Neteq, Playout
 from fairwave.speech.script import Script, script
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Adaptive",
     "Fate",
     "Fixed",
+    "Neteq",
     "Playout",
     "Recording",
     "RenderedCall",

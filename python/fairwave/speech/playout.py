@@ -1,13 +1,15 @@
-"""The playout buffer: when each unit is played, and which come too late for it.
+"""The playout buffer: when each unit is played, and which are not.
 
-The law is the simulator's own (``quality/playout.rs``), so what is heard is what the call's rating counts:
-a unit is played a fixed *offset* after it was made, constant within a talkspurt, so that speech is never
-stretched. A talkspurt is a run of units each made one frame after the one before.
+The law is the simulator's own (``quality/playout``), so what is heard is what the call's rating counts.
 
-- :class:`Fixed`: the same offset throughout the call.
+- :class:`Neteq`: a jitter buffer as deployed, libwebrtc's NetEQ: it plays faster and slower within talkspurts. The
+  default, as in scenarios.
+- :class:`Fixed`: the same offset from making to playing throughout the call.
 - :class:`Adaptive`: an offset per talkspurt from the delays seen so far (R. Ramjee, J. Kurose, D. Towsley,
   H. Schulzrinne, *Adaptive playout mechanisms for packetized audio applications in wide-area networks*,
-  INFOCOM 1994). The default, as in scenarios.
+  INFOCOM 1994).
+
+A talkspurt is a run of units each made one frame after the one before.
 
 **Assumptions**: those of the law; and a talkspurt of which nothing arrived takes the offset of the one
 before.
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairwave import _native
+from fairwave.speech.audio import RATE
 from fairwave.speech.errors import SpeechError
 
 Times = NDArray[np.float64]
@@ -38,9 +41,36 @@ class Fate(IntEnum):
     PLAYED = 0
     """It was there when its time came."""
     LATE = 1
-    """It arrived, but after its time."""
+    """It arrived, but was not played."""
     LOST = 2
     """It never arrived."""
+
+
+@dataclass(frozen=True)
+class Neteq:
+    """A jitter buffer that follows the delays of the packets and stretches speech.
+
+    Attributes:
+        min_delay_s: its target is never less, in seconds, from 0 to 10.
+        max_delay_s: its target is never more, in seconds, from ``min_delay_s`` to 10; no limit if not given.
+    """
+
+    min_delay_s: float = 0.0
+    max_delay_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        most = 10.0 if self.max_delay_s is None else self.max_delay_s
+        if not (0.0 <= self.min_delay_s <= most <= 10.0 and most > 0.0):
+            raise SpeechError(
+                f"delays from {self.min_delay_s} to {self.max_delay_s} s: need 0 ≤ least ≤ most ≤ 10 s; usual: 0, None"
+            )
+
+    def table(self) -> dict[str, Any]:
+        """The scenario language's table of this."""
+        limits = {"min-delay": self.min_delay_s, "max-delay": self.max_delay_s}
+        written = {key: f"{round(value * 1e9)} ns" for key, value in limits.items() if value is not None}
+        return {"strategy": "neteq", **written}
 
 
 @dataclass(frozen=True)
@@ -104,8 +134,38 @@ class Adaptive:
         }
 
 
-Playout = Fixed | Adaptive | Mapping[str, Any]
+Playout = Neteq | Fixed | Adaptive | Mapping[str, Any]
 """A policy, or the ``playout`` table of a scenario's flow."""
+
+
+class PieceKind(IntEnum):
+    """What is heard next, in the order of hearing."""
+
+    UNIT = 0
+    """The speech of the unit with this index."""
+    SHORTENED = 1
+    """So many samples are left out before this place."""
+    LENGTHENED = 2
+    """So many samples are heard twice before this place."""
+    CONCEALED = 3
+    """So many samples are made up."""
+    SILENCE = 4
+    """So many samples are known to be silent."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a buffer plays that stretches speech.
+
+    Attributes:
+        begins_s: when the first piece is heard, in seconds.
+        kind: per piece, a :class:`PieceKind`.
+        value: per piece, the unit's index, or samples at 8 kHz.
+    """
+
+    begins_s: float
+    kind: NDArray[np.uint8]
+    value: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -114,17 +174,22 @@ class Schedule:
 
     Attributes:
         talkspurt: per unit, the number of its talkspurt from 0.
-        delay_s: per talkspurt, the offset from making to playing, in seconds.
+        delay_s: per talkspurt, the offset from making to playing, in seconds; where it changes within talkspurts,
+            the mean over the units played.
         fate: per unit, a :class:`Fate`.
+        played_s: per unit, when it is played; NaN if it is not.
+        heard: what is heard, for a buffer that stretches; otherwise units are played whole at their times.
     """
 
     talkspurt: NDArray[np.int64]
     delay_s: Times
     fate: NDArray[np.int8]
+    played_s: Times
+    heard: Heard | None = None
 
     def playout_s(self, created_s: Times) -> Times:
         """Per unit, when it is or would have been played."""
-        return created_s + self.delay_s[self.talkspurt]
+        return np.where(np.isnan(self.played_s), created_s + self.delay_s[self.talkspurt], self.played_s)
 
 
 def talkspurts(created_s: Times, frame_s: float) -> NDArray[np.int64]:
@@ -146,9 +211,9 @@ def schedule(created_s: Times, arrived_s: Times, frame_s: float, playout: Playou
     Raises:
         SpeechError: a policy that cannot be used.
     """
-    table = playout.table() if isinstance(playout, Fixed | Adaptive) else playout
+    table = playout.table() if isinstance(playout, Neteq | Fixed | Adaptive) else playout
     try:
-        fates, due = _native.play(
+        fates, due, pieces = _native.play(
             _nanoseconds(created_s),
             _nanoseconds(arrived_s),
             round(frame_s * 1e9),
@@ -161,15 +226,29 @@ def schedule(created_s: Times, arrived_s: Times, frame_s: float, playout: Playou
     fate = np.frombuffer(fates, np.int8)
     moment = np.frombuffer(due, "<u8")
     spurt = talkspurts(created_s, frame_s)
+    played = np.where(fate == Fate.PLAYED, moment / 1e9, np.nan)
     delay = np.full(int(spurt[-1]) + 1 if len(spurt) else 0, np.nan)
-    there = moment != _NEVER
-    delay[spurt[there]] = moment[there] / 1e9 - created_s[there]
+    if pieces is None:
+        there = moment != _NEVER
+        delay[spurt[there]] = moment[there] / 1e9 - created_s[there]
+    else:
+        there = fate == Fate.PLAYED
+        count = np.bincount(spurt[there], minlength=len(delay))
+        total = np.bincount(spurt[there], (played - created_s)[there], len(delay))
+        delay[count > 0] = total[count > 0] / count[count > 0]
     # Of a talkspurt that was lost whole nothing is played: it takes the offset of the one before, or else of the first.
     known = np.flatnonzero(~np.isnan(delay))
     if len(known):
         before = known[np.maximum(np.searchsorted(known, np.arange(len(delay)), side="right") - 1, 0)]
         delay = delay[before]
-    return Schedule(spurt, np.nan_to_num(delay), fate)
+    return Schedule(spurt, np.nan_to_num(delay), fate, played, None if pieces is None else _heard(*pieces))
+
+
+def _heard(begins: int, kinds: bytes, values: bytes) -> Heard:
+    kind = np.frombuffer(kinds, np.uint8)
+    value = np.frombuffer(values, "<u8").astype(np.int64)
+    samples = np.rint(value * (RATE / 1e9)).astype(np.int64)
+    return Heard(begins / 1e9, kind, np.where(kind == PieceKind.UNIT, value, samples))
 
 
 def _nanoseconds(seconds: Times) -> bytes:

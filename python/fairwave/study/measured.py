@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
     from fairwave.study.measures import Measure
 
 
+DEFINED = pl.col("value").fill_nan(None)
+"""The values, null where there is none; means and counts skip these."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a measure came to, in each run of a grid.
@@ -26,7 +29,7 @@ class Measured:
     Attributes:
         measure: What was measured.
         axes: Names of the grid's axes.
-        frame: Columns `axes`, `seed`, `value`.
+        frame: Columns `axes`, `seed`, `value`; `value` is null where the measure is not defined.
     """
 
     measure: Measure
@@ -66,12 +69,10 @@ class Measured:
         )
 
     def averaged(self, *axes: str) -> Measured:
-        """The same with these axes averaged away, seed by seed; what does not apply is left out."""
+        """The same with these axes averaged away, seed by seed; what is not defined is left out."""
         kept = tuple(axis for axis in self.axes if axis not in axes)
-        mean = pl.col("value").filter(pl.col("value").is_not_nan()).mean().fill_null(math.nan)
-        return Measured(
-            self.measure, kept, self.frame.group_by([*kept, "seed"], maintain_order=True).agg(mean)
-        )
+        mean = self.frame.group_by([*kept, "seed"], maintain_order=True).agg(DEFINED.mean())
+        return Measured(self.measure, kept, mean)
 
     def labels(self, axis: str) -> list[Any]:
         """The labels along one axis, in the grid's order."""
@@ -79,6 +80,8 @@ class Measured:
 
     def samples(self, **labels: Any) -> NDArray[np.float64]:
         """One number per seed, in order of seeds, at the one point that `labels` leave.
+
+        NaN where the measure is not defined: arrays of numbers have no null.
 
         Raises:
             ValueError: The labels leave more than one point.
@@ -97,12 +100,12 @@ class Measured:
         """Mean and 95 % interval per point, or per combination of the axes `by`.
 
         What the other axes hold is averaged within each seed first, so that `n` stays the number of replications.
+        Where the measure is not defined it is left out; `undefined` says how often.
         """
         axes = list(by) if by is not None else list(self.axes)
         frame = self.frame
         if len(axes) < len(self.axes):
-            mean = pl.col("value").filter(pl.col("value").is_not_nan()).mean()
-            frame = frame.group_by([*axes, "seed"], maintain_order=True).agg(mean.fill_null(math.nan))
+            frame = frame.group_by([*axes, "seed"], maintain_order=True).agg(DEFINED.mean())
         return summarise(frame, axes)
 
     def points(self, *, without: Sequence[str] = ()) -> list[dict[str, Any]]:

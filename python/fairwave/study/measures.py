@@ -2,13 +2,12 @@
 
 What concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness) is measured by the simulator,
 which defines each measure once; here flows of a group are put together as papers 000–004 do: totals, and shares of what
-the application sent. A measure that does not apply to a run (no flow of the group, nothing sent) is not a number there,
-and is left out of means.
+the application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there, never
+NaN, and is left out of means, which say how many they left out.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -72,7 +71,8 @@ class Measure:
             "run", *self.axes, pl.col("value").cast(pl.Float64)
         )
         joined = runs.join(values, on="run", how="left", maintain_order="left_right")
-        frame = joined.select(*results.axes, *self.axes, "seed", pl.col("value").fill_null(math.nan))
+        # A definition may divide nothing by nothing: whatever is not a number is not defined.
+        frame = joined.select(*results.axes, *self.axes, "seed", pl.col("value").fill_nan(None))
         return Measured(self, (*results.axes, *self.axes), frame)
 
 
@@ -92,13 +92,12 @@ def _name(what: str, group: str | None) -> str:
 
 
 def _share(part: pl.Expr, whole: pl.Expr, scale: float = 1.0) -> pl.Expr:
-    """Sum over sum; not a number when the whole is nothing."""
-    return pl.when(whole.sum() > 0).then(part.sum() / whole.sum() * scale).otherwise(math.nan)
+    """Sum over sum; not defined when the whole is nothing."""
+    return pl.when(whole.sum() > 0).then(part.sum() / whole.sum() * scale)
 
 
 def _mean(column: str, scale: float = 1.0) -> pl.Expr:
-    applies = pl.col(column).filter(pl.col(column).is_not_nan())
-    return (applies.mean() * scale).fill_null(math.nan)
+    return pl.col(column).fill_nan(None).mean() * scale
 
 
 def goodput(group: str | None = None) -> Measure:
@@ -198,9 +197,9 @@ def retransmitted(group: str | None = None) -> Measure:
 
 def delay(group: str | None = None) -> Measure:
     """One-way delay of received units, application to application, in ms: mean over units."""
-    received = pl.col("units_received").filter(pl.col("delay_mean_s").is_not_nan())
-    total = (pl.col("delay_mean_s").fill_nan(0) * pl.col("units_received")).sum()
-    mean = pl.when(received.sum() > 0).then(total / received.sum() * 1e3).otherwise(math.nan)
+    each = pl.col("delay_mean_s").fill_nan(None)
+    received = pl.col("units_received").filter(each.is_not_null()).sum()
+    mean = pl.when(received > 0).then((each * pl.col("units_received")).sum() / received * 1e3)
     return Measure("delay", _name("delay", group), "ms", _per_flow(group, mean), "lower")
 
 
@@ -222,15 +221,49 @@ def jitter(group: str | None = None) -> Measure:
     )
 
 
+def late_for_playout(group: str | None = None) -> Measure:
+    """Units that arrived but that the calls' receivers did not play, in % of those that arrived; calls only."""
+    calls = pl.col("missed_ratio").is_not_null()
+    late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
+    share = _share(late, received, 100)
+    return Measure(
+        "late_for_playout", _name("late for playout", group), "%", _per_flow(group, share), "lower"
+    )
+
+
+def mouth_to_ear(group: str | None = None) -> Measure:
+    """Delay from mouth to ear, in ms: packet time, coder and from making to playing, mean over units, then calls."""
+    return Measure(
+        "mouth_to_ear",
+        _name("mouth to ear", group),
+        "ms",
+        _per_flow(group, _mean("mouth_to_ear_s", 1e3)),
+        "lower",
+    )
+
+
+CAUSES = ("codec", "delay", "loss", "lateness")
+"""What a call's R is less for, in the order in which it is told."""
+
+
+def r_cost(cause: str, group: str | None = None) -> Measure:
+    """Points of R that one of `CAUSES` costs, mean over calls; together with R they make what a perfect call has."""
+    return Measure(
+        f"r_cost_{cause}",
+        _name(f"R lost to {cause}", group),
+        "",
+        _per_flow(group, _mean(f"r_cost_{cause}")),
+        "lower",
+    )
+
+
 def r_factor(group: str | None = None) -> Measure:
-    """E-model rating R, mean over calls; what lies below 0, where the scale ends, counts as 0."""
-    rating = pl.col("r_factor").filter(pl.col("r_factor").is_not_nan()).clip(lower_bound=0)
-    mean = rating.mean().fill_null(math.nan)
-    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, mean), "higher")
+    """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
+    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher")
 
 
 def mos(group: str | None = None) -> Measure:
-    """Mean opinion score that the E-model estimates, mean over calls."""
+    """Mean opinion score that the E-model estimates, 1 to 4.5, mean over the calls that have one."""
     return Measure("mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher")
 
 
@@ -314,7 +347,7 @@ def _joined(results: Results, rows: pl.DataFrame, group: str | None, reading: Re
 def _mean_share(part: str) -> pl.Expr:
     """Each flow's share of what it sent, averaged over flows."""
     share = pl.col(part) / pl.col("units_sent")
-    return share.filter(pl.col("units_sent") > 0).mean().fill_null(math.nan)
+    return share.filter(pl.col("units_sent") > 0).mean()
 
 
 def _timeliness(part: Part, group: str | None, reading: Reading, threshold_s: float | None) -> Reduction:
@@ -358,6 +391,8 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "delay": delay,
     "delay_p95": delay_p95,
     "jitter": jitter,
+    "late_for_playout": late_for_playout,
+    "mouth_to_ear": mouth_to_ear,
     "r_factor": r_factor,
     "mos": mos,
     "index": index,

@@ -36,8 +36,9 @@ class Interval:
         mean: The estimate.
         low: Lower end; minus infinity when fewer than two samples were at hand.
         high: Upper end; infinity when fewer than two samples were at hand.
-        n: Number of samples, those that are not a number left out.
+        n: Number of samples, those that are not defined left out.
         level: Confidence level, in (0, 1).
+        undefined: Number of samples that were left out because they are not defined.
     """
 
     mean: float
@@ -45,6 +46,7 @@ class Interval:
     high: float
     n: int
     level: float = LEVEL
+    undefined: int = 0
 
     @property
     def half_width(self) -> float:
@@ -54,14 +56,15 @@ class Interval:
     def __str__(self) -> str:
         if math.isnan(self.mean):
             return "n/a"
+        left_out = f" ({self.n} of {self.n + self.undefined})" if self.undefined else ""
         if self.n < 2:
-            return f"{self.mean:.4g}"
+            return f"{self.mean:.4g}{left_out}"
         half = self.half_width
         if half == 0:
-            return f"{self.mean:.4g} ± 0"
+            return f"{self.mean:.4g} ± 0{left_out}"
         # As many decimals as show two digits of the half width; what is smaller than 0.0001 is nothing to people.
         decimals = min(max(1 - math.floor(math.log10(half)), 0), 4)
-        return f"{self.mean:.{decimals}f} ± {half:.{decimals}f}"
+        return f"{self.mean:.{decimals}f} ± {half:.{decimals}f}{left_out}"
 
 
 def t_quantile(level: float, n: int) -> float:
@@ -77,8 +80,8 @@ def interval(samples: ArrayLike, level: float = LEVEL) -> Interval:
     """The mean of independent samples with its t interval.
 
     Args:
-        samples: One number per replication. Those that are not a number (a measure that did not
-            apply in that run, as MOS without a received packet) are left out.
+        samples: One number per replication. Those that are NaN or None (a measure that is not defined for that
+            run, as MOS where nothing was said) are left out and counted.
         level: Confidence level in (0, 1).
 
     Raises:
@@ -87,15 +90,16 @@ def interval(samples: ArrayLike, level: float = LEVEL) -> Interval:
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies in (0, 1), not {level}; usual is 0.95")
     values = np.asarray(samples, dtype=float).ravel()
+    given = len(values)
     values = values[~np.isnan(values)]
     n = len(values)
     if n == 0:
-        return Interval(math.nan, -math.inf, math.inf, 0, level)
+        return Interval(math.nan, -math.inf, math.inf, 0, level, given)
     mean = float(values.mean())
     if n == 1:
-        return Interval(mean, -math.inf, math.inf, 1, level)
+        return Interval(mean, -math.inf, math.inf, 1, level, given - n)
     half = t_quantile(level, n) * float(values.std(ddof=1)) / math.sqrt(n)
-    return Interval(mean, mean - half, mean + half, n, level)
+    return Interval(mean, mean - half, mean + half, n, level, given - n)
 
 
 def paired(ours: ArrayLike, theirs: ArrayLike, level: float = LEVEL) -> Interval:
@@ -124,14 +128,18 @@ def summarise(
     """Mean and t interval of `value` for each combination of the columns `by`.
 
     Returns:
-        Columns `by`, then `mean`, `low`, `high`, `sd`, `n`, in order of first appearance. The interval of a single
-        replication is unbounded, and is left empty (null) here so that nothing draws it.
+        Columns `by`, then `mean`, `low`, `high`, `sd`, `n`, and `undefined` (values left out because they are null or
+        NaN), in order of first appearance. The interval of a single replication is unbounded, and is left empty (null)
+        here so that nothing draws it.
     """
     import polars as pl
 
-    finite = pl.col(value).filter(pl.col(value).is_not_nan())
+    defined = pl.col(value).fill_nan(None)
     grouped = frame.group_by(list(by), maintain_order=True).agg(
-        finite.mean().alias("mean"), finite.std(ddof=1).alias("sd"), finite.count().alias("n")
+        defined.mean().alias("mean"),
+        defined.std(ddof=1).alias("sd"),
+        defined.count().alias("n"),
+        defined.null_count().alias("undefined"),
     )
     quantiles = [t_quantile(level, n) if n > 1 else None for n in grouped["n"].to_list()]
     return (
@@ -144,5 +152,6 @@ def summarise(
             (pl.col("mean") + pl.col("half")).alias("high"),
             "sd",
             "n",
+            "undefined",
         )
     )

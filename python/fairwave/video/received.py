@@ -1,9 +1,9 @@
 """What the viewer sees of a clip: from the units of a simulated flow to pictures.
 
 Unit f·k + j is layer j of frame f of k (as the simulator numbers them); a frame that is sent a second time, when the
-clip is repeated, is the same picture again. A layer counts when its unit, that is all its packets, arrived before the
-frame is shown; the layers in which a frame can be decoded follow from the core's one definition, and the frame is shown
-as that version of the clip shows it.
+clip is repeated, is the same picture again. The layers in which a frame can be decoded when it is shown follow from the
+core's one definition: its own units and those of the frames that it refers to, that is all their packets, must have
+arrived by then. The frame is shown as that version of the clip shows it.
 
 **Assumptions.** A frame that cannot be decoded is concealed by the picture shown before it (frame freeze); before the
 first picture there is grey. The viewer's clock runs a fixed playout delay behind the sender's, so lateness is loss.
@@ -43,8 +43,8 @@ class Received:
     Attributes:
         source: The clip in layers.
         sent: Layers of each frame that were sent.
-        arrived: Layers of each frame that arrived in time, counted from the base without a gap.
-        decoded: Layers in which each frame can be decoded.
+        arrived: Layers of each frame that arrived before it was shown, counted from the base without a gap.
+        decoded: Layers in which each frame can be decoded when it is shown.
         start_s: When the first frame was made.
     """
 
@@ -142,7 +142,9 @@ def receive(
         )
     frames = len(number) // layers
     whole = slice(0, frames * layers)
-    in_time = (arrived - created <= playout_delay_s)[whole].reshape(frames, layers)
+    arrivals = _nanoseconds(arrived[whole]).reshape(frames, layers)
+    shows = _nanoseconds(created[: frames * layers : layers]) + np.uint64(round(playout_delay_s * 1e9))
+    in_time = arrivals <= shows[:, None]
     sent = (np.asarray(units["fate"]).astype(str) != "skipped")[whole].reshape(frames, layers)
     # Counted from the base up to the first that is missing.
     got = np.cumprod(in_time, axis=1).sum(axis=1)
@@ -150,10 +152,22 @@ def receive(
     count = frames if shown is None else min(shown, frames)
     if not count:
         raise VideoError("the run ends before a frame is shown; give it a longer `duration`")
-    decoded = np.asarray(list(decodable_layers(kinds, [int(one) for one in got])), dtype=np.int64)
+    decoded = np.frombuffer(
+        bytes(
+            decodable_layers(kinds, shows.astype("<u8").tobytes(), arrivals.astype("<u8").tobytes(), layers)
+        ),
+        dtype=np.uint8,
+    ).astype(np.int64)
     return Received(
         source, sent.sum(axis=1)[:count], got.astype(np.int64)[:count], decoded[:count], float(created[0])
     )
+
+
+def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """The simulator's own whole nanoseconds; its word for never where there is no time."""
+    never = np.isnan(seconds)
+    whole = np.rint(np.where(never, 0.0, seconds) * 1e9).astype(np.uint64)
+    return np.where(never, np.uint64(2**64 - 1), whole)
 
 
 def _repeated(kinds: str, frames: int) -> str:
@@ -161,7 +175,9 @@ def _repeated(kinds: str, frames: int) -> str:
 
 
 def write(shown: Iterator[av.VideoFrame], path: Path) -> Path:
-    """Writes pictures as a video that players and browsers play: H.264 in mp4, near to lossless, without sound.
+    """Writes pictures as a video that players and browsers play: H.264 in mp4, without sound.
+
+    The finest quantiser that players decode: what is seen scores what the tables say, within 0.1 dB.
 
     Raises:
         VideoError: The file cannot be written.
@@ -176,7 +192,7 @@ def write(shown: Iterator[av.VideoFrame], path: Path) -> Path:
             for number, picture in enumerate(shown):
                 if stream is None:
                     stream = container.add_stream(
-                        "libx264", rate=FRAME_RATE, options={"crf": "12", "preset": "veryfast"}
+                        "libx264", rate=FRAME_RATE, options={"qp": "1", "preset": "veryfast"}
                     )
                     stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
                     stream.time_base = Fraction(1, FRAME_RATE)

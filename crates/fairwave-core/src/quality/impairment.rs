@@ -1,17 +1,25 @@
-//! How codecs sound and how well they bear losses: equipment impairment factor Ie and packet-loss robustness factor Bpl of
-//! ITU-T G.113 Appendix I (2007), Tables I.1 and I.4.
+//! How codecs sound and how well they bear losses: equipment impairment factors Ie and packet-loss robustness factors Bpl.
 //!
-//! **Assumptions.** G.113 gives Ie for more codecs than Bpl. For a codec without one, Bpl is taken as 4.3, the standard's
-//! lowest (G.711 without concealment) and G.107's default: a pessimistic choice, marked by [`Impairment::published`].
+//! Narrowband: ITU-T G.113 Appendix I (2007), Tables I.1 and I.4. Wideband: ITU-T G.113 Appendix IV, Table IV.1 (listening
+//! with one ear, as with a handset) for Ie,wb and Table IV.4 for Bpl,wb.
+//!
+//! **Assumptions.** G.113 has Ie for more codecs than Bpl. Where it has none, one is assumed and marked
+//! ([`Impairment::assumed`], with the reason in [`Impairment::source`]):
+//! - A narrowband codec that conceals losses takes 10.0, the least that G.113 has for one that does (GSM-EFR); G.723.1 at
+//!   5.3 kb/s takes 16.1 from its other rate, whose concealment it shares. Without concealment, 4.3: G.711 without.
+//! - AMR at 12.2 kb/s takes both values of GSM-EFR, whose coder it is (3GPP TS 26.071).
+//! - A wideband codec takes 4.3, the least of Table IV.4. What that table has for three modes of AMR-WB was measured with
+//!   both ears, so beside Table IV.1's Ie,wb it counts as assumed too.
+//!
 //! G.729 and G.723.1 are those with voice activity detection (G.729A + VAD, G.723.1A + VAD), for which both are published.
-//! AMR at 12.2 kb/s is GSM-EFR and takes its values. G.722 and iLBC have no narrowband values there: none are made up.
+//! G.113 has nothing for iLBC: nothing is made up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::traffic::Codec;
 
-/// What the decoder does about a lost packet. Only G.711 leaves a choice: the other codecs conceal by design.
+/// What the decoder does about a lost packet. Only G.711 and G.726 leave a choice: the other codecs conceal by design.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concealment {
@@ -25,58 +33,160 @@ pub enum Concealment {
 /// A codec's impairment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Impairment {
-    /// Equipment impairment factor Ie, without losses.
+    /// Equipment impairment factor Ie (wideband: Ie,wb), without losses.
     pub equipment: f64,
-    /// Packet-loss robustness factor Bpl; larger is more robust.
+    /// Packet-loss robustness factor Bpl (wideband: Bpl,wb); larger is more robust.
     pub robustness: f64,
-    /// False when the robustness is assumed, because G.113 has none for this codec.
-    pub published: bool,
+    /// Whether a factor is assumed, because no published one is known for this codec.
+    pub assumed: bool,
+    /// Where the factors come from; when one is assumed, from what.
+    pub source: &'static str,
 }
 
 /// Bpl of G.711 without concealment, and G.107's default.
 const LEAST_ROBUST: f64 = 4.3;
+/// Bpl of GSM-EFR: the least in G.113 Table I.4 of a codec that conceals.
+const LEAST_CONCEALED: f64 = 10.0;
+/// Bpl,wb of AMR-WB at 12.65 kb/s: the least in G.113 Table IV.4.
+const LEAST_WIDEBAND: f64 = 4.3;
 
-/// The impairment of `codec`; none for codecs that have no narrowband values in G.113.
+const fn published(equipment: f64, robustness: f64) -> Option<Impairment> {
+    Some(Impairment { equipment, robustness, assumed: false, source: "G.113 Appendix I" })
+}
+
+const fn assumed(equipment: f64, robustness: f64, source: &'static str) -> Option<Impairment> {
+    Some(Impairment { equipment, robustness, assumed: true, source })
+}
+
+/// An Ie of G.113 Appendix I for a codec that has no Bpl there.
+const fn without_bpl(equipment: f64) -> Option<Impairment> {
+    assumed(equipment, LEAST_CONCEALED, "Bpl: the least in G.113 of a codec that conceals")
+}
+
+/// An Ie of G.113 Appendix I for G.726, which conceals only if the receiver does.
+const fn adaptive_pcm(equipment: f64, concealment: Concealment) -> Option<Impairment> {
+    match concealment {
+        Concealment::AppendixI => without_bpl(equipment),
+        Concealment::None => assumed(equipment, LEAST_ROBUST, "Bpl: G.711's without concealment"),
+    }
+}
+
+/// The narrowband impairment of `codec`, for [`super::emodel`]; none for wideband codecs and those that G.113 does not have.
 pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
-    let (equipment, robustness) = match codec {
+    match codec {
         Codec::G711 => match concealment {
-            Concealment::AppendixI => (0.0, Some(25.1)),
-            Concealment::None => (0.0, Some(LEAST_ROBUST)),
+            Concealment::AppendixI => published(0.0, 25.1),
+            Concealment::None => published(0.0, LEAST_ROBUST),
         },
-        Codec::G726At40 => (2.0, None),
-        Codec::G726At32 => (7.0, None),
-        Codec::G726At24 => (25.0, None),
-        Codec::G726At16 => (50.0, None),
-        Codec::G728 => (7.0, None),
-        Codec::G729 => (11.0, Some(19.0)),
-        Codec::G7231At63 => (15.0, Some(16.1)),
-        Codec::G7231At53 => (19.0, None),
-        Codec::GsmFullRate => (20.0, None),
-        Codec::GsmHalfRate => (23.0, None),
-        Codec::GsmEnhancedFullRate | Codec::Amr122 => (5.0, Some(10.0)),
-        Codec::G722 | Codec::Ilbc20 | Codec::Ilbc30 => return None,
-    };
-    let published = robustness.is_some();
-    let robustness = match robustness {
-        Some(robustness) => robustness,
-        None => LEAST_ROBUST,
-    };
-    Some(Impairment { equipment, robustness, published })
+        Codec::G726At40 => adaptive_pcm(2.0, concealment),
+        Codec::G726At32 => adaptive_pcm(7.0, concealment),
+        Codec::G726At24 => adaptive_pcm(25.0, concealment),
+        Codec::G726At16 => adaptive_pcm(50.0, concealment),
+        Codec::G728 => without_bpl(7.0),
+        Codec::G729 => published(11.0, 19.0),
+        Codec::G7231At63 => published(15.0, 16.1),
+        Codec::G7231At53 => assumed(19.0, 16.1, "Bpl: G.723.1's at 6.3 kb/s, which conceals alike"),
+        Codec::GsmFullRate => without_bpl(20.0),
+        Codec::GsmHalfRate => without_bpl(23.0),
+        Codec::GsmEnhancedFullRate => published(5.0, LEAST_CONCEALED),
+        Codec::Amr122 => assumed(5.0, LEAST_CONCEALED, "Ie and Bpl: GSM-EFR's, whose coder this mode is"),
+        _ => None,
+    }
+}
+
+/// The wideband impairment of `codec`, for [`super::emodel_wideband`]; none for narrowband codecs.
+pub const fn wideband(codec: Codec) -> Option<Impairment> {
+    const ONE_EAR: &str = "Bpl,wb: G.113 Table IV.4, which is for listening with both ears";
+    const LEAST: &str = "Bpl,wb: the least in G.113 Table IV.4";
+    match codec {
+        Codec::G722 => assumed(13.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb660 => assumed(41.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb885 => assumed(26.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb1265 => assumed(13.0, LEAST_WIDEBAND, ONE_EAR),
+        Codec::AmrWb1425 => assumed(10.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb1585 => assumed(7.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb1825 => assumed(5.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb1985 => assumed(3.0, LEAST_WIDEBAND, LEAST),
+        Codec::AmrWb2305 => assumed(1.0, 4.6, ONE_EAR),
+        Codec::AmrWb2385 => assumed(8.0, 4.9, ONE_EAR),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn concealment_helps_g711_and_changes_nothing_for_codecs_that_conceal_by_design() {
-        let robustness = |codec, concealment| of(codec, concealment).expect("in G.113").robustness;
-        assert!(robustness(Codec::G711, Concealment::AppendixI) > robustness(Codec::G711, Concealment::None));
-        assert_eq!(of(Codec::G729, Concealment::AppendixI), of(Codec::G729, Concealment::None));
+    /// Ie, Bpl and whether either is assumed.
+    type Factors = Option<(f64, f64, bool)>;
+
+    /// With what receivers do by default.
+    fn factors(codec: Codec) -> Factors {
+        let one = of(codec, Concealment::AppendixI).or(wideband(codec))?;
+        Some((one.equipment, one.robustness, one.assumed))
     }
 
     #[test]
-    fn no_values_are_made_up_for_wideband() {
-        assert_eq!(of(Codec::G722, Concealment::AppendixI), None);
+    fn factors_are_those_of_g113_and_what_it_lacks_is_marked() {
+        let table: [(Codec, Factors); 25] = [
+            (Codec::G711, Some((0.0, 25.1, false))),
+            (Codec::G722, Some((13.0, 4.3, true))),
+            (Codec::G726At40, Some((2.0, 10.0, true))),
+            (Codec::G726At32, Some((7.0, 10.0, true))),
+            (Codec::G726At24, Some((25.0, 10.0, true))),
+            (Codec::G726At16, Some((50.0, 10.0, true))),
+            (Codec::G728, Some((7.0, 10.0, true))),
+            (Codec::G729, Some((11.0, 19.0, false))),
+            (Codec::G7231At63, Some((15.0, 16.1, false))),
+            (Codec::G7231At53, Some((19.0, 16.1, true))),
+            (Codec::GsmFullRate, Some((20.0, 10.0, true))),
+            (Codec::GsmHalfRate, Some((23.0, 10.0, true))),
+            (Codec::GsmEnhancedFullRate, Some((5.0, 10.0, false))),
+            (Codec::Amr122, Some((5.0, 10.0, true))),
+            (Codec::Ilbc20, None),
+            (Codec::Ilbc30, None),
+            (Codec::AmrWb660, Some((41.0, 4.3, true))),
+            (Codec::AmrWb885, Some((26.0, 4.3, true))),
+            (Codec::AmrWb1265, Some((13.0, 4.3, true))),
+            (Codec::AmrWb1425, Some((10.0, 4.3, true))),
+            (Codec::AmrWb1585, Some((7.0, 4.3, true))),
+            (Codec::AmrWb1825, Some((5.0, 4.3, true))),
+            (Codec::AmrWb1985, Some((3.0, 4.3, true))),
+            (Codec::AmrWb2305, Some((1.0, 4.6, true))),
+            (Codec::AmrWb2385, Some((8.0, 4.9, true))),
+        ];
+        assert_eq!(table.map(|(codec, _)| codec), Codec::ALL);
+        for (codec, expected) in table {
+            assert_eq!(factors(codec), expected, "{codec:?}");
+        }
+    }
+
+    #[test]
+    fn without_concealment_only_pcm_and_adaptive_pcm_bear_losses_worse() {
+        for codec in Codec::ALL {
+            let (with, without) = (of(codec, Concealment::AppendixI), of(codec, Concealment::None));
+            if codec.name() == "g711" || codec.name().starts_with("g726") {
+                assert_eq!(without.expect("in G.113").robustness, 4.3, "{codec:?}");
+                assert_eq!(without.expect("in G.113").equipment, with.expect("in G.113").equipment, "{codec:?}");
+            } else {
+                assert_eq!(with, without, "{codec:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_codec_is_rated_on_two_scales() {
+        for codec in Codec::ALL {
+            assert!(of(codec, Concealment::AppendixI).is_none() || wideband(codec).is_none(), "{codec:?}");
+        }
+    }
+
+    #[test]
+    fn an_assumed_factor_says_from_what_and_a_published_one_where() {
+        for codec in Codec::ALL {
+            let Some(one) = of(codec, Concealment::AppendixI).or(wideband(codec)) else { continue };
+            assert_eq!(one.source == "G.113 Appendix I", !one.assumed, "{codec:?}");
+            assert!(!one.assumed || one.source.contains("Bpl"), "{codec:?}: {}", one.source);
+        }
     }
 }

@@ -3,9 +3,13 @@
 //! Measures that a simulator feeds event by event are accumulators (`on_received`); those that look back on a run are
 //! functions. Where papers leave open what a measure means, each reading has a name and all are reported.
 
+pub mod call;
 pub mod decodable;
 pub mod delay;
 pub mod emodel;
+mod emodel_loss;
+pub mod emodel_ranges;
+pub mod emodel_wideband;
 pub mod fairness;
 pub mod impairment;
 pub mod jitter;

@@ -79,7 +79,9 @@ mod tests {
             (89.9, "satisfied"),
             (80.0, "satisfied"),
             (79.9, "some users dissatisfied"),
+            (70.0, "some users dissatisfied"),
             (69.9, "many users dissatisfied"),
+            (60.0, "many users dissatisfied"),
             (59.9, "nearly all users dissatisfied"),
             (50.0, "nearly all users dissatisfied"),
             (49.9, "not recommended"),
@@ -91,6 +93,14 @@ mod tests {
     #[test]
     fn the_ends_of_the_scale_are_1_and_4_and_a_half() {
         assert_eq!([-20.0, 0.0, 3.0, 100.0, 120.0].map(mean_opinion_score), [1.0, 1.0, 1.0, 4.5, 4.5]);
+        assert!(mean_opinion_score(f64::NAN).is_nan(), "what is not rated has no score");
+    }
+
+    #[test]
+    fn scores_beyond_the_scale_have_the_ratings_of_its_ends() {
+        assert_eq!(rating_of(0.0), rating_of(1.0));
+        assert!((6.5..6.6).contains(&rating_of(1.0)), "where the cubic leaves 1 for good: {}", rating_of(1.0));
+        assert!((rating_of(4.5) - 100.0).abs() < 0.01 && rating_of(9.0) == rating_of(4.5));
     }
 
     proptest! {

@@ -91,11 +91,11 @@ pub(super) fn packetise(
     let (size, time) = match (payload, packet_time) {
         (Some(size), Some(time)) => (size, time),
         (Some(size), None) => {
-            if size.get() % frame.get() != 0 {
+            let Some(frames) = codec.frames_in(size) else {
                 let allowed = format!("a whole number of the codec's frames of {frame} (or give `packet-time` too)");
                 return Err(ConfigError::new("payload", size, allowed, format!("payload = \"{frame}\"")));
-            }
-            (size, frame_time * (size.get() / frame.get()))
+            };
+            (size, frame_time * frames)
         }
         (None, time) => {
             let time = time.unwrap_or(codec.default_packet_time());
@@ -103,7 +103,7 @@ pub(super) fn packetise(
                 let allowed = format!("a whole number of the codec's frames of {frame_time} (or give `payload` too)");
                 return Err(ConfigError::new("packet-time", time, allowed, format!("packet-time = \"{frame_time}\"")));
             }
-            (Bytes::new(frame.get().saturating_mul(time.nanos() / frame_time.nanos())), time)
+            (codec.payload(time.nanos() / frame_time.nanos()), time)
         }
     };
     if size.get() > u64::from(u16::MAX) {

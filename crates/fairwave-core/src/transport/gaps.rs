@@ -132,6 +132,28 @@ mod tests {
     }
 
     #[test]
+    fn rfc_5348_section_5_2_a_lost_packets_time_lies_between_its_neighbours_in_proportion() {
+        let gap = Gap { before: (10, at(100)), after: (20, at(200)) };
+        assert_eq!([10, 11, 15, 20].map(|sequence| gap.time_of(sequence)), [100, 110, 150, 200].map(at));
+        assert_eq!(
+            [105, 110, 145, 189, 190, 300].map(|ms| gap.first_later_than(at(ms))),
+            [Some(11), Some(12), Some(15), Some(19), None, None]
+        );
+        let single = Gap { before: (10, at(100)), after: (12, at(200)) };
+        assert_eq!([149, 150].map(|ms| single.first_later_than(at(ms))), [Some(11), None]);
+    }
+
+    #[test]
+    fn what_was_given_up_is_what_lies_between_the_first_packet_and_the_last_that_is_settled() {
+        let mut detector = LossDetector::new(1);
+        assert!(!detector.gave_up(0));
+        for sequence in [5, 6, 9] {
+            detector.on_arrival(sequence, at(sequence));
+        }
+        assert_eq!([4, 5, 8, 9, 10].map(|sequence| detector.gave_up(sequence)), [false, true, true, false, false]);
+    }
+
+    #[test]
     fn a_detector_that_waits_for_one_takes_any_jump_for_a_loss() {
         let mut detector = LossDetector::new(1);
         assert_eq!(detector.on_arrival(0, at(0)), None);

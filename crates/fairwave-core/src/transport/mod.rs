@@ -16,6 +16,7 @@ mod parts;
 pub mod preset;
 pub mod rtcp;
 mod serial;
+mod sizes;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
@@ -24,7 +25,7 @@ mod wire_test;
 
 use crate::packet::{Class, FlowId, Packet};
 use crate::traffic::{LayerRates, Unit};
-use crate::units::Instant;
+use crate::units::{Bytes, Instant, Span};
 use limited::Limited;
 
 pub(crate) use choice::OWN;
@@ -194,6 +195,8 @@ pub struct SenderView {
     pub estimate: f64,
     /// Video layers that are sent.
     pub layers: f64,
+    /// What waits in the sender for the rate that the controller allows.
+    pub backlog: Backlog,
     /// Packets sent, retransmissions included.
     pub sent: u64,
     /// Packets sent again.
@@ -206,6 +209,26 @@ pub struct SenderView {
     pub limited: Option<Limited>,
 }
 
+/// Units that wait in a sender, and how long others did; nothing, for senders that hold nothing back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Units that wait, whole or in part.
+    pub units: u64,
+    /// Their payload that waits.
+    pub payload: Bytes,
+    /// When the oldest of them was made; none while nothing waits.
+    pub since: Option<Instant>,
+    /// The longest that any unit waited, from when it was made until its last packet was sent.
+    pub longest: Span,
+}
+
+impl Backlog {
+    /// The longest wait by `now`, those that still wait included.
+    pub fn longest_by(&self, now: Instant) -> Span {
+        self.longest.max(self.since.map_or(Span::ZERO, |since| now - since))
+    }
+}
+
 impl Default for SenderView {
     /// Nothing sent and nothing to show.
     fn default() -> Self {
@@ -216,6 +239,7 @@ impl Default for SenderView {
             rate: f64::NAN,
             estimate: f64::NAN,
             layers: f64::NAN,
+            backlog: Backlog::default(),
             sent: 0,
             retransmitted: 0,
             timeouts: 0,

@@ -11,35 +11,57 @@ pub fn unwrap(near: u64, low: u32) -> u64 {
     near.checked_sub(u64::from(behind)).unwrap_or(u64::from(low))
 }
 
-/// Remembers which of the latest sequence numbers have been seen, to tell a duplicate from a late packet
+/// Remembers which of the latest 64 · `WORDS` sequence numbers have been seen, to tell a duplicate from a late packet
 /// (the sliding window of RFC 4303 §3.4.3).
-#[derive(Clone, Debug, Default)]
-pub struct SeenWindow {
+#[derive(Clone, Debug)]
+pub struct SeenWindow<const WORDS: usize = 2> {
     /// One past the highest number seen.
     next: u64,
-    /// Bit i: `next` − 1 − i was seen.
-    bits: u128,
+    /// Bit `s mod LENGTH`: of the latest `LENGTH` numbers, `s` was seen.
+    seen: [u64; WORDS],
 }
 
-impl SeenWindow {
+impl<const WORDS: usize> Default for SeenWindow<WORDS> {
+    fn default() -> Self {
+        SeenWindow { next: 0, seen: [0; WORDS] }
+    }
+}
+
+impl<const WORDS: usize> SeenWindow<WORDS> {
     /// How far behind the highest number a packet may be and still count as new.
-    pub const LENGTH: u64 = u128::BITS as u64;
+    pub const LENGTH: u64 = 64 * WORDS as u64;
+
+    /// Word and bit of a number; every number has a place.
+    fn place(&mut self, sequence: u64) -> (Option<&mut u64>, u64) {
+        let word = (sequence % Self::LENGTH / 64) as usize;
+        (self.seen.get_mut(word), 1 << (sequence % 64))
+    }
 
     /// True the first time that `sequence` is seen; false for duplicates and for what is too old to tell.
     pub fn is_new(&mut self, sequence: u64) -> bool {
         if sequence >= self.next {
-            let ahead = sequence - self.next + 1;
-            self.bits = if ahead >= Self::LENGTH { 0 } else { self.bits << ahead };
-            self.bits |= 1;
+            if sequence - self.next >= Self::LENGTH {
+                self.seen = [0; WORDS];
+            } else {
+                for skipped in self.next..sequence {
+                    if let (Some(word), bit) = self.place(skipped) {
+                        *word &= !bit;
+                    }
+                }
+            }
             self.next = sequence.saturating_add(1);
+            if let (Some(word), bit) = self.place(sequence) {
+                *word |= bit;
+            }
             return true;
         }
-        let behind = self.next - 1 - sequence;
-        if behind >= Self::LENGTH || self.bits >> behind & 1 == 1 {
+        if self.next - sequence > Self::LENGTH {
             return false;
         }
-        self.bits |= 1 << behind;
-        true
+        let (Some(word), bit) = self.place(sequence) else { return false };
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
     }
 
     /// The highest number seen.
@@ -61,6 +83,23 @@ mod tests {
         assert_eq!(unwrap(0, u32::MAX), u64::from(u32::MAX));
     }
 
+    #[test]
+    fn a_number_is_new_once_as_far_back_as_the_window_is_long() {
+        let mut window = SeenWindow::<2>::default();
+        assert_eq!(window.highest(), None);
+        assert!(window.is_new(1000) && !window.is_new(1000));
+        assert!(window.is_new(873) && !window.is_new(873) && !window.is_new(872));
+        assert!(window.is_new(1000 + 128) && !window.is_new(1000), "a jump of its length forgets all");
+        assert_eq!(window.highest(), Some(1128));
+    }
+
+    #[test]
+    fn the_place_of_a_number_that_is_passed_over_is_free_again() {
+        let mut window = SeenWindow::<1>::default();
+        (0..64).for_each(|sequence| assert!(window.is_new(sequence)));
+        assert!(window.is_new(70) && window.is_new(65), "64 to 69 have the places of 0 to 5");
+    }
+
     proptest! {
         #[test]
         fn unwrapping_recovers_a_number_near_the_reference(near in 0u64..1 << 40, offset in -(1i64 << 30)..1 << 30) {
@@ -70,10 +109,14 @@ mod tests {
 
         #[test]
         fn the_window_agrees_with_a_set_that_forgets_nothing(sequences in prop::collection::vec(0u64..300, 0..400)) {
-            let (mut window, mut set) = (SeenWindow::default(), BTreeSet::new());
+            let (mut window, mut long, mut set) = (SeenWindow::<1>::default(), SeenWindow::<3>::default(), BTreeSet::new());
             for sequence in sequences {
-                let too_old = set.last().is_some_and(|&high| high >= sequence + SeenWindow::LENGTH);
-                prop_assert_eq!(window.is_new(sequence), set.insert(sequence) && !too_old);
+                let too_old = |length: u64| set.last().is_some_and(|&high: &u64| high >= sequence + length);
+                let (too_old_for_one, too_old_for_three) = (too_old(64), too_old(192));
+                let first = set.insert(sequence);
+                prop_assert_eq!(window.is_new(sequence), first && !too_old_for_one);
+                prop_assert_eq!(long.is_new(sequence), first && !too_old_for_three);
+                prop_assert_eq!(long.highest(), set.last().copied());
             }
         }
     }

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
+use super::serial::{SeenWindow, unwrap};
+use super::sizes::{DATAGRAM_PAYLOAD, narrow};
 use super::{Delivery, FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
@@ -26,13 +28,14 @@ pub struct UdpConfig {
     /// Header bytes added to each datagram on the wire. Default 40 B: IPv4 20, UDP 8, RTP 12. Paper 004's Table 1 counts
     /// RTP's 12 B alone (92 B every 10 ms); ns-2 adds none.
     pub header: Bytes,
-    /// Most payload bytes in a datagram; a longer unit is cut. Default 1460 B.
+    /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B, as media stacks send today;
+    /// an Ethernet frame holds 1460 B behind these headers.
     pub max_payload: Bytes,
 }
 
 impl Default for UdpConfig {
     fn default() -> Self {
-        UdpConfig { header: Bytes::new(40), max_payload: Bytes::new(1460) }
+        UdpConfig { header: Bytes::new(40), max_payload: DATAGRAM_PAYLOAD }
     }
 }
 
@@ -40,11 +43,11 @@ impl Checked for UdpConfig {
     /// Checks the ranges: `max-payload` at least 1 B, and no datagram above 65 535 B on the wire.
     fn check(&self) -> Result<(), ConfigError> {
         if self.max_payload == Bytes::ZERO {
-            return Err(ConfigError::new("max-payload", self.max_payload, "at least 1 B", "max-payload = \"1460 B\""));
+            return Err(ConfigError::new("max-payload", self.max_payload, "at least 1 B", "max-payload = \"1200 B\""));
         }
         if self.header.get().saturating_add(self.max_payload.get()) > u64::from(u16::MAX) {
             let allowed = format!("such that with the header ({}) it is at most 65535 B", self.header);
-            return Err(ConfigError::new("max-payload", self.max_payload, allowed, "max-payload = \"1460 B\""));
+            return Err(ConfigError::new("max-payload", self.max_payload, allowed, "max-payload = \"1200 B\""));
         }
         Ok(())
     }
@@ -99,7 +102,6 @@ impl UdpSender {
     /// When [`UdpConfig::check`] refuses the configuration.
     pub fn new(context: FlowContext, config: &UdpConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        let narrow = |size: Bytes| u16::try_from(size.get()).unwrap_or(u16::MAX);
         Ok(UdpSender {
             context,
             header: narrow(config.header),
@@ -162,8 +164,6 @@ impl Sender for UdpSender {
     }
 }
 
-/// Sequence numbers that the receiver remembers, to tell a duplicate from a late packet.
-const WINDOW: u32 = 1024;
 /// Units of several datagrams that may be under way at the same time.
 const OPEN_UNITS: usize = 32;
 
@@ -174,9 +174,7 @@ const OPEN_UNITS: usize = 32;
 /// be under way at once.
 #[derive(Clone, Debug)]
 pub struct UdpReceiver {
-    /// One more than the highest sequence number seen.
-    next: u32,
-    seen: [u64; (WINDOW / 64) as usize],
+    seen: SeenWindow<16>,
     open: [OpenUnit; OPEN_UNITS],
 }
 
@@ -191,7 +189,7 @@ struct OpenUnit {
 
 impl Default for UdpReceiver {
     fn default() -> Self {
-        UdpReceiver { next: 0, seen: [0; (WINDOW / 64) as usize], open: [OpenUnit::default(); OPEN_UNITS] }
+        UdpReceiver { seen: SeenWindow::default(), open: [OpenUnit::default(); OPEN_UNITS] }
     }
 }
 
@@ -199,25 +197,6 @@ impl UdpReceiver {
     /// A receiver that has seen nothing yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// True the first time that `sequence` is seen.
-    fn is_new(&mut self, sequence: u32) -> bool {
-        let place = |s: u32| ((s % WINDOW / 64) as usize, 1u64 << (s % 64));
-        let ahead = sequence.wrapping_sub(self.next);
-        if ahead < u32::MAX / 2 {
-            for skipped in 0..=ahead.min(WINDOW - 1) {
-                let (word, bit) = place(sequence.wrapping_sub(skipped));
-                self.seen[word] &= !bit;
-            }
-            self.next = sequence.wrapping_add(1);
-        } else if self.next.wrapping_sub(sequence) > WINDOW {
-            return false;
-        }
-        let (word, bit) = place(sequence);
-        let new = self.seen[word] & bit == 0;
-        self.seen[word] |= bit;
-        new
     }
 
     /// Counts one more datagram of a unit; true when it was the last one missing.
@@ -243,7 +222,8 @@ impl Receiver for UdpReceiver {
         let Body::Datagram { payload, sequence, unit, parts, created, .. } = packet.body else {
             return;
         };
-        if self.is_new(sequence) {
+        let sequence = unwrap(self.seen.highest().unwrap_or(0), sequence);
+        if self.seen.is_new(sequence) {
             let complete = self.completes(unit, packet.layer, parts);
             out.deliveries.push(Delivery { unit, payload: u32::from(payload), created, layer: packet.layer, complete });
         }
@@ -312,7 +292,7 @@ mod tests {
     #[test]
     fn a_long_unit_is_cut_and_complete_when_its_last_part_arrives() {
         let packets = send(&mut sender(&UdpConfig::default()), unit(7, 3000));
-        assert_eq!(packets.iter().map(|p| p.wire - 40).collect::<Vec<_>>(), [1460, 1460, 80]);
+        assert_eq!(packets.iter().map(|p| p.wire - 40).collect::<Vec<_>>(), [1200, 1200, 600]);
         let deliveries = receive(&mut UdpReceiver::new(), packets.iter().rev());
         assert_eq!(deliveries.iter().map(|d| d.complete).collect::<Vec<_>>(), [false, false, true]);
     }
@@ -326,6 +306,20 @@ mod tests {
         let complete: Vec<u32> =
             receive(&mut UdpReceiver::new(), &packets).into_iter().filter(|d| d.complete).map(|d| d.unit).collect();
         assert_eq!(complete, [1]);
+    }
+
+    #[test]
+    fn a_datagram_is_new_once_and_up_to_1024_behind_the_newest() {
+        let mut rx = UdpReceiver::new();
+        let mut packet = send(&mut sender(&UdpConfig::default()), unit(0, 100))[0];
+        let mut arrive = |number: u32| {
+            if let Body::Datagram { sequence, .. } = &mut packet.body {
+                *sequence = number;
+            }
+            receive(&mut rx, [&packet]).len()
+        };
+        assert_eq!([5000, 5000, 3977, 3976, 3977].map(&mut arrive), [1, 0, 1, 0, 0]);
+        assert_eq!([u32::MAX / 2, u32::MAX - 2, 1, u32::MAX - 1].map(&mut arrive), [1, 1, 1, 1], "numbers wrap");
     }
 
     #[test]

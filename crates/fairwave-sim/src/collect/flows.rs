@@ -56,9 +56,17 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         jitter_max_s: f64::NAN,
         r_factor: f64::NAN,
         mos: f64::NAN,
+        quality_note: String::new(),
         late_units: 0,
         mouth_to_ear_s: f64::NAN,
+        missed_ratio: f64::NAN,
+        r_cost_codec: f64::NAN,
+        r_cost_delay: f64::NAN,
+        r_cost_loss: f64::NAN,
+        r_cost_lateness: f64::NAN,
         units_skipped: 0,
+        sender_wait_max_s: view.backlog.longest_by(window.end).seconds(),
+        sender_backlog: view.backlog.payload.get(),
         frames: 0,
         decodable_ratio: f64::NAN,
         decodable_layers: f64::NAN,
@@ -75,6 +83,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
+            row.late_units = watched::late(log, &frames, run.window.end, view.backlog.units);
         }
     }
     row
@@ -99,10 +108,19 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog) {
 
 fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
-    if let Some(quality) = call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
-        row.r_factor = quality.rating.r;
-        row.mos = quality.mos;
-        row.late_units = quality.late;
-        row.mouth_to_ear_s = quality.delay.seconds();
+    match call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
+        Ok(quality) => {
+            row.r_factor = quality.rating.r;
+            row.mos = quality.mos;
+            row.quality_note = quality.caveats.to_string();
+            row.late_units = quality.late;
+            row.mouth_to_ear_s = quality.delay.map_or(f64::NAN, Span::seconds);
+            row.missed_ratio = quality.missed;
+            row.r_cost_codec = quality.causes.codec;
+            row.r_cost_delay = quality.causes.delay;
+            row.r_cost_loss = quality.causes.loss;
+            row.r_cost_lateness = quality.causes.lateness;
+        }
+        Err(reason) => row.quality_note = reason.to_string(),
     }
 }

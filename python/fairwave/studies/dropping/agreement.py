@@ -50,7 +50,7 @@ def mean(data: Data, measure: Measure, grid: str, **labels: str) -> float:
             measured = data.measured(measure, grid)
         except KeyError:
             return math.nan
-        value = pl.col("value").filter(pl.col("value").is_not_nan()).mean().fill_null(math.nan)
+        value = pl.col("value").mean().fill_null(math.nan)
         rows = measured.frame.group_by(list(measured.axes)).agg(value)
         known[key] = {
             frozenset(zip(measured.axes, point, strict=True)): number for *point, number in rows.iter_rows()

@@ -63,8 +63,12 @@ SHARING = 10
 
 TEXT, EQUATION = "receiving rate (text)", "requested rate (Eq. 11)"
 READINGS: dict[str, dict[str, Any]] = {
-    TEXT: {"flow.video.transport": {"name": "dvrc", "aiamd": {"compare": "receiving-rate"}}},
-    EQUATION: {"flow.video.transport": {"name": "dvrc", "aiamd": {"compare": "requested-rate"}}},
+    TEXT: {
+        "flow.video.transport": {"name": "dvrc", "segment": "1000 B", "aiamd": {"compare": "receiving-rate"}}
+    },
+    EQUATION: {
+        "flow.video.transport": {"name": "dvrc", "segment": "1000 B", "aiamd": {"compare": "requested-rate"}}
+    },
 }
 """The two readings of what a loss is judged by."""
 

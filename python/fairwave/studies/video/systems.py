@@ -17,15 +17,15 @@ LITERAL = "DVRC, Eq. (11)"
 """DVRC that judges a loss by the rate it asked for, R(t − 1), as Eq. (11) prints; the text says the receiving rate."""
 
 TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
-    DVRC: {"name": "dvrc"},
-    LITERAL: {"name": "dvrc", "aiamd": {"compare": "requested-rate"}},
-    TFRC: {"name": "tfrc"},
+    DVRC: {"name": "dvrc", "segment": "1000 B"},
+    LITERAL: {"name": "dvrc", "segment": "1000 B", "aiamd": {"compare": "requested-rate"}},
+    TFRC: {"name": "tfrc", "segment": "1000 B"},
     WESTWOOD: {"name": "tcp/westwood+", "segment": "1000 B"},
-    RTCP: {"name": "rtcp"},
+    RTCP: {"name": "rtcp", "max-payload": "1000 B"},
     UDP: {"name": "udp", "max-payload": "1000 B"},
     RENO: {"name": "tcp/reno", "segment": "1000 B"},
 }
-"""Each system's transport as a scenario writes it."""
+"""Each system's transport as a scenario writes it: all packets carry 1000 bytes (§4.1)."""
 
 WIRE_BITS = 8 * 1040
 """A full TCP segment on the wire."""

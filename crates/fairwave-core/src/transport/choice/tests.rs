@@ -203,9 +203,10 @@ fn each_transport_states_what_others_must_know_of_it() {
         let PacketSize { payload, header } = known(text).packet(false);
         (payload.get(), header.get())
     };
-    assert_eq!(sizes(r#"{"name":"udp","header":"12 B"}"#), (1460, 12));
-    assert_eq!(sizes(r#"{"name":"tfrc"}"#), (1000, 32));
-    assert_eq!(sizes(r#"{"name":"dvrc"}"#), (1000, 60));
+    assert_eq!(sizes(r#"{"name":"udp","header":"12 B"}"#), (1200, 12));
+    assert_eq!(sizes(r#"{"name":"tfrc"}"#), (1200, 32));
+    assert_eq!(known("\"tfrc\"").packet(true).payload, Bytes::new(1000));
+    assert_eq!(sizes(r#"{"name":"dvrc"}"#), (1200, 60));
     assert_eq!(sizes(r#"{"name":"rtcp","max-payload":"500 B"}"#), (500, 40));
     assert_eq!(sizes(r#"{"name":"tcp/real","segment":"1460 B","header":"52 B"}"#), (1460, 52));
 

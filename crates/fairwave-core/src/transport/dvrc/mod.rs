@@ -14,10 +14,11 @@
 //! - A round trip begins anew at each loss event; the rate rises at its end if something arrived and nothing was lost.
 //! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
 //!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.
-//! - Packets are paced at R; faster when what waits would otherwise leave later than `most-delay` (a large I frame).
+//! - Packets are paced at R; faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
 //! - What is in the send queue when a layer is left is still sent.
 //! - On a timeout the receiver sends a control packet that echoes nothing; repeated timeouts are spaced twice as far each
-//!   time, and after ten the flow is taken to have ended.
+//!   time, and after ten the flow is taken to have ended. Packets that turn out to be missing when the silence ends
+//!   were lost in it, so they share the timeout's judgement.
 //! - A sender that has heard nothing for `silence` falls back to the base layer.
 //! - A control packet about an older packet than one already heard of (reordered) is ignored.
 
@@ -36,7 +37,7 @@ pub use receiver::DvrcReceiver;
 pub use sender::DvrcSender;
 
 use super::gaps::MOST_LATER_ARRIVALS;
-use super::tfrc::check_sizes;
+use super::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_span};
 use crate::random::Stream;
@@ -47,7 +48,7 @@ use crate::units::{Bytes, Rate, Span};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DvrcConfig {
-    /// The most payload that a packet carries. Default 1000 B.
+    /// The most payload that a packet carries; also the packet that both α of Eq. (11) count in. Default 1200 B; paper 002 sends 1000.
     pub segment: Bytes,
     /// Header bytes below DVRC's own 32 (24 of a control packet) on the wire. Default 28 B: IPv4 and UDP.
     pub lower_headers: Bytes,
@@ -66,7 +67,7 @@ pub struct DvrcConfig {
     pub base_rate: Rate,
     /// The most that a flow without layers asks for. Default 100 Mb/s.
     pub most_rate: Rate,
-    /// The longest that a packet should wait in the sender: what waits is paced out faster than R if need be. Default 200 ms.
+    /// The longest that a packet waits in the sender: what waits is paced out faster than R if need be. Default 200 ms.
     pub most_delay: Span,
     /// A sender that has heard nothing for this long sends only the base layer. Default 2 s.
     pub silence: Span,
@@ -78,7 +79,7 @@ pub use timeout::TimeoutConfig;
 impl Default for DvrcConfig {
     fn default() -> Self {
         DvrcConfig {
-            segment: Bytes::new(1000),
+            segment: DATAGRAM_PAYLOAD,
             lower_headers: Bytes::new(28),
             aiamd: AiamdConfig::default(),
             timeout: TimeoutConfig::default(),

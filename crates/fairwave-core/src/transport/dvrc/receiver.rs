@@ -10,7 +10,7 @@ use crate::transport::gaps::{Gap, LossDetector};
 use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::{Delivery, LossVerdict, Output, Receiver, ReceiverView};
 use crate::units::{Instant, Rate, Span};
 
@@ -44,6 +44,8 @@ pub struct DvrcReceiver {
     /// When the silence is too long.
     silence_end: Instant,
     timeouts_in_a_row: u32,
+    /// The newest packet when it last was: those missing behind it were lost in the silence.
+    silent_after: Option<u64>,
     /// The latest loss event, and what it was taken for.
     event: Option<(Instant, Verdict)>,
     lost: u64,
@@ -79,6 +81,7 @@ impl DvrcReceiver {
             lossless: true,
             silence_end: Instant::NEVER,
             timeouts_in_a_row: 0,
+            silent_after: None,
             event: None,
             lost: 0,
             malformed: 0,
@@ -111,11 +114,16 @@ impl DvrcReceiver {
         self.meter.rate(now, longest.min(age.max(Span::from_nanos(shortest))))
     }
 
-    /// A loss, noticed now: it begins a loss event, or belongs to the one that began less than a round trip ago.
-    fn on_loss(&mut self, now: Instant, first: u64, packets: u64, out: &mut Output) {
-        let receiving = self.measure(now);
+    /// A loss, noticed now at this receiving rate: it begins a loss event, or belongs to the one that began less than a
+    /// round trip ago, or to the timeout in whose silence it happened.
+    fn on_loss(&mut self, now: Instant, first: u64, packets: u64, receiving: Rate, out: &mut Output) {
         let bound = self.policy.bound().unwrap_or(f64::NAN);
+        let in_silence = packets > 0 && self.silent_after.is_some_and(|newest| newest + 1 == first);
         let (verdict, begins_event) = match self.event {
+            _ if in_silence => {
+                self.lossless = false;
+                (Verdict::Congestion, false)
+            }
             Some((began, verdict)) if now - began < self.round_trip => {
                 self.lossless = false;
                 (verdict, false)
@@ -194,7 +202,8 @@ impl DvrcReceiver {
         if let Some(Gap { before, after }) = self.detector.on_arrival(sequence, now) {
             let packets = after.0 - before.0 - 1;
             self.lost += packets;
-            self.on_loss(now, before.0 + 1, packets, out);
+            let receiving = self.measure(now);
+            self.on_loss(now, before.0 + 1, packets, receiving, out);
         }
         if self.round_end == Instant::NEVER {
             self.begin_round(now);
@@ -209,7 +218,9 @@ impl DvrcReceiver {
         let Some((newest, timestamp)) = self.newest else { return };
         self.timeouts += 1;
         self.timeouts_in_a_row += 1;
-        self.on_loss(now, newest + 1, 0, out);
+        self.silent_after = Some(newest);
+        // Nothing arrives, whatever arrived in the time that the rate is measured over.
+        self.on_loss(now, newest + 1, 0, Rate::default(), out);
         self.silence_end = if self.timeouts_in_a_row < MOST_TIMEOUTS {
             now + self.timeout * (1 << self.timeouts_in_a_row)
         } else {
@@ -268,3 +279,7 @@ impl Receiver for DvrcReceiver {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

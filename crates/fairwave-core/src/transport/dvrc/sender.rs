@@ -9,7 +9,7 @@ use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
 use crate::transport::serial::unwrap;
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::{Output, Sender, SenderView};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -23,6 +23,8 @@ pub struct DvrcSender {
     estimator: TimeoutEstimator,
     /// R as the receiver last asked for.
     rate: Rate,
+    /// The least pace that takes away in time whatever waits; zero while nothing does.
+    urgency: Rate,
     /// K; meaningless for flows without layers.
     layers: u8,
     /// When the latest packet was sent, and its payload.
@@ -54,6 +56,7 @@ impl DvrcSender {
             queue: SendQueue::new(narrow(config.segment)),
             estimator: TimeoutEstimator::new(&config.timeout),
             rate: config.range(&context).0,
+            urgency: Rate::default(),
             layers: 1,
             last: None,
             sequence: 0,
@@ -86,9 +89,28 @@ impl DvrcSender {
         self.running && (self.context.bulk || !self.queue.is_empty())
     }
 
-    /// R, or what takes the queue away in time.
     fn pace(&self) -> Rate {
-        self.rate.max(Bytes::new(self.queue.bytes()).per(self.config.most_delay))
+        self.rate.max(self.urgency)
+    }
+
+    /// Takes in a unit that must have left after `most-delay`. The pace that this needs is settled here and kept until
+    /// nothing waits: were it what remains over the whole of `most-delay`, it would fall as the queue does, and the last
+    /// packet never be in time.
+    fn take_in(&mut self, now: Instant, unit: Unit) {
+        if self.queue.is_empty() {
+            self.urgency = Rate::default();
+        }
+        self.queue.push(unit);
+        let waiting = self.queue.bytes();
+        let mut needed = Bytes::new(waiting).per(self.config.most_delay);
+        // The packet sent last keeps the first of these waiting for its own time at this pace.
+        if let Some((time, payload)) = self.last {
+            let with_last = Bytes::new(waiting + u64::from(payload));
+            needed = needed.max(with_last.per(self.config.most_delay + (now - time)));
+        }
+        // Rates are whole bits per second: one more, lest rounding down make it late.
+        let needed = Rate::from_bits_per_second(needed.bits_per_second().saturating_add(1));
+        self.urgency = self.urgency.max(needed);
     }
 
     fn next_send(&self) -> Instant {
@@ -105,7 +127,7 @@ impl DvrcSender {
 
     fn next_part(&mut self, now: Instant) -> Option<Part> {
         if !self.context.bulk {
-            return self.queue.pop();
+            return self.queue.pop(now);
         }
         let (payload, unit) = (narrow(self.config.segment), self.sequence as u32);
         Some(Part { unit, part: 0, parts: 1, payload, created: now, layer: 0, frame_type: FrameType::None })
@@ -191,7 +213,7 @@ impl Sender for DvrcSender {
             out.skipped += 1;
             return;
         }
-        self.queue.push(unit);
+        self.take_in(now, unit);
         self.send_what_is_due(now, out);
     }
 
@@ -230,9 +252,14 @@ impl Sender for DvrcSender {
             rate: self.rate.bits_per_second() as f64,
             estimate: f64::from(self.lost),
             layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
+            backlog: self.queue.backlog(),
             sent: self.sequence - self.first_sequence,
             timeouts: self.silences,
             ..SenderView::default()
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -48,7 +48,7 @@ fn pair(config: &DvrcConfig) -> Pair {
 }
 
 fn default_pair() -> Pair {
-    pair(&DvrcConfig::default())
+    pair(&DvrcConfig { segment: Bytes::new(1000), ..DvrcConfig::default() })
 }
 
 fn control(packet: &Packet) -> wire::Control {
@@ -91,11 +91,11 @@ fn section_3_1_each_datagram_is_answered_by_a_control_packet_that_echoes_its_tim
 fn eq_11_the_rate_rises_by_a_packet_per_round_trip_and_layers_join_when_it_reaches_them() {
     let mut wire = default_pair();
     // The sender knows the round-trip time after 100 ms; the receiver from 50 ms later, give or take a frame.
-    wire.run_until(ms(1_000));
+    wire.run_until(ms(400));
     let start = wire.receiver.view().rate;
     for round in 1..=3 {
-        wire.run_until(ms(1_000 + 100 * round));
-        let expected = (start + 80_000.0 * round as f64).min(1_000_000.0);
+        wire.run_until(ms(400 + 100 * round));
+        let expected = start + 80_000.0 * round as f64;
         assert!((wire.receiver.view().rate - expected).abs() < 1.0, "{:?}", wire.receiver.view());
     }
     for (_, packet) in &wire.feedback {
@@ -288,7 +288,7 @@ fn a_large_frame_is_paced_but_leaves_within_the_most_delay() {
     wire.run_until(ms(1_000));
     let times: Vec<_> = wire.sent.iter().map(|(time, _)| *time).collect();
     assert_eq!(times.len(), 30);
-    assert!(times[29] > ms(150) && times[29] - times[0] < Span::from_millis(800), "{:?}", times[29]);
+    assert!(times[29] > ms(150) && times[29] - times[0] <= Span::from_millis(200), "{:?}", times[29]);
     assert!(times.windows(2).all(|w| w[0] < w[1]));
 }
 
@@ -307,6 +307,37 @@ fn bulk_data_is_sent_at_the_policys_rate() {
     let goodput = wire.goodput(ms(10_000), ms(60_000));
     assert!(goodput > 0.8e6 && goodput <= 1e6, "{goodput}");
     assert!(wire.receiver.view().congestion_events > 0);
+}
+
+#[test]
+fn each_key_out_of_its_range_is_refused_by_name() {
+    let config = DvrcConfig::default();
+    assert!(config.check().is_ok());
+    for (bad, key) in [
+        (DvrcConfig { segment: Bytes::ZERO, ..config.clone() }, "segment"),
+        (DvrcConfig { segment: Bytes::new(65_535 - 59), ..config.clone() }, "segment"),
+        (DvrcConfig { later_arrivals: 9, ..config.clone() }, "later-arrivals"),
+        (DvrcConfig { measure_over: Span::ZERO, ..config.clone() }, "measure-over"),
+        (DvrcConfig { headroom: f64::INFINITY, ..config.clone() }, "headroom"),
+        (DvrcConfig { base_rate: Rate::default(), ..config.clone() }, "base-rate"),
+        (DvrcConfig { most_rate: Rate::from_bits_per_second(63_999), ..config.clone() }, "most-rate"),
+        (DvrcConfig { most_delay: Span::ZERO, ..config.clone() }, "most-delay"),
+        (DvrcConfig { silence: Span::ZERO, ..config.clone() }, "silence"),
+        (
+            DvrcConfig { timeout: TimeoutConfig { delta: 0.0, ..TimeoutConfig::default() }, ..config.clone() },
+            "timeout.delta",
+        ),
+    ] {
+        assert_eq!(bad.check().expect_err(key).key, key);
+    }
+    for good in [
+        DvrcConfig { segment: Bytes::new(65_535 - 60), ..config.clone() },
+        DvrcConfig { later_arrivals: 8, ..config.clone() },
+        DvrcConfig { headroom: 0.0, ..config.clone() },
+        DvrcConfig { most_rate: config.base_rate, ..config.clone() },
+    ] {
+        assert!(good.check().is_ok(), "{good:?}");
+    }
 }
 
 #[test]

@@ -18,6 +18,25 @@ pub const CONTROL: usize = 24;
 /// Bytes of an advertisement before its layer rates.
 pub const ADVERTISEMENT_HEADER: usize = 16;
 
+/// Where each field begins (`docs/protocols/dvrc.md`), for reading and writing alike.
+mod at {
+    pub const VERSION_AND_TYPE: usize = 0;
+    pub const FRAME_TYPE: usize = 1;
+    pub const LAYER: usize = 2;
+    pub const LENGTH: usize = 4;
+    pub const PART: usize = 6;
+    pub const SEQUENCE: usize = 8;
+    pub const TIMESTAMP: usize = 12;
+    // Of a data packet.
+    pub const UNIT: usize = 16;
+    pub const PARTS: usize = 20;
+    pub const ROUND_TRIP: usize = 24;
+    pub const TIMEOUT: usize = 28;
+    // Of a control packet.
+    pub const RATE: usize = 16;
+    pub const LOST: usize = 20;
+}
+
 const DATA: u8 = 0;
 const REPORT: u8 = 1;
 const TIMEOUT: u8 = 2;
@@ -135,6 +154,18 @@ impl Reader<'_> {
     }
 }
 
+/// Writes a big-endian number's bytes; what lies beyond the end is left out.
+fn put<const N: usize>(bytes: &mut [u8], at: usize, number: [u8; N]) {
+    if let Some(place) = bytes.get_mut(at..at + N) {
+        place.copy_from_slice(&number);
+    }
+}
+
+/// The sequence number in a data or control packet's header, which nobody has checked.
+pub(crate) fn sequence_of(header: &[u8]) -> u32 {
+    Reader(header).u32(at::SEQUENCE)
+}
+
 fn frame_type(code: u8) -> Result<FrameType, WireError> {
     match code {
         0 => Ok(FrameType::None),
@@ -161,7 +192,8 @@ impl Header {
     pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
         need(bytes, 1)?;
         let reader = Reader(bytes);
-        let (version, packet_type) = (reader.u8(0) >> 4, reader.u8(0) & 0x0f);
+        let first = reader.u8(at::VERSION_AND_TYPE);
+        let (version, packet_type) = (first >> 4, first & 0x0f);
         if version != VERSION {
             return Err(WireError::Version(version));
         }
@@ -203,8 +235,8 @@ impl Header {
             Header::Data(data) => bytes[..DATA_HEADER].copy_from_slice(&data.encode()),
             Header::Control(control) => bytes[..CONTROL].copy_from_slice(&control.encode()),
             Header::Advertisement(layers) => {
-                bytes[0] = VERSION << 4 | ADVERTISEMENT;
-                bytes[2] = layers.count();
+                bytes[at::VERSION_AND_TYPE] = VERSION << 4 | ADVERTISEMENT;
+                bytes[at::LAYER] = layers.count();
                 for (slot, rate) in bytes[ADVERTISEMENT_HEADER..].chunks_exact_mut(4).zip(layers.own()) {
                     slot.copy_from_slice(&clamp(rate).to_be_bytes());
                 }
@@ -228,17 +260,17 @@ impl Data {
     /// The header's bytes.
     pub fn encode(&self) -> [u8; DATA_HEADER] {
         let mut bytes = [0; DATA_HEADER];
-        bytes[0] = VERSION << 4 | DATA;
-        bytes[1] = self.frame_type as u8;
-        bytes[2] = self.layer;
-        bytes[4..6].copy_from_slice(&self.length.to_be_bytes());
-        bytes[6..8].copy_from_slice(&self.part.to_be_bytes());
-        bytes[8..12].copy_from_slice(&self.sequence.to_be_bytes());
-        bytes[12..16].copy_from_slice(&self.timestamp.to_be_bytes());
-        bytes[16..20].copy_from_slice(&self.unit.to_be_bytes());
-        bytes[20..22].copy_from_slice(&self.parts.to_be_bytes());
-        bytes[24..28].copy_from_slice(&self.round_trip.to_be_bytes());
-        bytes[28..32].copy_from_slice(&self.timeout.to_be_bytes());
+        bytes[at::VERSION_AND_TYPE] = VERSION << 4 | DATA;
+        bytes[at::FRAME_TYPE] = self.frame_type as u8;
+        bytes[at::LAYER] = self.layer;
+        put(&mut bytes, at::LENGTH, self.length.to_be_bytes());
+        put(&mut bytes, at::PART, self.part.to_be_bytes());
+        put(&mut bytes, at::SEQUENCE, self.sequence.to_be_bytes());
+        put(&mut bytes, at::TIMESTAMP, self.timestamp.to_be_bytes());
+        put(&mut bytes, at::UNIT, self.unit.to_be_bytes());
+        put(&mut bytes, at::PARTS, self.parts.to_be_bytes());
+        put(&mut bytes, at::ROUND_TRIP, self.round_trip.to_be_bytes());
+        put(&mut bytes, at::TIMEOUT, self.timeout.to_be_bytes());
         bytes
     }
 }
@@ -247,12 +279,12 @@ impl Control {
     /// The packet's bytes.
     pub fn encode(&self) -> [u8; CONTROL] {
         let mut bytes = [0; CONTROL];
-        bytes[0] = VERSION << 4 | if self.timeout { TIMEOUT } else { REPORT };
-        bytes[2] = self.layers;
-        bytes[8..12].copy_from_slice(&self.sequence.to_be_bytes());
-        bytes[12..16].copy_from_slice(&self.timestamp.to_be_bytes());
-        bytes[16..20].copy_from_slice(&self.rate.to_be_bytes());
-        bytes[20..24].copy_from_slice(&self.lost.to_be_bytes());
+        bytes[at::VERSION_AND_TYPE] = VERSION << 4 | if self.timeout { TIMEOUT } else { REPORT };
+        bytes[at::LAYER] = self.layers;
+        put(&mut bytes, at::SEQUENCE, self.sequence.to_be_bytes());
+        put(&mut bytes, at::TIMESTAMP, self.timestamp.to_be_bytes());
+        put(&mut bytes, at::RATE, self.rate.to_be_bytes());
+        put(&mut bytes, at::LOST, self.lost.to_be_bytes());
         bytes
     }
 }
@@ -262,16 +294,16 @@ fn decode_data(bytes: &[u8]) -> Result<Data, WireError> {
     let reader = Reader(bytes);
     zero(&reader, &[3, 22, 23])?;
     let data = Data {
-        frame_type: frame_type(reader.u8(1))?,
-        layer: reader.u8(2),
-        length: reader.u16(4),
-        part: reader.u16(6),
-        sequence: reader.u32(8),
-        timestamp: reader.u32(12),
-        unit: reader.u32(16),
-        parts: reader.u16(20),
-        round_trip: reader.u32(24),
-        timeout: reader.u32(28),
+        frame_type: frame_type(reader.u8(at::FRAME_TYPE))?,
+        layer: reader.u8(at::LAYER),
+        length: reader.u16(at::LENGTH),
+        part: reader.u16(at::PART),
+        sequence: reader.u32(at::SEQUENCE),
+        timestamp: reader.u32(at::TIMESTAMP),
+        unit: reader.u32(at::UNIT),
+        parts: reader.u16(at::PARTS),
+        round_trip: reader.u32(at::ROUND_TRIP),
+        timeout: reader.u32(at::TIMEOUT),
     };
     if usize::from(data.layer) >= LayerRates::MOST {
         return Err(WireError::Layers);
@@ -286,23 +318,23 @@ fn decode_control(bytes: &[u8], timeout: bool) -> Result<Control, WireError> {
     need(bytes, CONTROL)?;
     let reader = Reader(bytes);
     zero(&reader, &[1, 3, 4, 5, 6, 7])?;
-    if usize::from(reader.u8(2)) > LayerRates::MOST {
+    if usize::from(reader.u8(at::LAYER)) > LayerRates::MOST {
         return Err(WireError::Layers);
     }
     Ok(Control {
         timeout,
-        layers: reader.u8(2),
-        sequence: reader.u32(8),
-        timestamp: reader.u32(12),
-        rate: reader.u32(16),
-        lost: reader.u32(20),
+        layers: reader.u8(at::LAYER),
+        sequence: reader.u32(at::SEQUENCE),
+        timestamp: reader.u32(at::TIMESTAMP),
+        rate: reader.u32(at::RATE),
+        lost: reader.u32(at::LOST),
     })
 }
 
 fn decode_advertisement(bytes: &[u8]) -> Result<LayerRates, WireError> {
     need(bytes, ADVERTISEMENT_HEADER)?;
     let reader = Reader(bytes);
-    let count = usize::from(reader.u8(2));
+    let count = usize::from(reader.u8(at::LAYER));
     if count == 0 || count > LayerRates::MOST {
         return Err(WireError::Layers);
     }

@@ -82,6 +82,59 @@ fn layers_are_advertised_before_the_video() {
     assert_eq!(Header::decode(&bytes), Err(WireError::Layers), "a layer that adds nothing");
 }
 
+#[test]
+fn reserved_bytes_of_every_packet_must_be_zero() {
+    let layers = LayerRates::new(&[Rate::from_bits_per_second(64_000)]).expect("a layer");
+    let packets: [(Header, &[usize]); 3] = [
+        (Header::Data(data()), &[3, 22, 23]),
+        (Header::Control(Control::default()), &[1, 3, 4, 5, 6, 7]),
+        (Header::Advertisement(layers), &[1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
+    ];
+    for (header, reserved) in packets {
+        for at in 0..header.size() {
+            let mut bytes = header.encode();
+            bytes[at] = bytes[at].wrapping_add(1);
+            let error = Header::decode(&bytes).err();
+            assert_eq!(error == Some(WireError::Reserved(at)), reserved.contains(&at), "byte {at}: {error:?}");
+        }
+    }
+}
+
+#[test]
+fn a_packet_must_be_as_long_as_its_header() {
+    let layers = LayerRates::new(&[64_000, 128_000].map(Rate::from_bits_per_second)).expect("two layers");
+    for header in [Header::Data(data()), Header::Control(Control::default()), Header::Advertisement(layers)] {
+        let (bytes, size) = (header.encode(), header.size());
+        assert_eq!(Header::decode(&bytes[..size]), Ok(header));
+        assert_eq!(Header::decode(&bytes[..size - 1]), Err(WireError::Short { have: size - 1, need: size }));
+    }
+}
+
+#[test]
+fn a_control_packet_asks_for_eight_layers_at_most_and_an_advertisement_has_one_at_least() {
+    let ask = |layers| Header::decode(&Control { layers, ..Control::default() }.encode()).map(|_| ());
+    assert_eq!([ask(8), ask(9)], [Ok(()), Err(WireError::Layers)]);
+    let layers = LayerRates::new(&[Rate::from_bits_per_second(64_000)]).expect("a layer");
+    for count in [0, 9] {
+        let mut bytes = Header::Advertisement(layers).encode();
+        bytes[2] = count;
+        assert_eq!(Header::decode(&bytes), Err(WireError::Layers));
+    }
+}
+
+#[test]
+fn numbers_on_the_wire_are_rounded_up_and_as_large_as_fits() {
+    assert_eq!([0, 1, 1_000, 1_001].map(|nanos| micros(Span::from_nanos(nanos))), [0, 1, 1, 2]);
+    assert_eq!(micros(Span::from_secs(10_000)), u32::MAX);
+    assert_eq!([5, 1 << 40].map(|bits| clamp(Rate::from_bits_per_second(bits))), [5, u32::MAX]);
+}
+
+#[test]
+fn the_sequence_number_that_the_simulator_reads_is_the_headers() {
+    assert_eq!(sequence_of(&Data { sequence: 0x0102_0304, ..data() }.encode()), 0x0102_0304);
+    assert_eq!(sequence_of(&[1, 2]), 0);
+}
+
 /// Headers of every kind, all that can be encoded.
 fn headers() -> impl Strategy<Value = Header> {
     let frame_type = prop::sample::select(vec![FrameType::None, FrameType::I, FrameType::P, FrameType::B]);

@@ -61,7 +61,22 @@ mod tests {
 
     #[test]
     fn section_6_2_the_first_report_comes_after_half_the_minimum() {
-        assert!(draws(&RtcpConfig::default(), 1_000_000, 1)[0] <= 3.75 / 1.218_28 + 1e-3);
+        let firsts = (0..2_000).map(|seed| {
+            let stream = Seed(seed).stream("rtcp");
+            ReportInterval::new(&RtcpConfig::default(), Rate::from_bits_per_second(1_000_000), stream).draw().seconds()
+        });
+        let (low, high) = (1.25 / 1.218_282, 3.75 / 1.218_281);
+        let firsts: Vec<f64> = firsts.collect();
+        assert!(firsts.iter().all(|first| (low..high).contains(first)));
+        let mean = firsts.iter().sum::<f64>() / 2_000.0;
+        assert!((mean - 2.5 / 1.218_28).abs() < 0.05, "{mean}");
+    }
+
+    #[test]
+    fn section_6_2_a_session_without_bandwidth_reports_as_one_of_a_bit_per_second() {
+        let stream = || Seed(1).stream("rtcp");
+        let of = |bits| ReportInterval::new(&RtcpConfig::default(), Rate::from_bits_per_second(bits), stream()).draw();
+        assert_eq!(of(0), of(1));
     }
 
     #[test]

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use receiver::RtcpReceiver;
 pub use sender::RtcpSender;
 
+use super::sizes::DATAGRAM_PAYLOAD;
 use super::udp::UdpConfig;
 use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_fraction, check_span};
@@ -39,7 +40,7 @@ use crate::units::{Bytes, Rate, Span};
 pub struct RtcpConfig {
     /// Header bytes added to each datagram on the wire. Default 40 B: IPv4 20, UDP 8, RTP 12.
     pub header: Bytes,
-    /// Most payload bytes in a datagram; a longer unit is cut. Default 1000 B.
+    /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B; paper 002 sends 1000.
     pub max_payload: Bytes,
     /// Bytes of a report on the wire. Default 80 B: IPv4 and UDP 28, receiver report 32, source description 20.
     pub report: Bytes,
@@ -65,7 +66,7 @@ impl Default for RtcpConfig {
     fn default() -> Self {
         RtcpConfig {
             header: Bytes::new(40),
-            max_payload: Bytes::new(1000),
+            max_payload: DATAGRAM_PAYLOAD,
             report: Bytes::new(80),
             minimum: Span::from_secs(5),
             reduced_minimum: false,

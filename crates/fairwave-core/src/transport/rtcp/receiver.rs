@@ -8,7 +8,7 @@ use crate::random::Stream;
 use crate::registry::Checked;
 use crate::transport::gaps::LossDetector;
 use crate::transport::serial::{SeenWindow, unwrap};
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::udp::UdpReceiver;
 use crate::transport::{Output, Receiver};
 use crate::units::{Instant, Span};
@@ -154,3 +154,7 @@ impl Receiver for RtcpReceiver {
         false
     }
 }
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

@@ -7,7 +7,7 @@ use crate::packet::{Body, Packet};
 use crate::random::Stream;
 use crate::registry::Checked;
 use crate::traffic::Unit;
-use crate::transport::tfrc::narrow;
+use crate::transport::sizes::narrow;
 use crate::transport::udp::UdpSender;
 use crate::transport::{Output, Sender, SenderView};
 use crate::units::{Instant, Span};
@@ -142,3 +142,7 @@ impl Sender for RtcpSender {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -132,6 +132,33 @@ fn the_round_trip_time_comes_from_sender_reports() {
 }
 
 #[test]
+fn each_key_out_of_its_range_is_refused_by_name() {
+    let config = RtcpConfig::default();
+    assert!(config.check().is_ok());
+    for (bad, key) in [
+        (RtcpConfig { max_payload: Bytes::ZERO, ..config.clone() }, "max-payload"),
+        (RtcpConfig { report: Bytes::ZERO, ..config.clone() }, "report"),
+        (RtcpConfig { report: Bytes::new(65_536), ..config.clone() }, "report"),
+        (RtcpConfig { minimum: Span::ZERO, ..config.clone() }, "minimum"),
+        (RtcpConfig { session_bandwidth: Rate::default(), ..config.clone() }, "session-bandwidth"),
+        (RtcpConfig { early_spacing: Span::ZERO, ..config.clone() }, "early-spacing"),
+        (RtcpConfig { drop_above: 1.1, ..config.clone() }, "drop-above"),
+        (RtcpConfig { add_below: -0.1, ..config.clone() }, "add-below"),
+        (RtcpConfig { start_layers: 0, ..config.clone() }, "start-layers"),
+        (RtcpConfig { start_layers: 9, ..config.clone() }, "start-layers"),
+    ] {
+        assert_eq!(bad.check().expect_err(key).key, key);
+    }
+    for good in [
+        RtcpConfig { report: Bytes::new(65_535), ..config.clone() },
+        RtcpConfig { add_below: 0.05, ..config.clone() },
+        RtcpConfig { start_layers: 8, ..config.clone() },
+    ] {
+        assert!(good.check().is_ok(), "{good:?}");
+    }
+}
+
+#[test]
 fn thresholds_out_of_order_are_refused() {
     let config = RtcpConfig { add_below: 0.2, drop_above: 0.1, ..RtcpConfig::default() };
     assert!(config.check().expect_err("out of order").to_string().contains("add-below"));

@@ -28,6 +28,7 @@ use crate::config::ConfigError;
 use crate::units::{Bytes, Span};
 
 pub use crate::transport::preset::Preset;
+use crate::transport::sizes::narrow;
 #[cfg(test)]
 use flavours::Flavour;
 pub use receiver::TcpReceiver;
@@ -172,11 +173,6 @@ impl TcpParameters {
     pub fn sends_sack(&self) -> bool {
         self.recovery == Recovery::Sack
     }
-}
-
-/// A `u16` from a size that has been checked, or the largest.
-fn narrow(size: Bytes) -> u16 {
-    u16::try_from(size.get()).unwrap_or(u16::MAX)
 }
 
 /// Segments that a receiver's window may hold at most, and does unless it is told otherwise: with segments of 1000 bytes what a

@@ -105,6 +105,28 @@ mod tests {
     }
 
     #[test]
+    fn section_4_3_halving_and_replacing_are_of_the_whole_set() {
+        let mut rates = ReceiveRates::new(at(0));
+        rates.replace(at(0), 8.0);
+        rates.update(at(50), 6.0, Span::from_millis(100));
+        rates.halve();
+        assert_eq!(rates.max(), 4.0);
+        rates.update(at(201), 1.0, Span::from_millis(100));
+        assert_eq!(rates.max(), 3.0, "the older one is out, the younger was halved, too");
+        rates.replace(at(201), 0.5);
+        assert_eq!(rates.max(), 0.5);
+    }
+
+    #[test]
+    fn section_8_2_1_a_hold_exactly_a_round_trip_before_the_report_is_outside_it() {
+        for (held, by_data) in [(50, true), (51, false), (150, false), (151, true)] {
+            let mut limited = LimitedBy::default();
+            limited.rate(at(held));
+            assert_eq!(limited.on_feedback(at(200), at(150), Span::from_millis(100)), by_data, "held at {held} ms");
+        }
+    }
+
+    #[test]
     fn section_8_2_1_an_interval_is_data_limited_when_the_rate_never_held_anything_back() {
         let mut limited = LimitedBy::default();
         let round_trip = Span::from_millis(100);

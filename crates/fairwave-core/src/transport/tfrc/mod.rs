@@ -33,6 +33,7 @@ use serde_json::Value;
 pub use receiver::TfrcReceiver;
 pub use sender::TfrcSender;
 
+use super::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::ConfigError;
 use crate::random::Stream;
@@ -57,15 +58,18 @@ pub(super) struct Details {
     pub damps: bool,
 }
 
-/// TFRC (RFC 5348). The defaults are RFC 5348's, with ns-2's sizes (1000 B of payload, 32 B of headers).
+/// TFRC (RFC 5348). The defaults are RFC 5348's, with ns-2's sizes for bulk data (1000 B of payload, 32 B of
+/// headers).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {
     /// Where parameters that are not set come from. Default rfc (RFC 5348).
     #[serde(skip_serializing_if = "is_rfc")]
     pub preset: Preset,
-    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B.
-    pub segment: Bytes,
+    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B for bulk data, as in ns-2,
+    /// and 1200 B for units, as other datagrams carry them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 32 B, as ns-2 counts them.
     pub header: Bytes,
     /// Bytes of a feedback packet on the wire. Default 40 B, as ns-2 counts them.
@@ -81,7 +85,7 @@ impl Default for TfrcConfig {
     fn default() -> Self {
         TfrcConfig {
             preset: Preset::Rfc,
-            segment: Bytes::new(1000),
+            segment: None,
             header: Bytes::new(32),
             feedback: Bytes::new(40),
             history_discounting: true,
@@ -95,8 +99,9 @@ impl Law for TfrcConfig {
 }
 
 impl Properties for TfrcConfig {
-    fn packet(&self, _bulk: bool) -> PacketSize {
-        PacketSize { payload: self.segment, header: self.header }
+    fn packet(&self, bulk: bool) -> PacketSize {
+        let default = if bulk { BULK_SEGMENT } else { DATAGRAM_PAYLOAD };
+        PacketSize { payload: self.segment.unwrap_or(default), header: self.header }
     }
 
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
@@ -147,7 +152,7 @@ impl Checked for TfrcConfig {
     /// # Errors
     /// When `segment` is zero, or a packet would exceed 65 535 B on the wire.
     fn check(&self) -> Result<(), ConfigError> {
-        check_sizes(self.segment, self.header)?;
+        check_sizes(self.segment.unwrap_or(DATAGRAM_PAYLOAD), self.header)?;
         if self.feedback.get() > u64::from(u16::MAX) {
             return Err(ConfigError::new("feedback", self.feedback, "at most 65535 B", "feedback = \"40 B\""));
         }
@@ -155,16 +160,5 @@ impl Checked for TfrcConfig {
     }
 }
 
-/// Accepts a segment of at least one byte that fits a datagram together with its headers.
-pub(super) fn check_sizes(segment: Bytes, header: Bytes) -> Result<(), ConfigError> {
-    if segment == Bytes::ZERO || (segment + header).get() > u64::from(u16::MAX) {
-        let allowed = format!("at least 1 B, and with the headers ({header}) at most 65535 B");
-        return Err(ConfigError::new("segment", segment, allowed, "segment = \"1000 B\""));
-    }
-    Ok(())
-}
-
-/// A size that `check_sizes` has accepted, as packets carry it.
-pub(super) fn narrow(size: Bytes) -> u16 {
-    u16::try_from(size.get()).unwrap_or(u16::MAX)
-}
+/// The payload of bulk data's packets, as ns-2 sends them.
+const BULK_SEGMENT: Bytes = Bytes::new(1000);

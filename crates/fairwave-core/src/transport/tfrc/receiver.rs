@@ -1,8 +1,8 @@
 //! The receiving half of TFRC: RFC 5348 §6.
 
+use super::TfrcConfig;
 use super::equation::loss_for;
 use super::history::LossHistory;
-use super::{TfrcConfig, narrow};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::registry::Checked;
@@ -10,6 +10,7 @@ use crate::transport::gaps::LossDetector;
 use crate::transport::meter::RateMeter;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
+use crate::transport::sizes::narrow;
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Instant, Rate, Span};
 

@@ -2,14 +2,15 @@
 
 use super::equation::bytes_per_second;
 use super::limits::{LimitedBy, ReceiveRates};
-use super::{Details, TfrcConfig, narrow};
+use super::{Details, TfrcConfig};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::limited::{Limit, Limited};
 use crate::transport::parts::{Part, SendQueue};
-use crate::transport::{FlowContext, Output, Sender, SenderView};
+use crate::transport::sizes::narrow;
+use crate::transport::{FlowContext, Output, Properties, Sender, SenderView};
 use crate::units::{Instant, Span};
 
 /// Longest time between packets (§4.3: t_mbi), seconds.
@@ -63,15 +64,15 @@ impl TfrcSender {
     /// When [`TfrcConfig::check`] refuses the configuration.
     pub fn new(context: FlowContext, config: &TfrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        let segment = config.segment.get() as f64;
+        let segment = config.packet(context.bulk).payload;
         Ok(TfrcSender {
             law: config.details(),
             config: config.clone(),
             context,
             running: false,
-            queue: SendQueue::new(narrow(config.segment)),
-            segment,
-            rate: segment,
+            queue: SendQueue::new(narrow(segment)),
+            segment: segment.get() as f64,
+            rate: segment.get() as f64,
             equation_rate: f64::INFINITY,
             receive_rates: ReceiveRates::new(Instant::ZERO),
             limited: LimitedBy::default(),
@@ -153,9 +154,9 @@ impl TfrcSender {
 
     fn next_part(&mut self, now: Instant) -> Option<Part> {
         if !self.context.bulk {
-            return self.queue.pop();
+            return self.queue.pop(now);
         }
-        let payload = narrow(self.config.segment);
+        let payload = narrow(self.config.packet(self.context.bulk).payload);
         let (unit, created) = (self.sequence, now);
         Some(Part { unit, part: 0, parts: 1, payload, created, layer: 0, frame_type: FrameType::None })
     }
@@ -348,6 +349,7 @@ impl Sender for TfrcSender {
             smoothed_rtt: self.round_trip.unwrap_or(f64::NAN),
             rate: 8.0 * self.rate,
             estimate: self.loss_event_rate,
+            backlog: self.queue.backlog(),
             sent: self.sent,
             timeouts: self.expirations,
             limited: Some(self.held_back),
@@ -355,3 +357,7 @@ impl Sender for TfrcSender {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -358,6 +358,16 @@ fn a_flow_that_goes_on_after_a_pause_starts_from_the_initial_rate_or_what_it_had
 }
 
 #[test]
+fn sizes_that_packets_cannot_have_are_refused() {
+    let config = TfrcConfig::default();
+    assert!(config.check().is_ok());
+    assert!(TfrcConfig { feedback: Bytes::new(65_535), ..config.clone() }.check().is_ok());
+    assert!(TfrcConfig { feedback: Bytes::new(65_536), ..config.clone() }.check().is_err());
+    assert!(TfrcConfig { segment: Some(Bytes::ZERO), ..config.clone() }.check().is_err());
+    assert!(TfrcConfig { header: Bytes::new(65_535), ..config }.check().is_err());
+}
+
+#[test]
 fn a_stopped_sender_is_silent() {
     let mut wire = bulk();
     wire.run_until(ms(2_000));

@@ -1,0 +1,235 @@
+//! When packets of the last two seconds arrived: libwebrtc `neteq/packet_arrival_history.cc`.
+//!
+//! A packet's delay is counted from the one in the window that came with the least: (arrival − its arrival) − (media time −
+//! its media time). Packets that were overtaken are remembered, but are neither the least nor the most delayed.
+
+use std::collections::VecDeque;
+
+use super::SAMPLES_PER_MS;
+
+/// How much media time is remembered, in samples.
+const WINDOW: i64 = 2000 * SAMPLES_PER_MS;
+
+/// The most packets that room is made for in advance: 2 s of 10 ms each, and one more.
+const ROOM: usize = 201;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Arrival {
+    media: i64,
+    arrived: i64,
+    length: i64,
+}
+
+impl Arrival {
+    const fn delay(&self) -> i64 {
+        self.arrived - self.media
+    }
+}
+
+/// Times in samples; delays in milliseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Arrivals {
+    /// By media time.
+    history: VecDeque<Arrival>,
+    /// Delays ascending from the least, and descending from the most.
+    least: VecDeque<Arrival>,
+    most: VecDeque<Arrival>,
+}
+
+impl Arrivals {
+    pub(super) fn new() -> Self {
+        let room = || VecDeque::with_capacity(ROOM);
+        Arrivals { history: room(), least: room(), most: room() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.history.clear();
+        self.least.clear();
+        self.most.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.history.len()
+    }
+
+    /// Remembers a packet; false if it is too old or lies within one that is remembered.
+    pub(super) fn insert(&mut self, media: i64, length: i64, now: i64) -> bool {
+        let packet = Arrival { media, arrived: now, length };
+        let place = self.history.partition_point(|before| before.media <= media);
+        if self.is_obsolete(&packet) {
+            return false;
+        }
+        if let Some(before) = place.checked_sub(1).and_then(|at| self.history.get(at))
+            && before.media + before.length >= media + length
+        {
+            return false;
+        }
+        let newest = place == self.history.len();
+        self.history.insert(place, packet);
+        if !newest {
+            return true;
+        }
+        while let Some(&oldest) = self.history.front()
+            && self.is_obsolete(&oldest)
+        {
+            for extreme in [&mut self.least, &mut self.most] {
+                if extreme.front() == Some(&oldest) {
+                    extreme.pop_front();
+                }
+            }
+            self.history.pop_front();
+        }
+        while self.least.back().is_some_and(|last| packet.delay() <= last.delay()) {
+            self.least.pop_back();
+        }
+        while self.most.back().is_some_and(|last| packet.delay() >= last.delay()) {
+            self.most.pop_back();
+        }
+        self.least.push_back(packet);
+        self.most.push_back(packet);
+        true
+    }
+
+    /// How late `media` would be if it arrived at `now`.
+    pub(super) fn delay_ms(&self, media: i64, now: i64) -> i64 {
+        let Some(least) = self.least.front() else { return 0 };
+        // Each time is cut to milliseconds before the difference is taken, as libwebrtc does.
+        let ms = |samples: i64| samples / SAMPLES_PER_MS;
+        (ms(now) - ms(least.arrived) - (ms(media) - ms(least.media))).max(0)
+    }
+
+    /// The delay of the packet that came latest.
+    pub(super) fn most_delayed_ms(&self) -> i64 {
+        self.most.front().map_or(0, |packet| self.delay_ms(packet.media, packet.arrived))
+    }
+
+    /// Whether nothing newer is remembered.
+    pub(super) fn is_newest(&self, media: i64) -> bool {
+        self.history.back().is_none_or(|newest| newest.media == media)
+    }
+
+    fn is_obsolete(&self, packet: &Arrival) -> bool {
+        self.history.back().is_some_and(|newest| packet.media + WINDOW < newest.media)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A receiver with a clock, in milliseconds, and a sender's media time that moves on with newer packets only.
+    struct Story {
+        arrivals: Arrivals,
+        now: i64,
+        media: i64,
+    }
+
+    const FRAME: i64 = 20;
+
+    impl Story {
+        fn begin() -> Self {
+            let mut story = Story { arrivals: Arrivals::new(), now: 0, media: 1 << 20 };
+            assert_eq!(story.packet(0), 0);
+            story
+        }
+
+        fn wait(&mut self, ms: i64) {
+            self.now += ms;
+        }
+
+        /// A packet so far ahead of the newest; its delay.
+        fn packet(&mut self, ahead: i64) -> i64 {
+            let media = self.media + ahead;
+            self.media = self.media.max(media);
+            assert!(self.insert(media, FRAME));
+            assert_eq!(self.arrivals.is_newest(media * SAMPLES_PER_MS), ahead >= 0);
+            self.arrivals.delay_ms(media * SAMPLES_PER_MS, self.now * SAMPLES_PER_MS)
+        }
+
+        fn insert(&mut self, media: i64, length: i64) -> bool {
+            self.arrivals.insert(media * SAMPLES_PER_MS, length * SAMPLES_PER_MS, self.now * SAMPLES_PER_MS)
+        }
+    }
+
+    #[test]
+    fn delay_counts_from_the_packet_that_came_soonest() {
+        // packet_arrival_history_unittest.cc, RelativeArrivalDelay.
+        let mut story = Story::begin();
+        story.wait(FRAME);
+        assert_eq!(story.packet(FRAME), 0);
+        story.wait(2 * FRAME);
+        assert_eq!(story.packet(FRAME), 20);
+        assert_eq!(story.packet(-3 * FRAME), 80, "overtaken");
+        story.wait(2 * FRAME);
+        assert_eq!(story.packet(FRAME), 40);
+        assert_eq!(story.packet(4 * FRAME), 0, "sooner than all before: from now on delays count from it");
+        story.wait(2 * FRAME);
+        assert_eq!(story.packet(FRAME), 20);
+        assert_eq!(story.arrivals.most_delayed_ms(), 80);
+    }
+
+    #[test]
+    fn packets_that_were_overtaken_set_no_measure() {
+        // packet_arrival_history_unittest.cc, ReorderedPackets.
+        let mut story = Story::begin();
+        assert_eq!(story.packet(-80), 80);
+        assert_eq!(story.packet(-FRAME), 20);
+        story.wait(4 * FRAME);
+        assert_eq!(story.packet(FRAME), 60);
+        assert_eq!(story.arrivals.most_delayed_ms(), 60);
+    }
+
+    #[test]
+    fn what_is_older_than_the_window_is_forgotten() {
+        // packet_arrival_history_unittest.cc, MaxHistorySize, with libwebrtc's own window of 2 s.
+        let mut story = Story::begin();
+        story.wait(2 * FRAME);
+        assert_eq!(story.packet(FRAME), 20);
+        assert_eq!(story.arrivals.most_delayed_ms(), 20);
+        story.wait(2000 + FRAME);
+        assert_eq!(story.packet(2000), 20, "the first is gone; the second, as old as the window, is not");
+        assert_eq!((story.arrivals.len(), story.arrivals.most_delayed_ms()), (2, 20));
+        story.wait(FRAME);
+        assert_eq!(story.packet(FRAME), 0, "the second, which came sooner, is gone");
+        assert_eq!((story.arrivals.len(), story.arrivals.most_delayed_ms()), (2, 0));
+    }
+
+    #[test]
+    fn too_old_twice_or_within_another_is_not_remembered() {
+        // packet_arrival_history_unittest.cc, OldPacketShouldNotBeInserted, Duplicate…, Overlapping….
+        let mut story = Story::begin();
+        let first = story.media;
+        assert!(!story.insert(first - 2001, FRAME));
+        assert!(story.insert(first - 2000, FRAME));
+        story.packet(FRAME);
+        assert!(!story.insert(first, FRAME));
+        assert!(!story.insert(first + FRAME / 2, FRAME / 2));
+        assert!(story.insert(first + FRAME / 2, FRAME), "it reaches beyond");
+    }
+
+    #[test]
+    fn nothing_known_is_no_delay_and_clearing_forgets() {
+        let mut story = Story::begin();
+        story.wait(500);
+        assert_eq!(story.packet(FRAME), 480);
+        story.arrivals.clear();
+        assert_eq!((story.arrivals.len(), story.arrivals.most_delayed_ms()), (0, 0));
+        assert_eq!(story.arrivals.delay_ms(0, 8000), 0);
+        assert!(story.arrivals.is_newest(5));
+    }
+
+    #[test]
+    fn least_and_most_are_those_of_a_plain_search() {
+        let mut story = Story::begin();
+        let mut all = vec![(story.now, story.media)];
+        for i in 1..400_i64 {
+            story.wait(10 + (i * 37) % 25);
+            story.packet(FRAME);
+            all.push((story.now, story.media));
+            all.retain(|(_, media)| media + 2000 >= story.media);
+            let delays: Vec<i64> = all.iter().map(|(now, media)| now - media).collect();
+            let (least, most) = (delays.iter().min().expect("some"), delays.iter().max().expect("some"));
+            assert_eq!(story.arrivals.most_delayed_ms(), most - least, "after {i}");
+        }
+    }
+}

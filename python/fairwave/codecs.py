@@ -1,0 +1,150 @@
+"""Speech codecs that a call can have: what each costs the network, how it sounds, and where that is known from.
+
+The facts are the simulator's own (`traffic/codec.rs` and `quality/impairment.rs`); here they are put into words, for
+`fairwave list`, `fairwave check` and the table of `docs/speech.md`, which `python -m fairwave.codecs docs/speech.md`
+renews.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DEFAULT = "g711"
+"""The codec of a call that names none."""
+
+CONCEALMENT = "appendix-i"
+"""What receivers do about gaps when a scenario does not say."""
+
+BEGIN = "<!-- codecs: begin (python -m fairwave.codecs docs/speech.md) -->"
+END = "<!-- codecs: end -->"
+
+HEADERS = 12 + 8 + 20
+"""Bytes of RTP, UDP and IPv4 headers on the wire."""
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A codec.
+
+    Attributes:
+        codec: Name in scenarios.
+        frame_ms: Length of the smallest piece of speech that can be sent, ms.
+        packet_ms: Speech in a packet when the scenario does not say, ms.
+        payload: RTP payload of such a packet, bytes.
+        rate_bps: That payload over that time, b/s.
+        look_ahead_ms: How far the coder looks ahead, ms.
+        format: RFC that defines the payload.
+        wideband: Whether it is rated by ITU-T G.107.1.
+        ie: Equipment impairment factor Ie (Ie,wb); None where ITU-T G.113 has none.
+        bpl: Packet-loss robustness factor Bpl (Bpl,wb); None likewise.
+        assumed: Whether one of the two is assumed; None likewise.
+        source: Where they come from, or from what they are assumed; None likewise.
+    """
+
+    codec: str
+    frame_ms: float
+    packet_ms: float
+    payload: int
+    rate_bps: int
+    look_ahead_ms: float
+    format: str
+    wideband: bool
+    ie: float | None
+    bpl: float | None
+    assumed: bool | None
+    source: str | None
+
+    @property
+    def remark(self) -> str:
+        """What has to be known about ratings of its calls; empty when there is nothing."""
+        if self.ie is None:
+            return f"not defined: ITU-T G.113 has no impairment factor for {self.codec}"
+        if self.assumed:
+            return f"assumed: Ie {self.ie:g}, Bpl {self.bpl:g} ({self.source})"
+        return ""
+
+    def __str__(self) -> str:
+        size = f"{self.payload} B each {self.packet_ms:g} ms ({self.format})"
+        if self.ie is None:
+            return f"{size}; {self.remark}"
+        band = "wideband, " if self.wideband else ""
+        return f"{size}; {band}{self.remark or f'Ie {self.ie:g}, Bpl {self.bpl:g} ({self.source})'}"
+
+
+@cache
+def known(concealment: str = CONCEALMENT) -> tuple[Codec, ...]:
+    """Every codec, with what its receiver does about gaps."""
+    return tuple(Codec(**one) for one in _native.codecs(concealment != "none"))
+
+
+def find(name: str, concealment: str = CONCEALMENT) -> Codec:
+    """The codec of that name.
+
+    Raises:
+        KeyError: There is none; the message lists them.
+    """
+    for one in known(concealment):
+        if one.codec == name:
+            return one
+    raise KeyError(f"no codec {name!r}; there are {', '.join(one.codec for one in known())}")
+
+
+def markdown() -> str:
+    """All codecs as a table for a page."""
+    head = "codec", "frame, ms", "packet, ms", "payload, B", "on the wire, kb/s", "RFC", "Ie", "Bpl", "from"
+    rows = [
+        (
+            f"`{one.codec}`",
+            f"{one.frame_ms:g}",
+            f"{one.packet_ms:g}",
+            str(one.payload),
+            f"{(one.payload + HEADERS) * 8 / one.packet_ms:.1f}",
+            one.format.removeprefix("RFC "),
+            "–" if one.ie is None else f"{one.ie:g}{' wb' if one.wideband else ''}",
+            "–" if one.bpl is None else f"{one.bpl:g}{' †' if one.assumed else ''}",
+            one.source or "not in G.113: MOS and R are not defined",
+        )
+        for one in known()
+    ]
+    lines = [" | ".join(head), " | ".join("---" for _ in head), *(" | ".join(row) for row in rows)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def fill(page: str) -> str:
+    """The page with the table between its markers.
+
+    Raises:
+        ValueError: The markers are not there.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no lines {BEGIN!r} and {END!r} to put the table between")
+    return f"{before}{BEGIN}\n\n{markdown()}\n\n{END}{after}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the table, or fills the page that is named."""
+    if not arguments:
+        sys.stdout.write(f"{markdown()}\n")
+        return 0
+    page = Path(arguments[0])
+    try:
+        page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"fairwave: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,87 @@
+"""What has to be said beside the ratings of calls: what is assumed, what is extrapolated, and why some are not defined.
+
+The simulator leaves it with each flow, in `quality_note` (see `docs/results.md`): parts separated by `; `, each after a
+word of its own and a colon. Here flows are put together, so that a table says each thing once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from fairwave.results import Results
+
+RATINGS = frozenset({"r_factor", "mos"})
+"""Ids of the measures that are ratings of calls."""
+
+MARK = "†"
+"""Stands beside a rating that has to be read with its remarks."""
+
+NOT_DEFINED = "not defined"
+"""Stands where a rating would."""
+
+_ORDER = (NOT_DEFINED, "assumed", "extrapolated", "wideband")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing to be said.
+
+    Attributes:
+        kind: `not defined`, `assumed`, `extrapolated` or `wideband`.
+        text: What follows the word; of several flows that differ, what the first says.
+        flows: To how many flows of all runs it applies.
+        of: How many flows there are.
+    """
+
+    kind: str
+    text: str
+    flows: int
+    of: int
+
+    def __str__(self) -> str:
+        share = "" if self.flows == self.of else f" (in {self.flows} of {self.of} calls)"
+        if self.kind == "extrapolated" and self.flows > 1:
+            return f"extrapolated beyond the E-model's ranges{share}, as for {self.text}"
+        return f"{self.kind}: {self.text}{share}"
+
+
+def remarks(results: Results, group: str | None = None) -> list[Remark]:
+    """What is to be said of a group's calls, most important first; of all flows when no group is named."""
+    flows = results.to_polars("flows")
+    if "quality_note" not in flows.columns:  # as in results of an earlier version
+        return []
+    if group is not None:
+        flows = flows.filter(pl.col("group").cast(pl.String) == group)
+    parts = flows.select(
+        pl.int_range(pl.len()).alias("flow"),
+        pl.col("quality_note").cast(pl.String).str.split("; ").alias("part"),
+    ).explode("part")
+    parts = parts.filter(pl.col("part").fill_null("") != "").with_columns(
+        pl.col("part").str.splitn(": ", 2).struct.rename_fields(["kind", "text"]).alias("said")
+    )
+    # Delays and losses differ from call to call; everything else is the same thing said again.
+    told = parts.unnest("said").group_by(
+        "kind",
+        pl.when(pl.col("kind") == "extrapolated").then(pl.lit("")).otherwise(pl.col("text")).alias("same"),
+        maintain_order=True,
+    )
+    rows = told.agg(pl.col("text").first(), pl.col("flow").n_unique().alias("flows")).iter_rows(named=True)
+    found = [Remark(row["kind"], row["text"], row["flows"], flows.height) for row in rows]
+    return sorted(found, key=lambda one: _ORDER.index(one.kind) if one.kind in _ORDER else len(_ORDER))
+
+
+def undefined(results: Results, measure: str, group: str | None = None) -> str:
+    """Why a rating is defined for no call of the group; empty for other measures, and where it is."""
+    if measure not in RATINGS:
+        return ""
+    said = remarks(results, group)
+    return "; ".join(one.text for one in said if one.kind == NOT_DEFINED and one.flows == one.of)
+
+
+def marked(results: Results, measure: str, group: str | None = None) -> str:
+    """` †` beside a rating that has remarks, else nothing."""
+    return f" {MARK}" if measure in RATINGS and remarks(results, group) else ""
