@@ -142,15 +142,15 @@ mod tests {
     #[test]
     fn a_transmission_takes_what_each_step_gives_and_waits_while_that_is_nothing() {
         for (start, size, end) in [
-            (0, 100, 800),                  // within the first step
-            (0, 125, 1000),                 // ends with it, and does not wait
-            (500, 125, 2000 + 500 / 3 + 1), // 62.5 bytes, nothing, 62.5 bytes at three times the rate: 166.7 us
-            (1200, 3, 2008),                // begins while there is nothing
-            (0, 500, 3000),                 // a whole schedule
-            (2000, 375 + 5000 + 125, 34_000),
+            (0, 100, 800_000),        // within the first step
+            (0, 125, 1_000_000),      // ends with it, and does not wait
+            (500, 125, 2_166_667),    // 62.5 bytes, nothing, 62.5 bytes at three times the rate
+            (1200, 3, 2_008_000),     // begins while there is nothing
+            (0, 500, 3_000_000),      // a whole schedule
+            (2000, 5500, 34_000_000), // 375 bytes, ten schedules, 125 bytes
         ] {
             let end_of = steps().end_of(Instant::from_nanos(start * 1000), Bytes::new(size));
-            assert!(end_of.nanos().abs_diff(end * 1000) < 500, "{size} from {start}: {end_of}");
+            assert_eq!(end_of, Instant::from_nanos(end), "{size} from {start}");
         }
     }
 
