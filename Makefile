@@ -7,7 +7,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # `cargo fmt` does not see modules that a list's macro declares.
-LISTED := $(wildcard crates/fairwave-core/src/transport/tcp/control/*.rs)
+LISTED := $(wildcard $(patsubst %,crates/fairwave-core/src/%/*.rs,link loss queue traffic transport/tcp/control) \
+	crates/fairwave-core/src/traffic/video/mod.rs)
 
 MUTATOR := target/tools/bin/cargo-mutants
 

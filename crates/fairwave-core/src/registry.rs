@@ -328,3 +328,23 @@ macro_rules! family {
     };
 }
 pub(crate) use family;
+
+/// Declares the files of a family's list, `file { Variant(Parameters), … } …`, and shows the parameters beside the list.
+macro_rules! files {
+    (() $($file:ident { $($Variant:ident($Law:ident)),+ $(,)? })+) => {
+        $(
+            mod $file;
+            pub use $file::{$($Law),+};
+        )+
+    };
+}
+pub(crate) use files;
+
+/// The laws of a family's list without their files, as [`family!`] and the family's dispatch take them:
+/// `laws! { (then! (arguments)) file { Variant(Parameters), … } … }` is `then! { (arguments) Variant(Parameters), … }`.
+macro_rules! laws {
+    (($then:ident! $arguments:tt) $($file:ident { $($Variant:ident($Law:ident)),+ $(,)? })+) => {
+        $then! { $arguments $($($Variant($Law),)+)+ }
+    };
+}
+pub(crate) use laws;

@@ -1,6 +1,7 @@
-//! The configurations of the laws (queues, losses, traffic, transports) as a scenario writes them.
+//! The configurations of the laws (link rates, queues, losses, traffic, transports, playout) as a scenario writes them.
 //!
-//! Their types live beside the laws, in `fairwave-core`, and grow there. The language adds three things to all of them:
+//! Their types live beside the laws, in `fairwave-core`, and grow there; a program may hand in more
+//! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all of them:
 //! a name alone stands for the law with its defaults (`traffic = "bulk"`), some defaults depend on the scenario (a
 //! buffer of one bandwidth-delay product, protocol details as in ns-2), and what was written stays as it was written, so
 //! that a scenario can be shown, compared and overridden. [`Written`] holds the table; it becomes the law's own
@@ -14,7 +15,7 @@ use fairwave_core::config::ConfigError;
 use fairwave_core::link::RateConfig;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
-use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::queue::{Capacity, DisciplineConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
 use fairwave_core::transport::{PacketSize, Properties, TransportConfig};
@@ -58,8 +59,8 @@ impl Law for RateConfig {
 }
 
 impl Law for LossConfig {
-    const WHAT: &'static str = "loss model";
-    const TAG: &'static str = "model";
+    const WHAT: &'static str = LossConfig::WHAT;
+    const TAG: &'static str = LossConfig::TAG;
 
     fn check(&self) -> Result<(), ConfigError> {
         LossConfig::check(self)
@@ -67,8 +68,8 @@ impl Law for LossConfig {
 }
 
 impl Law for TrafficConfig {
-    const WHAT: &'static str = "traffic";
-    const TAG: &'static str = "kind";
+    const WHAT: &'static str = TrafficConfig::WHAT;
+    const TAG: &'static str = TrafficConfig::TAG;
 
     fn check(&self) -> Result<(), ConfigError> {
         TrafficConfig::check(self)
@@ -76,8 +77,8 @@ impl Law for TrafficConfig {
 }
 
 impl Law for TransportConfig {
-    const WHAT: &'static str = "transport";
-    const TAG: &'static str = "name";
+    const WHAT: &'static str = TransportConfig::WHAT;
+    const TAG: &'static str = TransportConfig::TAG;
 
     fn check(&self) -> Result<(), ConfigError> {
         TransportConfig::check(self)
@@ -86,7 +87,7 @@ impl Law for TransportConfig {
 
 impl Law for QueueConfig {
     const WHAT: &'static str = "queue";
-    const TAG: &'static str = "discipline";
+    const TAG: &'static str = DisciplineConfig::TAG;
 
     fn complete(table: &mut Map<String, Value>) {
         table.entry(Self::TAG).or_insert_with(|| Value::from("drop-tail"));

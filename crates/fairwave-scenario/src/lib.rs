@@ -26,8 +26,8 @@
 //!
 //! The way of a scenario: text → a tree that knows places ([`Scenario::from_text`]) → the typed model ([`model`]) →
 //! checks ([`Scenario::check`]) → presets written out ([`Scenario::expand_preset`]) → the plan for a seed
-//! ([`Scenario::plan`]). The laws' own parameters (queues, losses, traffic, transports) live in `fairwave-core` and are
-//! embedded ([`law`]), so a new law needs no change here.
+//! ([`Scenario::plan`]). The laws' own parameters (link rates, queues, losses, traffic, transports) live in `fairwave-core` and
+//! are embedded ([`law`]), so a new law, built in or a program's own, needs no change here.
 //!
 //! Imports run one way. What a text is: `path`, `suggest`, `origin`, `error`, `tree`. What is written: `values`, `details`,
 //! `law`, `rate`, `direction`, `topology`, `shares`, `model`. What it comes to: `template`, `select`, `load`, `workload`,

@@ -2,25 +2,52 @@
 
 use std::path::Path;
 
+use fairwave_core::link::RateConfig;
+use fairwave_core::loss::LossConfig;
+use fairwave_core::queue::DisciplineConfig;
 use fairwave_core::random::Seed;
+use fairwave_core::registry::NameTaken;
+use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::transport::tcp::control;
+use fairwave_core::{link, loss, queue, traffic};
 use fairwave_scenario::Scenario;
-use fairwave_sim::{FlowRow, run};
+use fairwave_sim::{FlowRow, LinkRow, RunResult, run};
 
+#[path = "extend/deficit_round_robin.rs"]
+mod deficit_round_robin;
+#[path = "extend/gilbert.rs"]
+mod gilbert;
+#[path = "extend/poisson.rs"]
+mod poisson;
 #[path = "extend/scalable.rs"]
 mod scalable;
+#[path = "extend/steps.rs"]
+mod steps;
 
 const SCALABLE: &str = include_str!("extend/scalable.toml");
+const DEFICIT_ROUND_ROBIN: &str = include_str!("extend/deficit_round_robin.toml");
+const POISSON: &str = include_str!("extend/poisson.toml");
+const GILBERT: &str = include_str!("extend/gilbert.toml");
+const STEPS: &str = include_str!("extend/steps.toml");
 
 /// The program's laws, handed in before the first scenario is read.
 fn hand_in() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // Whoever follows the page within fairwave has it among the built-in ones.
-        if !TransportConfig::BUILT_IN.contains(&"tcp/scalable") {
-            control::register::<scalable::ScalableConfig>().expect("no transport has the name yet");
-        }
+        // Whoever follows the page within fairwave has a law among the built-in ones.
+        let own = |built_in: &[&str], name: &str, handed_in: &dyn Fn() -> Result<(), NameTaken>| {
+            assert!(built_in.contains(&name) || handed_in() == Ok(()), "{name} is taken");
+        };
+        own(TransportConfig::BUILT_IN, "tcp/scalable", &control::register::<scalable::ScalableConfig>);
+        own(
+            DisciplineConfig::BUILT_IN,
+            "deficit-round-robin",
+            &queue::register::<deficit_round_robin::DeficitRoundRobinConfig>,
+        );
+        own(TrafficConfig::BUILT_IN, "poisson", &traffic::register::<poisson::PoissonConfig>);
+        own(LossConfig::BUILT_IN, "gilbert", &loss::register::<gilbert::GilbertConfig>);
+        own(RateConfig::BUILT_IN, "steps", &link::register::<steps::StepsConfig>);
     });
 }
 
@@ -44,7 +71,7 @@ fn the_page_shows_every_file_word_for_word() {
         );
         shown += 1;
     }
-    assert!(shown >= 2, "{shown} files");
+    assert!(shown >= 10, "{shown} files");
 }
 
 #[test]
@@ -52,57 +79,145 @@ fn the_lines_that_the_page_names_stand_in_the_lists() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(here.join("../../docs/extend.md")).expect("the page");
     // After this line the page adds its own.
-    let (list, line) =
-        ("crates/fairwave-core/src/transport/tcp/control/mod.rs", "            real { Real(RealConfig) }\n");
-    let source = std::fs::read_to_string(here.join("../..").join(list)).expect("the list");
-    assert!(page.contains(list) && page.contains(line) && source.contains(line), "{list}");
+    for (list, line) in [
+        ("transport/tcp/control/mod.rs", "real { Real(RealConfig) }"),
+        ("queue/mod.rs", "pie { Pie(PieConfig) }"),
+        ("traffic/mod.rs", "video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }"),
+        ("loss/mod.rs", "pattern { Pattern(PatternConfig) }"),
+        ("link/mod.rs", "constant { Constant(ConstantConfig) }"),
+    ] {
+        let list = format!("crates/fairwave-core/src/{list}");
+        let source = std::fs::read_to_string(here.join("../..").join(&list)).expect("the list");
+        assert!(source.contains(&format!("            {line}\n")), "{list} has no {line}");
+        assert!(
+            page.contains(&list) && page.contains(&format!("\n             {line}\n+            ")),
+            "{list}: {line}"
+        );
+    }
 }
 
-fn only_flow(text: &str) -> FlowRow {
-    let scenario = Scenario::from_toml(text, "scalable.toml").unwrap_or_else(|error| panic!("{error}"));
-    let plan = scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"));
-    run(&plan).expect("a run").flows.remove(0)
+fn read(text: &str) -> Scenario {
+    hand_in();
+    Scenario::from_toml(text, "own.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn result(text: &str) -> RunResult {
+    let plan = read(text).plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"));
+    run(&plan).expect("a run")
+}
+
+fn bottleneck(result: &RunResult) -> &LinkRow {
+    result.links.iter().find(|link| link.link == "r1>r2").expect("the bottleneck")
 }
 
 #[test]
 fn a_scenario_runs_the_programs_own_controller() {
-    hand_in();
-    let own = only_flow(SCALABLE);
+    let own = result(SCALABLE).flows.remove(0);
     assert_eq!(own.transport, "tcp/scalable");
     // Reno needs half a window of round trips, 30 s here, to be where it was before a loss; Scalable TCP a few.
-    let sack = only_flow(&SCALABLE.replace("tcp/scalable\", gain = 0.02", "tcp/sack\""));
+    let sack = result(&SCALABLE.replace("tcp/scalable\", gain = 0.02", "tcp/sack\"")).flows.remove(0);
     assert!(own.goodput_bps > 1.2 * sack.goodput_bps, "{} beside {}", own.goodput_bps, sack.goodput_bps);
 }
 
 #[test]
-fn it_is_listed_described_and_checked_like_any_other() {
-    hand_in();
-    assert!(TransportConfig::names().contains(&"tcp/scalable".to_owned()));
-    let schema = Scenario::json_schema().to_string();
-    assert!(schema.contains("tcp/scalable") && schema.contains("legacy-window") && schema.contains("(Kelly 2003)"));
-
-    let refused = |from: &str, to: &str| {
-        Scenario::from_toml(&SCALABLE.replace(from, to), "scalable.toml").expect_err("a mistake").to_string()
-    };
-    let error = refused("gain = 0.02", "gain = 0");
-    assert!(error.contains("transport.gain") && error.contains("above 0") && error.contains("gain = 0.01"), "{error}");
-    let error = refused("gain", "gains");
-    assert!(error.contains("unknown key `gains`") && error.contains("did you mean `gain`?"), "{error}");
-    let error = refused("receiver-window", "reciever-window");
-    assert!(error.contains("did you mean `receiver-window`?"), "{error}");
-    let error = refused("tcp/scalable", "tcp/scalabel");
-    assert!(error.contains("did you mean `tcp/scalable`?"), "{error}");
-    let error = refused("tcp/scalable", "tcp/reno");
-    assert!(error.contains("left out with tcp/reno (it belongs to tcp/scalable)"), "{error}");
-    assert!(error.contains("scalable.toml:"), "{error}");
+fn a_scenario_runs_the_programs_own_discipline() {
+    let lost = |flow: &FlowRow| flow.dropped as f64 / flow.packets_sent as f64;
+    let own = result(DEFICIT_ROUND_ROBIN);
+    let [flood, call] = &own.flows[..] else { panic!("two flows") };
+    // The call asks for less than its half, so it has all of it, and the flood the rest.
+    assert!(call.dropped == 0 && lost(flood) > 0.6, "{} and {}", call.dropped, lost(flood));
+    // It waits for the packet in transmission and one turn of the flood, of at most two packets: 11.4 ms each.
+    assert!(call.delay_max_s < 0.050, "{}", call.delay_max_s);
+    let fifo = result(&DEFICIT_ROUND_ROBIN.replace("\"deficit-round-robin\", quantum = \"1 kB\"", "\"drop-tail\""));
+    assert!(lost(&fifo.flows[1]) > 0.3 && fifo.flows[1].delay_p50_s > 0.3, "{:?}", fifo.flows[1]);
 }
 
 #[test]
-fn a_scenario_that_names_it_is_written_as_it_was_read() {
+fn a_scenario_runs_the_programs_own_source() {
+    let own = result(POISSON);
+    let link = bottleneck(&own);
+    // Pollaczek–Khinchine for packets of one size: ρ / (2 (1 − ρ)) transmissions of 4 ms each.
+    let load = link.utilisation;
+    assert!((load - 0.8).abs() < 0.01, "{load}");
+    let expected = load / (2.0 * (1.0 - load)) * 0.004;
+    assert!((link.mean_wait_s / expected - 1.0).abs() < 0.08, "{} beside {expected}", link.mean_wait_s);
+}
+
+#[test]
+fn a_scenario_runs_the_programs_own_loss_model() {
+    let own = result(GILBERT);
+    let link = bottleneck(&own);
+    let lost = link.lost as f64 / link.departures as f64;
+    assert!((lost - 0.01 / 0.26).abs() < 0.005, "{lost}");
+    assert_eq!(own.flows[0].lost, link.lost);
+}
+
+#[test]
+fn a_scenario_runs_the_programs_own_link_law() {
+    let link = |text: &str| bottleneck(&result(text)).clone();
+    let own = link(STEPS);
+    // 1.25 Mb/s in the mean, and never enough for what is offered.
+    let whole = 1.25e6 * 60.0 / 8.0;
+    assert!(own.wire_departed as f64 <= whole && own.wire_departed as f64 > 0.999 * whole, "{}", own.wire_departed);
+    // Until the run stops in its slow half, a second and a half of it is sent at the fast rate.
+    let cut = link(&STEPS.replace("60 s", "12 s"));
+    let whole = (2e6 * 7.0 + 0.5e6 * 5.0) / 8.0;
+    assert!((cut.wire_departed as f64 / whole - 1.0).abs() < 0.005, "{} beside {whole}", cut.wire_departed);
+}
+
+fn refused(text: &str, from: &str, to: &str) -> String {
     hand_in();
-    let scenario = Scenario::from_toml(SCALABLE, "scalable.toml").unwrap_or_else(|error| panic!("{error}"));
-    let written = scenario.to_toml().expect("text");
-    let again = Scenario::from_toml(&written, "again.toml").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(again.to_toml().expect("text"), written);
-    assert_eq!(again.content_hash().expect("a hash"), scenario.content_hash().expect("a hash"));
+    assert!(text.contains(from), "{from}");
+    Scenario::from_toml(&text.replace(from, to), "own.toml").expect_err("a mistake").to_string()
+}
+
+#[test]
+fn laws_are_listed_and_described_like_any_other() {
+    hand_in();
+    let schema = Scenario::json_schema().to_string();
+    for (names, name, key, description) in [
+        (TransportConfig::names(), "tcp/scalable", "legacy-window", "(Kelly 2003)"),
+        (DisciplineConfig::names(), "deficit-round-robin", "quantum", "(Shreedhar & Varghese 1995)"),
+        (TrafficConfig::names(), "poisson", "payload", "(a Poisson process)"),
+        (LossConfig::names(), "gilbert", "good-to-bad", "(Gilbert 1960)"),
+        (RateConfig::names(), "steps", "each", "One rate after the other"),
+    ] {
+        assert!(names.contains(&name.to_owned()), "{name}: {names:?}");
+        assert!(schema.contains(&format!("\"const\":\"{name}\"")), "{name}");
+        assert!(schema.contains(&format!("\"{key}\":{{")) && schema.contains(description), "{name}");
+    }
+}
+
+#[test]
+fn mistakes_in_their_tables_are_told_where_they_stand_with_what_to_write() {
+    for (text, from, to, place, said) in [
+        (SCALABLE, "gain = 0.02", "gain = 0", "transport.gain", "gain = 0.01"),
+        (SCALABLE, "gain", "gains", "unknown key `gains`", "did you mean `gain`?"),
+        (SCALABLE, "receiver-window", "reciever-window", "", "did you mean `receiver-window`?"),
+        (SCALABLE, "tcp/scalable", "tcp/scalabel", "", "did you mean `tcp/scalable`?"),
+        (SCALABLE, "tcp/scalable", "tcp/reno", "", "left out with tcp/reno (it belongs to tcp/scalable)"),
+        (DEFICIT_ROUND_ROBIN, "1 kB", "0 B", "bottleneck.queue.quantum", "1 B and above"),
+        (DEFICIT_ROUND_ROBIN, "quantum", "quantm", "unknown key `quantm`", "did you mean `quantum`?"),
+        (DEFICIT_ROUND_ROBIN, "quantum = \"1 kB\"", "victim = \"front\"", "queue.victim", "drops from the flow"),
+        (POISSON, "800 kb/s", "0 kb/s", "traffic.rate", "a rate above 0"),
+        (POISSON, "poisson", "poison", "", "did you mean `poisson`?"),
+        (GILBERT, "bad-to-good = 0.25", "bad-to-good = 0", "loss.bad-to-good", "above 0, at most 1"),
+        (GILBERT, "bad-to-good", "bad-to-god", "", "did you mean `bad-to-good`?"),
+        (STEPS, "\"5 s\"", "\"0 s\"", "rate.each", "a time above 0"),
+        (STEPS, "law = \"steps\"", "law = \"step\"", "rate.law", "did you mean `steps`?"),
+    ] {
+        let error = refused(text, from, to);
+        assert!(error.contains("own.toml:") && error.contains(place) && error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_scenario_that_names_them_is_written_as_it_was_read() {
+    for text in [SCALABLE, DEFICIT_ROUND_ROBIN, POISSON, GILBERT, STEPS] {
+        let scenario = read(text);
+        let written = scenario.to_toml().expect("text");
+        let again = Scenario::from_toml(&written, "again.toml").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again.to_toml().expect("text"), written);
+        assert_eq!(again.content_hash().expect("a hash"), scenario.content_hash().expect("a hash"));
+    }
 }

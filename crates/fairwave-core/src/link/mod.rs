@@ -9,27 +9,26 @@
 //! **Assumptions.** Rates count bytes on the wire. Whoever sizes something by a link (a buffer, a discipline's parameters)
 //! takes the law's nominal rate.
 
-mod constant;
-
 use std::sync::Arc;
 
 use crate::config::ConfigError;
 use crate::loss::LossConfig;
 use crate::queue::QueueConfig;
 use crate::random::Stream;
-use crate::registry::{Checked, Law, NameTaken, Registry, family};
+use crate::registry::{Checked, Law, NameTaken, Registry, family, files, laws};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-pub use constant::ConstantConfig;
-
-/// All rate laws, in the order in which they are listed to people.
+/// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
+/// its parameters.
 macro_rules! rates {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
-            Constant(ConstantConfig),
+            constant { Constant(ConstantConfig) }
         }
     };
 }
+
+rates! { files! () }
 
 /// A rate law at work on one direction of a link.
 pub trait Transmitter: Send {
@@ -96,7 +95,7 @@ pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(RateConfig::WHAT, RateConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-rates! { family! (RateConfig, "law", "link rate", dyn AnyRateLaw, OWN) }
+rates! { laws! (family! (RateConfig, "law", "link rate", dyn AnyRateLaw, OWN)) }
 
 impl From<Rate> for RateConfig {
     /// A constant rate.
@@ -157,7 +156,7 @@ macro_rules! at_work {
     };
 }
 
-rates! { at_work! () }
+rates! { laws! (at_work! ()) }
 
 /// A link's rate.
 pub struct LinkRate(AtWork);

@@ -5,45 +5,33 @@
 //!
 //! A model is one file here and one line in [`models!`]; a program's own is handed in by [`register`].
 
-mod bernoulli;
-mod blackout;
 mod chain;
-mod handoff;
-mod lossless;
-mod markov;
-mod pattern;
-mod rounds;
 
 use std::sync::Arc;
 
 use crate::config::ConfigError;
 use crate::packet::Packet;
 use crate::random::{Seed, Stream};
-use crate::registry::{Checked, Law, NameTaken, Registry, family};
+use crate::registry::{Checked, Law, NameTaken, Registry, family, files, laws};
 use crate::units::{Instant, Span};
 
-pub use bernoulli::BernoulliConfig;
-pub use blackout::BlackoutConfig;
-pub use handoff::HandoffConfig;
-pub use lossless::LosslessConfig;
-pub use markov::MarkovConfig;
-pub use pattern::PatternConfig;
-pub use rounds::RoundsConfig;
-
-/// All loss models, in the order in which they are listed to people.
+/// All loss models, in the order in which they are listed to people: a file, and within braces the names that it gives, each
+/// with its parameters.
 macro_rules! models {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
-            None(LosslessConfig),
-            Bernoulli(BernoulliConfig),
-            Rounds(RoundsConfig),
-            Markov(MarkovConfig),
-            Handoff(HandoffConfig),
-            Blackout(BlackoutConfig),
-            Pattern(PatternConfig),
+            lossless { None(LosslessConfig) }
+            bernoulli { Bernoulli(BernoulliConfig) }
+            rounds { Rounds(RoundsConfig) }
+            markov { Markov(MarkovConfig) }
+            handoff { Handoff(HandoffConfig) }
+            blackout { Blackout(BlackoutConfig) }
+            pattern { Pattern(PatternConfig) }
         }
     };
 }
+
+models! { files! () }
 
 /// A link's loss at work.
 pub trait LossModel: Send {
@@ -102,7 +90,7 @@ pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(LossConfig::WHAT, LossConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-models! { family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN) }
+models! { laws! (family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN)) }
 
 impl Default for LossConfig {
     /// A link that loses nothing.
@@ -156,7 +144,7 @@ macro_rules! at_work {
     };
 }
 
-models! { at_work! () }
+models! { laws! (at_work! ()) }
 
 /// A link's loss.
 pub struct Loss(AtWork);

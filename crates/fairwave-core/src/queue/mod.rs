@@ -10,21 +10,12 @@
 //! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
 //! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
 
-mod ared;
-mod avq;
 mod buffer;
-mod choke;
-mod codel;
 mod config;
 mod discipline;
-mod drop_tail;
 mod flows;
 #[cfg(test)]
 mod fuzz;
-mod pie;
-mod punsi;
-mod red;
-mod rem;
 #[cfg(test)]
 mod testing;
 mod ticker;
@@ -34,18 +25,12 @@ mod voice_guard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use ared::AredConfig;
-pub use avq::{AvqConfig, AvqPreset};
+pub use avq::AvqPreset;
 pub use buffer::{Buffer, Place, Tally};
-pub use choke::ChokeConfig;
-pub use codel::CodelConfig;
 pub use config::{Capacity, QueueConfig};
 pub use discipline::{AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, Verdict, register};
-pub use drop_tail::DropTailConfig;
-pub use pie::PieConfig;
-pub use punsi::{Fellow, PunsiConfig};
-pub use red::{Mode, RedConfig, RedPreset};
-pub use rem::RemConfig;
+pub use punsi::Fellow;
+pub use red::{Mode, RedPreset};
 pub use victim::Victim;
 pub use voice_guard::VoiceGuardConfig;
 
@@ -54,29 +39,32 @@ use victim::Selector;
 use crate::config::ConfigError;
 use crate::packet::{Class, Packet};
 use crate::random::Stream;
-use crate::registry::{Registry, family};
+use crate::registry::{Registry, family, files, laws};
 use crate::units::{Instant, Rate, Span};
 
-/// All disciplines, in the order in which they are listed to people.
+/// All disciplines, in the order in which they are listed to people: a file, and within braces the names that it gives, each
+/// with its parameters.
 macro_rules! disciplines {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
-            DropTail(DropTailConfig),
-            Red(RedConfig),
-            Ared(AredConfig),
-            Avq(AvqConfig),
-            Rem(RemConfig),
-            Choke(ChokeConfig),
-            Punsi(PunsiConfig),
-            Codel(CodelConfig),
-            Pie(PieConfig),
+            drop_tail { DropTail(DropTailConfig) }
+            red { Red(RedConfig) }
+            ared { Ared(AredConfig) }
+            avq { Avq(AvqConfig) }
+            rem { Rem(RemConfig) }
+            choke { Choke(ChokeConfig) }
+            punsi { Punsi(PunsiConfig) }
+            codel { Codel(CodelConfig) }
+            pie { Pie(PieConfig) }
         }
     };
 }
 
+disciplines! { files! () }
+
 static OWN: Registry<dyn AnyDisciplineLaw> = Registry::new();
 
-disciplines! { family! (DisciplineConfig, "discipline", "queue discipline", dyn AnyDisciplineLaw, OWN) }
+disciplines! { laws! (family! (DisciplineConfig, "discipline", "queue discipline", dyn AnyDisciplineLaw, OWN)) }
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -221,7 +209,7 @@ macro_rules! at_work {
     };
 }
 
-disciplines! { at_work! () }
+disciplines! { laws! (at_work! ()) }
 
 /// A queue before a link: buffer, discipline and victim rule.
 pub struct Queue {

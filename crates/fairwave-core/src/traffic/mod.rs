@@ -5,16 +5,10 @@
 //!
 //! A source is one file here and one line in [`sources!`]; a program's own is handed in by [`register`].
 
-mod bulk;
-mod burst;
-mod cbr;
 pub mod codec;
 mod layers;
 mod on_off;
 mod period;
-mod recording;
-pub mod video;
-mod voice;
 
 use std::sync::Arc;
 
@@ -23,19 +17,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::random::Stream;
-use crate::registry::{Checked, Law, NameTaken, Registry, family};
+use crate::registry::{Checked, Law, NameTaken, Registry, family, files, laws};
 use crate::units::{Instant, Span};
 
-pub use bulk::{Activity, Bulk, BulkConfig, BulkOnOffConfig};
-pub use burst::BurstConfig;
-pub use cbr::{Cbr, CbrConfig};
+pub use bulk::{Activity, Bulk};
+pub use cbr::Cbr;
 pub use codec::Codec;
 pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
-pub use recording::{Recording, RecordingConfig};
-pub use video::{Frames, Video, VideoConfig, VideoFit, VideoTrace, VideoTraceConfig};
-pub use voice::{Reading, VoiceConfig};
+pub use recording::Recording;
+pub use video::{Frames, TracedFrame, Video, VideoFit, VideoTrace};
+pub use voice::Reading;
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,21 +61,22 @@ pub enum FrameType {
     B = 3,
 }
 
-/// All sources, in the order in which they are listed to people.
+/// All sources, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
+/// its parameters.
 macro_rules! sources {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
-            Bulk(BulkConfig),
-            BulkOnOff(BulkOnOffConfig),
-            Voice(VoiceConfig),
-            Recording(RecordingConfig),
-            Cbr(CbrConfig),
-            Burst(BurstConfig),
-            Video(VideoConfig),
-            VideoTrace(VideoTraceConfig),
+            bulk { Bulk(BulkConfig), BulkOnOff(BulkOnOffConfig) }
+            voice { Voice(VoiceConfig) }
+            recording { Recording(RecordingConfig) }
+            cbr { Cbr(CbrConfig) }
+            burst { Burst(BurstConfig) }
+            video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
         }
     };
 }
+
+sources! { files! () }
 
 /// An application at work: it makes units, or, if it is bulk ([`TrafficLaw::BULK`]), is active in intervals during which it
 /// offers as much as the transport takes.
@@ -188,7 +182,7 @@ pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-sources! { family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN) }
+sources! { laws! (family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN)) }
 
 impl Default for TrafficConfig {
     fn default() -> Self {
@@ -281,7 +275,7 @@ macro_rules! at_work {
     };
 }
 
-sources! { at_work! () }
+sources! { laws! (at_work! ()) }
 
 #[cfg(test)]
 mod tests;
