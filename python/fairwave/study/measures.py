@@ -8,6 +8,7 @@ NaN, and is left out of means, which say how many they left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +30,18 @@ TIMELINESS = "timeliness"
 
 Part = Literal["timely", "delayed"]
 
+Limits = tuple[float, float]
+"""Least and most that a measure can be, in its unit; infinite where nothing bounds it."""
+
+UNBOUNDED: Limits = (-math.inf, math.inf)
+POSITIVE: Limits = (0.0, math.inf)
+RATIO: Limits = (0.0, 1.0)
+PERCENT: Limits = (0.0, 100.0)
+MOS: Limits = (1.0, 4.5)
+"""ITU-T G.107 Annex B: the opinion scores that a rating comes to."""
+R: Limits = (0.0, 129.0)
+"""ITU-T G.107 and, for wideband calls, G.107.1."""
+
 Reduction = Callable[["Results"], pl.DataFrame]
 """From results to columns `run`, `value` and, for measures with axes of their own, those."""
 
@@ -45,6 +58,8 @@ class Measure:
         better: Which direction is good for whoever calls; None when it depends.
         axes: Columns besides `run` and `value` that `reduce` leaves, as the threshold of timeliness.
         table: The table that it reads; where the runs left none, the measure does not apply.
+        limits: Least and most that it can be: axes begin at the least, and intervals are drawn no further.
+        scale: Measures of the same scale are drawn on the same axis; `id` when empty.
     """
 
     id: str
@@ -54,6 +69,8 @@ class Measure:
     better: Literal["higher", "lower"] | None = None
     axes: tuple[str, ...] = ()
     table: str = "flows"
+    limits: Limits = UNBOUNDED
+    scale: str = ""
 
     @property
     def label(self) -> str:
@@ -103,7 +120,9 @@ def _mean(column: str, scale: float = 1.0) -> pl.Expr:
 def goodput(group: str | None = None) -> Measure:
     """Payload delivered to the group's applications over the flows' lives, in Mb/s, all flows together."""
     total = pl.col("goodput_bps").sum() / 1e6
-    return Measure("goodput", _name("goodput", group), "Mb/s", _per_flow(group, total), "higher")
+    return Measure(
+        "goodput", _name("goodput", group), "Mb/s", _per_flow(group, total), "higher", limits=POSITIVE
+    )
 
 
 def goodput_per_flow(group: str | None = None) -> Measure:
@@ -114,32 +133,33 @@ def goodput_per_flow(group: str | None = None) -> Measure:
         "kb/s",
         _per_flow(group, pl.col("goodput_bps").mean() / 1e3),
         "higher",
+        limits=POSITIVE,
     )
 
 
 def fairness(group: str | None = None) -> Measure:
     """Jain's index of the flows' goodputs, (Σx)² / (n Σx²): 1 when all have the same, 1/n when one has all."""
-    return of_group("jain", "fairness (Jain)", group, id="fairness", better="higher")
+    return of_group("jain", "fairness (Jain)", group, id="fairness", better="higher", limits=RATIO)
 
 
 def worst_case_fairness(group: str | None = None) -> Measure:
     """Smallest over largest goodput among the flows after the warm-up (paper 002)."""
-    return of_group("worst_case_fairness", "worst-case fairness", group, better="higher")
+    return of_group("worst_case_fairness", "worst-case fairness", group, better="higher", limits=RATIO)
 
 
 def short_term_fairness(group: str | None = None) -> Measure:
     """Mean of Jain's index per bin after the warm-up; needs a scenario that records bins."""
-    return of_group("short_term_fairness", "short-term fairness", group, better="higher")
+    return of_group("short_term_fairness", "short-term fairness", group, better="higher", limits=RATIO)
 
 
 def cov(group: str | None = None) -> Measure:
     """Coefficient of variation of a flow's goodput over bins after the warm-up, mean over flows; needs bins."""
-    return of_group("cov", "coefficient of variation", group, better="lower")
+    return of_group("cov", "coefficient of variation", group, better="lower", limits=POSITIVE)
 
 
 def overhead(group: str | None = None) -> Measure:
     """Share of the bytes sent (on the wire, data direction) that are not payload delivered, in %."""
-    return of_group("overhead", "overhead", group, "%", 100, better="lower")
+    return of_group("overhead", "overhead", group, "%", 100, better="lower", limits=PERCENT)
 
 
 def of_group(
@@ -151,6 +171,7 @@ def of_group(
     *,
     id: str = "",  # noqa: A002  # it is the measure's id
     better: Literal["higher", "lower"] | None = None,
+    limits: Limits = UNBOUNDED,
 ) -> Measure:
     """A column of the `groups` table, which the simulator measures over all flows of a group.
 
@@ -162,6 +183,7 @@ def of_group(
         scale: Factor.
         id: Short name; the column's when empty.
         better: Which direction is good.
+        limits: Least and most that it can be, after scaling.
 
     Raises:
         ValueError: When used: no group is named and the runs have several.
@@ -174,25 +196,29 @@ def of_group(
             raise ValueError(f"{title} is that of one flow group; name one of {known}")
         return rows.select("run", (pl.col(column) * scale).alias("value"))
 
-    return Measure(id or column, _name(title, group), unit, reduce, better, table="groups")
+    return Measure(id or column, _name(title, group), unit, reduce, better, table="groups", limits=limits)
 
 
 def loss(group: str | None = None) -> Measure:
     """Units that had not arrived by the end, in % of those that the application sent, whatever the reason."""
     share = _share(pl.col("units_lost"), pl.col("units_sent"), 100)
-    return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower")
+    return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower", limits=PERCENT)
 
 
 def packet_loss(group: str | None = None) -> Measure:
     """Data packets dropped by queues or lost by links, in % of those sent, retransmissions included."""
     share = _share(pl.col("dropped") + pl.col("lost"), pl.col("packets_sent"), 100)
-    return Measure("packet_loss", _name("packet loss", group), "%", _per_flow(group, share), "lower")
+    return Measure(
+        "packet_loss", _name("packet loss", group), "%", _per_flow(group, share), "lower", limits=PERCENT
+    )
 
 
 def retransmitted(group: str | None = None) -> Measure:
     """Data packets sent again, in % of those sent."""
     share = _share(pl.col("packets_retransmitted"), pl.col("packets_sent"), 100)
-    return Measure("retransmitted", _name("retransmitted", group), "%", _per_flow(group, share), "lower")
+    return Measure(
+        "retransmitted", _name("retransmitted", group), "%", _per_flow(group, share), "lower", limits=PERCENT
+    )
 
 
 def delay(group: str | None = None) -> Measure:
@@ -200,7 +226,7 @@ def delay(group: str | None = None) -> Measure:
     each = pl.col("delay_mean_s").fill_nan(None)
     received = pl.col("units_received").filter(each.is_not_null()).sum()
     mean = pl.when(received > 0).then((each * pl.col("units_received")).sum() / received * 1e3)
-    return Measure("delay", _name("delay", group), "ms", _per_flow(group, mean), "lower")
+    return Measure("delay", _name("delay", group), "ms", _per_flow(group, mean), "lower", limits=POSITIVE)
 
 
 def delay_p95(group: str | None = None) -> Measure:
@@ -211,13 +237,19 @@ def delay_p95(group: str | None = None) -> Measure:
         "ms",
         _per_flow(group, _mean("delay_p95_s", 1e3)),
         "lower",
+        limits=POSITIVE,
     )
 
 
 def jitter(group: str | None = None) -> Measure:
     """Interarrival jitter of RFC 3550, mean over the units received and over flows, in ms."""
     return Measure(
-        "jitter", _name("jitter (RFC 3550)", group), "ms", _per_flow(group, _mean("jitter_s", 1e3)), "lower"
+        "jitter",
+        _name("jitter (RFC 3550)", group),
+        "ms",
+        _per_flow(group, _mean("jitter_s", 1e3)),
+        "lower",
+        limits=POSITIVE,
     )
 
 
@@ -227,7 +259,12 @@ def late_for_playout(group: str | None = None) -> Measure:
     late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
     share = _share(late, received, 100)
     return Measure(
-        "late_for_playout", _name("late for playout", group), "%", _per_flow(group, share), "lower"
+        "late_for_playout",
+        _name("late for playout", group),
+        "%",
+        _per_flow(group, share),
+        "lower",
+        limits=PERCENT,
     )
 
 
@@ -239,6 +276,7 @@ def mouth_to_ear(group: str | None = None) -> Measure:
         "ms",
         _per_flow(group, _mean("mouth_to_ear_s", 1e3)),
         "lower",
+        limits=POSITIVE,
     )
 
 
@@ -254,17 +292,23 @@ def r_cost(cause: str, group: str | None = None) -> Measure:
         "",
         _per_flow(group, _mean(f"r_cost_{cause}")),
         "lower",
+        limits=POSITIVE,
+        scale="r_cost",
     )
 
 
 def r_factor(group: str | None = None) -> Measure:
     """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
-    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher")
+    return Measure(
+        "r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher", limits=R
+    )
 
 
 def mos(group: str | None = None) -> Measure:
     """Mean opinion score that the E-model estimates, 1 to 4.5, mean over the calls that have one."""
-    return Measure("mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher")
+    return Measure(
+        "mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher", limits=MOS
+    )
 
 
 def index(group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None) -> Measure:
@@ -285,6 +329,8 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
         _timeliness("timely", group, reading, threshold_s),
         "higher",
         table=TIMELINESS,
+        limits=RATIO,
+        scale="index",
     )
 
 
@@ -294,7 +340,16 @@ def delayed(
     """Units that arrived later than the threshold allows, in % of those sent. Arguments as for `index`."""
     title = _name(f"delayed ({_in_words(reading)})", group)
     reduction = _timeliness("delayed", group, reading, threshold_s)
-    return Measure(f"delayed_{reading}", title, "%", reduction, "lower", table=TIMELINESS)
+    return Measure(
+        f"delayed_{reading}",
+        title,
+        "%",
+        reduction,
+        "lower",
+        table=TIMELINESS,
+        limits=PERCENT,
+        scale="delayed",
+    )
 
 
 def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
@@ -308,6 +363,8 @@ def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> 
         "higher",
         ("threshold",),
         TIMELINESS,
+        RATIO,
+        "index",
     )
 
 
@@ -316,7 +373,15 @@ def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -
     title = _name(f"delayed ({_in_words(reading)})", group)
     reduction = _by_threshold("delayed", group, reading)
     return Measure(
-        f"delayed_by_threshold_{reading}", title, "%", reduction, "lower", ("threshold",), TIMELINESS
+        f"delayed_by_threshold_{reading}",
+        title,
+        "%",
+        reduction,
+        "lower",
+        ("threshold",),
+        TIMELINESS,
+        PERCENT,
+        "delayed",
     )
 
 
@@ -327,7 +392,7 @@ def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0)
         rows = results.to_polars("links").filter(pl.col("link").cast(pl.String) == name)
         return rows.select("run", (pl.col(column) * scale).alias("value"))
 
-    return Measure(f"{column}:{name}", title, unit, reduce, table="links")
+    return Measure(f"{column}:{name}", title, unit, reduce, table="links", limits=POSITIVE)
 
 
 def _in_words(reading: Reading) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairwave.study.measures import Measure, _mean, _name, _per_flow
+from fairwave.study.measures import PERCENT, POSITIVE, Measure, _mean, _name, _per_flow
 
 if TYPE_CHECKING:
     from fairwave.study.measures import Reduction
@@ -23,6 +23,7 @@ def decodable(group: str | None = None) -> Measure:
         "%",
         _per_flow(group, _mean("decodable_ratio", 100)),
         "higher",
+        limits=PERCENT,
     )
 
 
@@ -34,6 +35,7 @@ def decodable_layers(group: str | None = None) -> Measure:
         "",
         _per_flow(group, _mean("decodable_layers")),
         "higher",
+        limits=POSITIVE,
     )
 
 
@@ -41,14 +43,18 @@ def late(group: str | None = None) -> Measure:
     """Units of video that came after their frame was shown, or were still in the sender then, in % of those sent."""
     part, whole = (pl.col(column).filter(_VIDEO).sum() for column in ("late_units", "units_sent"))
     share = pl.when(whole > 0).then(part / whole * 100).otherwise(math.nan)
-    return Measure("late", _name("late for showing", group), "%", _per_flow(group, share), "lower")
+    return Measure(
+        "late", _name("late for showing", group), "%", _per_flow(group, share), "lower", limits=PERCENT
+    )
 
 
 def sender_wait(group: str | None = None) -> Measure:
     """The longest that a unit of video waited in its sender for the transport's rate, the worst of the flows, in ms."""
     longest = (pl.col("sender_wait_max_s").filter(_VIDEO).max() * 1e3).fill_null(math.nan)
     reduction: Reduction = _per_flow(group, longest)
-    return Measure("sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower")
+    return Measure(
+        "sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE
+    )
 
 
 def of_viewers(group: str | None = None) -> list[Measure]:
