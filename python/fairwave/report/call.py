@@ -125,6 +125,8 @@ def draw_units(
 
     One panel per alternative, time across, one-way delay up (logarithmic), units that did not arrive as ticks below.
     """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     runs = results.to_polars("runs")
     looks = style.looks(labels)
     parts = []
@@ -148,6 +150,8 @@ def draw_units(
             for made in missing["created_s"]:
                 axes.axvline(made, 0, 0.07, color=style.INK, linewidth=0.8)
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.set_title(style.title(label))
             axes.set_ylabel("s")

@@ -220,10 +220,12 @@ def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> li
             heading = heading[:1].upper() + heading[1:]
             if name == "others":
                 heading = line.measure.title
+            # Ratings and indices are seen on their whole scale; a loss of 2 % out of 100 could not be seen.
             panels.append(
                 drawing.Panel(
                     summary, axis, None, line.measure.unit, "", heading, "bar",
                     limits=line.measure.limits, scale=line.measure.scale or line.measure.id,
+                    whole=line.measure.unit != "%",
                 )
             )  # fmt: skip
             numbers.append(

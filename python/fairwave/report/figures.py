@@ -68,6 +68,7 @@ class Panel:
         log_x: Whether the horizontal axis is logarithmic.
         limits: Least and most that the measure can be: what is drawn stays within.
         scale: Panels of the same scale side by side have the same vertical axis; one of its own when empty.
+        whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
     """
 
     data: pl.DataFrame
@@ -82,6 +83,7 @@ class Panel:
     log_x: bool = False
     limits: tuple[float, float] = (-math.inf, math.inf)
     scale: str = ""
+    whole: bool = False
 
     @property
     def foot(self) -> float:
@@ -182,9 +184,11 @@ def _end(part: pl.DataFrame, end: str, limits: tuple[float, float]) -> list[floa
 def _keep_within(axes: Axes, panel: Panel) -> None:
     """Ends the vertical axis where the measure ends, with room for half a marker."""
     least, most = panel.limits
+    if panel.whole and math.isfinite(least) and math.isfinite(most):
+        axes.set_ylim(least, most)
     low, high = axes.get_ylim()
     room = 0.02 * (min(high, most) - max(low, least))
-    if high > most:
+    if high >= most:
         axes.set_ylim(top=most + room)
     if low < least:
         axes.set_ylim(bottom=least - room)
