@@ -116,10 +116,10 @@ pub struct FlowRow {
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
     /// The longest that a unit waited in the sender for the rate that the transport allows, those that still wait at the
-    /// end included; 0 for transports that hold nothing back, and for TCP, which does not tell.
+    /// end included: 0 for transports that hold nothing back, NaN for bulk data and for TCP, which does not tell.
     pub sender_wait_max_s: f64,
-    /// Payload that still waited there at the end; likewise.
-    pub sender_backlog: u64,
+    /// Payload bytes that still waited there at the end; likewise.
+    pub sender_backlog: f64,
     /// Frames of a video that were to be shown by the end.
     pub frames: u64,
     /// Share of them of which at least the base layer could be decoded; NaN for what is not video.

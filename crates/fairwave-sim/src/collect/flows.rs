@@ -65,8 +65,8 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         r_cost_loss: f64::NAN,
         r_cost_lateness: f64::NAN,
         units_skipped: 0,
-        sender_wait_max_s: view.backlog.longest_by(window.end).seconds(),
-        sender_backlog: view.backlog.payload.get(),
+        sender_wait_max_s: f64::NAN,
+        sender_backlog: f64::NAN,
         frames: 0,
         decodable_ratio: f64::NAN,
         decodable_layers: f64::NAN,
@@ -78,12 +78,16 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
     if let Some(log) = &receiving.units {
         describe_units(&mut row, log);
         rate_call(&mut row, log, plan);
+        if let Some(backlog) = view.backlog {
+            row.sender_wait_max_s = backlog.longest_by(window.end).seconds();
+            row.sender_backlog = backlog.payload.get() as f64;
+        }
         if let Some(frames) = plan.traffic.frames() {
-            let watched = watched::decodability(log, &frames, run.window.end);
+            let watched = watched::decodability(log, &frames, window.end);
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
-            row.late_units = watched::late(log, &frames, run.window.end, view.backlog.units);
+            row.late_units = watched::late(log, &frames, window.end, view.backlog.map_or(0, |backlog| backlog.units));
         }
     }
     row
