@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
@@ -46,9 +46,9 @@ impl Ends {
             let playback = (flow.playback.as_ref())
                 .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
                 .transpose()?;
-            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback);
+            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback, flow.stop, window);
             ends.sending.push(Sending::new(flow, source, sender));
-            ends.receiving.push(Receiving::new(flow, bulk, receiver, measure));
+            ends.receiving.push(Receiving::new(flow, window, receiver, measure));
         }
         Ok(ends)
     }
@@ -139,25 +139,33 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
-    fn new(flow: &FlowPlan, bulk: bool, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
+    fn new(flow: &FlowPlan, window: Window, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
+        let bulk = flow.traffic.is_bulk();
         Receiving {
             scheduled: Instant::NEVER,
             ahead_of_time: false,
             logged: !bulk,
             measure,
-            units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
+            units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds, flow.start.max(window.warmup)))),
             judge: receiver.judges_losses().then(Box::default),
             receiver,
         }
     }
 
-    /// A packet is gone, by congestion or at random.
+    /// A packet is gone at `now`, by congestion or at random.
     #[inline]
-    pub fn lose(&mut self, packet: &Packet, congestion: bool) {
+    pub fn lose(&mut self, packet: &Packet, congestion: bool, now: Instant, window: Window) {
         if congestion {
-            self.measure.dropped(packet.feedback);
+            self.measure.dropped(packet.feedback, now, window);
         } else {
-            self.measure.lost(packet.feedback);
+            self.measure.lost(packet.feedback, now, window);
+        }
+        if self.logged
+            && let Body::Datagram { unit, .. } | Body::TfrcData { unit, .. } = packet.body
+            && let Some(units) = &mut self.units
+        {
+            // Neither of these transports sends anything again.
+            units.lost(unit);
         }
         if let Some(judge) = &mut self.judge {
             judge.lost(packet, congestion);

@@ -8,6 +8,7 @@ use fairwave_scenario::plan::Plan;
 
 use crate::books::{Books, UnderWay};
 use crate::calendar::EventQueue;
+use crate::before::Before;
 use crate::collect::{self, Recorded, Sample};
 use crate::ends::{Ends, Receiving, Sending};
 use crate::entry::{END, Transit};
@@ -33,6 +34,8 @@ struct Simulation<'p> {
     answer: Output,
     /// Of each flow, packets whose next happening lies beyond the end.
     under_way: Vec<UnderWay>,
+    /// Of each flow, what its ends had counted when the window began; nothing without a warm-up.
+    before: Vec<Before>,
     events_handled: u64,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
@@ -69,6 +72,7 @@ impl<'p> Simulation<'p> {
             out: Output::default(),
             answer: Output::default(),
             under_way: vec![UnderWay::default(); plan.flows.len()],
+            before: Vec::new(),
             events_handled: 0,
             looks_ahead,
         };
@@ -91,6 +95,7 @@ impl<'p> Simulation<'p> {
             sending: &self.sending,
             receiving: &self.receiving,
             samples: &self.samples,
+            before: &self.before,
             events: self.events_handled,
         };
         let result = collect::collect(&recorded);
@@ -104,12 +109,33 @@ impl<'p> Simulation<'p> {
     }
 
     fn run_until_end(&mut self) -> Result<(), RunError> {
-        let mut now = Instant::ZERO;
+        if self.window.warmup > Instant::ZERO {
+            let last = Instant::from_nanos(self.window.warmup.nanos() - 1);
+            self.run_until(Instant::ZERO, last)?;
+            self.begin_window();
+        }
+        self.run_until(self.window.warmup, self.window.end)?;
+        self.network.account_for_queues(self.window);
+        self.read_to_the_end();
+        Ok(())
+    }
+
+    /// The warm-up is over.
+    fn begin_window(&mut self) {
+        let warmup = self.window.warmup;
+        let ends = self.sending.iter().zip(&self.receiving);
+        self.before = ends.map(|(sending, receiving)| Before::of(sending, receiving, warmup)).collect();
+        self.network.begin_window(warmup, self.window);
+    }
+
+    /// Handles what happens from `from` until `until`, both moments included.
+    fn run_until(&mut self, from: Instant, until: Instant) -> Result<(), RunError> {
+        let mut now = from;
         loop {
             if self.looks_ahead && self.events.new_day() {
                 look_ahead::fetch(&self.events, &self.network, &self.sending, &self.receiving);
             }
-            let Some((event, place)) = self.events.pop_until(self.window.end) else { break };
+            let Some((event, place)) = self.events.pop_until(until) else { break };
             if event.at < now {
                 return Err(RunError::Invariant {
                     law: "time never runs back",
@@ -130,8 +156,6 @@ impl<'p> Simulation<'p> {
                 Kind::Sample => self.sample(now),
             }
         }
-        self.network.account_for_queues(self.window);
-        self.read_to_the_end();
         Ok(())
     }
 
@@ -170,13 +194,13 @@ impl<'p> Simulation<'p> {
                 };
                 match fifo.arrive(at, packet.wire, here.free) {
                     Ok(start) => {
-                        here.measure.max_queue = here.measure.max_queue.max(fifo.len() as u32);
+                        here.measure.waiting(fifo.len() as u32, at, self.window);
                         here.measure.held(1, at, start, self.window);
                         start
                     }
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
-                        self.receiving[packet.flow.0 as usize].lose(packet, true);
+                        self.receiving[packet.flow.0 as usize].lose(packet, true, at, self.window);
                         return;
                     }
                 }
@@ -229,11 +253,12 @@ impl<'p> Simulation<'p> {
             return;
         }
         let here = &mut self.network.links[link];
-        here.measure.lost += 1;
+        let departure = here.free;
+        here.measure.lost(departure, self.window);
         if let Service::Managed(managed) = &mut here.service {
             managed.classes.lost(packet);
         }
-        self.receiving[flow].lose(packet, false);
+        self.receiving[flow].lose(packet, false, departure, self.window);
     }
 
     /// Nothing more happens within the run to the packet that a link transmitted last.
@@ -281,11 +306,11 @@ impl<'p> Simulation<'p> {
         let free = here.free;
         let Service::Managed(managed) = &mut here.service else { return };
         let begun = if free <= now { managed.queue.depart(now, &mut managed.drops) } else { None };
-        here.measure.max_queue = here.measure.max_queue.max(managed.queue.packets());
+        here.measure.waiting(managed.queue.packets(), now, self.window);
         for (packet, reason) in managed.drops.drain(..) {
             here.measure.dropped(now, reason, self.window);
             managed.classes.dropped(&packet, reason);
-            self.receiving[packet.flow.0 as usize].lose(&packet, true);
+            self.receiving[packet.flow.0 as usize].lose(&packet, true, now, self.window);
         }
         if let Some(packet) = &begun {
             managed.classes.served(packet, managed.queue.waited_since(), now);
@@ -451,7 +476,7 @@ impl<'p> Simulation<'p> {
     /// Applications that play back make the reads that are due since the last arrival.
     fn read_to_the_end(&mut self) {
         for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
-            if let Some(playback) = &mut receiving.measure.playback {
+            if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut()) {
                 playback.read_until(flow.stop.min(self.window.end));
             }
         }

@@ -6,7 +6,7 @@ use fairwave_core::units::Instant;
 
 use crate::unit_log::{Logged, UnitLog};
 
-/// Over the frames that were to be shown by `end`. A layer counts when all of it arrived before its frame was shown, and so
+/// Over the frames made in the log's window that were to be shown by `end`. A layer counts when all of it arrived before its frame was shown, and so
 /// did the layers below it.
 pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Decodability {
     let in_time = |unit: &Logged| {
@@ -22,5 +22,6 @@ pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Deco
         .collect();
     let shown =
         by_frame().take_while(|units| units.iter().all(|unit| unit.created + frames.playout_delay <= end)).count();
-    Decodability::of(decodable_layers(&received).get(..shown).unwrap_or(&[]))
+    let early = by_frame().take_while(|units| units.iter().any(|unit| unit.created < log.from)).count();
+    Decodability::of(decodable_layers(&received).get(early..shown).unwrap_or(&[]))
 }
