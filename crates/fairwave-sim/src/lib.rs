@@ -17,6 +17,7 @@ mod ends;
 mod entry;
 mod error;
 mod event;
+mod hosts;
 mod judged;
 mod link;
 mod look_ahead;

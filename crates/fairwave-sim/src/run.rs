@@ -1,19 +1,19 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
 use fairwave_core::packet::Packet;
-use fairwave_core::traffic::TrafficSource;
 use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use crate::before::Before;
 use crate::books::{Books, UnderWay};
 use crate::calendar::EventQueue;
-use crate::before::Before;
 use crate::collect::{self, Recorded, Sample};
 use crate::ends::{Ends, Receiving, Sending};
-use crate::entry::{END, Transit};
+use crate::entry::{BEFORE_ROUTE, END, Transit};
 use crate::error::RunError;
 use crate::event::{Event, Kind};
+use crate::hosts::Hosts;
 use crate::link::Service;
 use crate::look_ahead;
 use crate::measure::Window;
@@ -37,6 +37,8 @@ struct Simulation<'p> {
     /// Of each flow, what its ends had counted when the window began; nothing without a warm-up.
     before: Vec<Before>,
     events_handled: u64,
+    /// Where packets do not leave their hosts at once.
+    hosts: Option<Hosts>,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
 }
@@ -54,7 +56,9 @@ impl<'p> Simulation<'p> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let network = Network::new(plan, window)?;
-        let Ends { sending, mut receiving } = Ends::of_flows(plan, window)?;
+        let hosts = Hosts::new(plan);
+        let Ends { sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref())?;
+        let hosts = hosts.filter(Hosts::are_late);
         let reactive: Vec<bool> = receiving.iter().map(|end| end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
         for (receiving, ahead) in receiving.iter_mut().zip(ahead) {
@@ -73,6 +77,7 @@ impl<'p> Simulation<'p> {
             answer: Output::default(),
             under_way: vec![UnderWay::default(); plan.flows.len()],
             before: Vec::new(),
+            hosts,
             events_handled: 0,
             looks_ahead,
         };
@@ -176,7 +181,7 @@ impl<'p> Simulation<'p> {
                 self.receive(flow, packet, now);
                 self.arm_receiver(flow, now);
             }
-            next => self.forward(next as usize, packet, hop + 1, now),
+            next => self.forward(next as usize, packet, hop.wrapping_add(1), now),
         }
     }
 
@@ -337,6 +342,10 @@ impl<'p> Simulation<'p> {
         if self.out.packets.is_empty() {
             return;
         }
+        if self.hosts.is_some() {
+            self.send_later(flow, now);
+            return;
+        }
         let mut packets = std::mem::take(&mut self.out.packets);
         let first = self.network.route(flow, false, 0);
         for packet in &packets {
@@ -349,6 +358,22 @@ impl<'p> Simulation<'p> {
         }
         packets.clear();
         self.out.packets = packets;
+    }
+
+    /// The same where the host takes a moment. What it still has at the end has not been sent.
+    #[inline(never)]
+    fn send_later(&mut self, flow: usize, now: Instant) {
+        let (Some(hosts), Some(first)) = (&mut self.hosts, self.network.route(flow, false, 0)) else { return };
+        let sending = &mut self.sending[flow];
+        let mut leaves = hosts.leave(flow, now);
+        for packet in self.out.packets.drain(..) {
+            let at = leaves();
+            if at <= self.window.end {
+                sending.packets_sent += 1;
+                sending.wire_sent += u64::from(packet.wire);
+                self.events.push_arrival(Event::new(at, Kind::Arrival, first), &packet, first as u32, BEFORE_ROUTE);
+            }
+        }
     }
 
     /// A data packet has reached its receiver.
@@ -413,7 +438,7 @@ impl<'p> Simulation<'p> {
                 {
                     units.skipped();
                 }
-                sending.next_unit = sending.source.next_unit();
+                sending.make_next_unit();
             }
             if now >= activity.until {
                 sending.active = false;
@@ -476,7 +501,8 @@ impl<'p> Simulation<'p> {
     /// Applications that play back make the reads that are due since the last arrival.
     fn read_to_the_end(&mut self) {
         for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
-            if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut()) {
+            if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut())
+            {
                 playback.read_until(flow.stop.min(self.window.end));
             }
         }

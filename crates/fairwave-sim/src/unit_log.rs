@@ -32,12 +32,7 @@ pub(crate) struct UnitLog {
 impl UnitLog {
     /// An empty log, measuring units made at `from` or later, and their timeliness against these thresholds.
     pub fn new(thresholds: &[Span], from: Instant) -> Self {
-        UnitLog {
-            units: Vec::new(),
-            timeliness: Timeliness::new(thresholds),
-            jitter: InterarrivalJitter::new(),
-            from,
-        }
+        UnitLog { units: Vec::new(), timeliness: Timeliness::new(thresholds), jitter: InterarrivalJitter::new(), from }
     }
 
     /// The application made a unit. Units are numbered from 0 without gaps.

@@ -52,8 +52,7 @@ impl Recorded<'_> {
     /// A flow's goodput in the whole bins between two times; empty without bins.
     pub fn bins(&self, flow: usize, from: Instant, to: Instant) -> Vec<Rate> {
         let bin = self.plan.record.bin;
-        let payload: Vec<Bytes> =
-            self.payload_in_bin(flow).iter().map(|&bytes| Bytes::new(bytes)).collect();
+        let payload: Vec<Bytes> = self.payload_in_bin(flow).iter().map(|&bytes| Bytes::new(bytes)).collect();
         smoothness::rates(&payload, bin, bin, from.since(Instant::ZERO), to.since(Instant::ZERO))
     }
 }

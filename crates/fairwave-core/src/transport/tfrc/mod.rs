@@ -128,9 +128,14 @@ impl TfrcConfig {
                 increase: f64::INFINITY,
                 damps: false,
             },
-            Preset::Ns2 => {
-                Details { memory: 0.95, later_arrivals: 1, least_discount: 0.5, patience: 2.0, increase: 1.0, damps: true }
-            }
+            Preset::Ns2 => Details {
+                memory: 0.95,
+                later_arrivals: 1,
+                least_discount: 0.5,
+                patience: 2.0,
+                increase: 1.0,
+                damps: true,
+            },
         };
         Details { damps: self.oscillation_damping.unwrap_or(law.damps), ..law }
     }
