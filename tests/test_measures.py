@@ -69,3 +69,17 @@ def test_fairness_of_several_groups_at_once_is_refused():
 def test_an_unknown_measure_is_told_which_there_are():
     with pytest.raises(KeyError, match="no measure 'godput'; there are goodput"):
         measures.find("godput")
+
+
+def test_the_worst_flow_is_told_where_there_are_several(results):
+    assert measures.worst_goodput("voice").over(results).samples(transport="udp") == pytest.approx(
+        [(10_000 + seed) / 1e3 for seed in (1, 2, 3)]
+    )
+    assert measures.worst_loss("voice").over(results).samples(transport="udp") == pytest.approx([10, 10, 10])
+    assert measures.worst_mos("voice").over(results).samples(transport="udp") == pytest.approx([4.0] * 3)
+
+
+def test_a_single_flow_has_no_worst(results):
+    alone = made_up(flows=1)
+    for measure in (measures.worst_goodput, measures.worst_loss, measures.worst_mos):
+        assert math.isnan(measure("voice").over(alone).interval(transport="udp").mean)

@@ -50,6 +50,8 @@ pub struct FlowRow {
     pub start_s: f64,
     /// When it ended: its stop, or the end of the run.
     pub stop_s: f64,
+    /// How long it was on in the window.
+    pub measured_s: f64,
     /// Units that the application made and sent, and of which it is known what became: those received and those lost.
     pub units_sent: u64,
     /// Units complete at the receiver.

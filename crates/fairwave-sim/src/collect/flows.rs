@@ -32,6 +32,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         transport: plan.transport.label(),
         start_s: start.seconds(),
         stop_s: stop.seconds(),
+        measured_s: until.since(from).seconds(),
         units_sent: 0,
         units_received: 0,
         units_lost: 0,
