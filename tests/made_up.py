@@ -41,7 +41,10 @@ def made_up(transports=("udp", "tcp/vegas"), seeds=(1, 2, 3), flows=2, shift=1.0
                     ]  # fmt: skip
             x = np.array(goodputs)
             groups.append(
-                {"run": run, "group": "voice", "jain": float(x.sum() ** 2 / (len(x) * (x**2).sum()))}
+                {
+                    "run": run, "group": "voice", "flows": flows, "goodput_bps": float(x.sum()),
+                    "jain": float(x.sum() ** 2 / (len(x) * (x**2).sum())),
+                }  # fmt: skip
             )
             run += 1
     tables = {"runs": runs, "flows": rows, "groups": groups, "timeliness": timeliness}
