@@ -109,3 +109,17 @@ def test_the_rating_is_the_tables_number(results):
     flows = results.to_polars("flows").filter(pl.col("transport").cast(pl.String) == "udp")
     r = measures.r_factor("voice").over(results).samples(transport="udp")
     assert r == pytest.approx([flows["r_factor"].mean()] * 3)
+
+
+def test_the_worst_flow_is_told_where_there_are_several(results):
+    assert measures.worst_goodput("voice").over(results).samples(transport="udp") == pytest.approx(
+        [(10_000 + seed) / 1e3 for seed in (1, 2, 3)]
+    )
+    assert measures.worst_loss("voice").over(results).samples(transport="udp") == pytest.approx([10, 10, 10])
+    assert measures.worst_mos("voice").over(results).samples(transport="udp") == pytest.approx([4.0] * 3)
+
+
+def test_a_single_flow_has_no_worst(results):
+    alone = made_up(flows=1)
+    for measure in (measures.worst_goodput, measures.worst_loss, measures.worst_mos):
+        assert math.isnan(measure("voice").over(alone).interval(transport="udp").mean)

@@ -26,6 +26,22 @@ pub struct Rate(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(u64);
 
+/// How far the frequency of a clock may be off, in parts per billion.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Skew(u64);
+
+impl Skew {
+    /// So many parts per million.
+    pub const fn from_ppm(ppm: u32) -> Self {
+        Skew(ppm as u64 * 1000)
+    }
+
+    /// Parts per billion.
+    pub const fn ppb(self) -> u64 {
+        self.0
+    }
+}
+
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl Instant {
@@ -337,6 +353,12 @@ impl Quantity for Bytes {
     ];
 }
 
+impl Quantity for Skew {
+    const NAME: &'static str = "clock skew";
+    const EXAMPLE: &'static str = "`50 ppm`";
+    const UNITS: &'static [(&'static str, f64)] = &[("ppb", 1.0), ("ppm", 1e3)];
+}
+
 /// A plain decimal number times a unit's worth, to the nearest whole: exact also where floating point is not. None for
 /// what is written otherwise, or is too large.
 fn exactly(number: &str, worth: u64) -> Option<u64> {
@@ -386,6 +408,12 @@ impl fmt::Display for Rate {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_scaled(f, self.0, &[("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+    }
+}
+
+impl fmt::Display for Skew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, &[("ppm", 1_000)])
     }
 }
 
@@ -439,6 +467,7 @@ macro_rules! textual {
 textual!(Span);
 textual!(Rate);
 textual!(Bytes);
+textual!(Skew);
 
 #[cfg(test)]
 mod tests {

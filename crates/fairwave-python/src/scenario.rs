@@ -148,6 +148,10 @@ fn describe(plan: &Plan) -> Value {
         "seed": plan.seed.0,
         "duration_s": plan.duration.seconds(),
         "warmup_s": plan.warmup.seconds(),
+        "hosts": {
+            "clock_skew_ppm": plan.hosts.clock_skew.ppb() as f64 / 1e3,
+            "send_jitter_s": plan.hosts.send_jitter.seconds(),
+        },
         "nodes": plan.nodes,
         "links": plan.links.iter().map(link).collect::<Vec<_>>(),
         "flows": plan.flows.iter().map(flow).collect::<Vec<_>>(),

@@ -69,6 +69,9 @@ impl Scenario {
                     .help(format!("write for example `warmup = \"{}\"`", self.duration / 10)),
             );
         }
+        if let Some(hosts) = self.hosts {
+            hosts.check(problems);
+        }
         if i64::try_from(self.seed).is_err() {
             problems.push(
                 Problem::new(root.key("seed"), format!("`seed` {} is too large", self.seed))

@@ -91,6 +91,7 @@ impl Scenario {
             seed,
             duration: self.duration,
             warmup: self.warmup,
+            hosts: self.hosts(),
             nodes,
             links,
             groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),

@@ -18,6 +18,10 @@ impl Plan {
             "seed": self.seed.0,
             "duration_ns": self.duration.nanos(),
             "warmup_ns": self.warmup.nanos(),
+            "hosts": {
+                "clock_skew_ppb": self.hosts.clock_skew.ppb(),
+                "send_jitter_ns": self.hosts.send_jitter.nanos(),
+            },
             "nodes": self.nodes,
             "groups": self.groups,
             "links": self.links.iter().map(link).collect::<Result<Vec<_>, _>>()?,

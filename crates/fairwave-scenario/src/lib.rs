@@ -42,6 +42,7 @@ mod error;
 mod expand;
 mod export;
 mod flows;
+mod hosts;
 pub mod law;
 mod load;
 pub mod model;

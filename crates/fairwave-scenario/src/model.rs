@@ -20,8 +20,10 @@ pub use crate::details::Details;
 use crate::direction::table_with_direction;
 pub use crate::direction::{Direction, LinkSpec};
 use crate::error::{Problem, ScenarioError};
+pub use crate::hosts::Hosts;
 use crate::law::Written;
 use crate::origin::Origin;
+use crate::plan::HostsPlan;
 pub use crate::rate::WrittenRate;
 use crate::shares::Load;
 use crate::topology::Topology;
@@ -38,12 +40,15 @@ pub struct Scenario {
     pub description: String,
     /// Simulated time.
     pub duration: Span,
-    /// Steady-state measures leave out what happens before; shorter than the duration.
+    /// Measures leave out what happens before; shorter than the duration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warmup: Span,
-    /// Whose protocol details are the defaults.
+    /// Whose protocol details are the defaults, and whether hosts are in step.
     #[serde(default, skip_serializing_if = "is_default")]
     pub preset: Details,
+    /// How far hosts are from being in step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
     /// The seed that is used when none is asked for.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub seed: u64,
@@ -208,6 +213,7 @@ impl Scenario {
             duration,
             warmup: Span::ZERO,
             preset: Details::default(),
+            hosts: None,
             seed: 1,
             topology: None,
             links: Vec::new(),
@@ -220,6 +226,11 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// How far hosts are from being in step, by this scenario and its preset.
+    pub(crate) fn hosts(&self) -> HostsPlan {
+        self.hosts.unwrap_or_default().resolved(self.preset)
+    }
+
     /// How many flows the group has.
     pub(crate) fn count_of(&self, flow: &Flow) -> u64 {
         let of_path = || {

@@ -14,7 +14,7 @@ use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::{Instant, Skew, Span};
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
@@ -25,8 +25,10 @@ pub struct Plan {
     pub seed: Seed,
     /// Simulated time.
     pub duration: Span,
-    /// Steady-state measures leave out what happens before.
+    /// Measures leave out what happens before.
     pub warmup: Span,
+    /// How far hosts that send are from being in step.
+    pub hosts: HostsPlan,
     /// Names of the nodes; links refer to them by index.
     pub nodes: Vec<String>,
     /// Link directions. A duplex link is two of them.
@@ -53,6 +55,16 @@ impl Plan {
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
         crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?))).collect()
     }
+}
+
+/// How far hosts that send are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its skew,
+/// then its jitter, packet by packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HostsPlan {
+    /// The clock of a host's applications is off by no more than this, in either direction.
+    pub clock_skew: Skew,
+    /// Packets leave no later than this after they are made.
+    pub send_jitter: Span,
 }
 
 /// One direction of a link.

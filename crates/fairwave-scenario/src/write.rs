@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
+use crate::hosts::Hosts;
 use crate::law::Written;
 use crate::model::Scenario;
+use crate::plan::HostsPlan;
 
 impl Scenario {
     /// As JSON, in canonical form: keys in alphabetical order, defaults left out, laws as they were written.
@@ -57,6 +59,10 @@ impl Scenario {
 
     fn spelled_out(&self) -> Scenario {
         let (mut whole, details) = (self.clone(), self.preset);
+        let hosts = self.hosts();
+        // Hosts that are in step say nothing.
+        whole.hosts = (hosts != HostsPlan::default())
+            .then_some(Hosts { clock_skew: Some(hosts.clock_skew), send_jitter: Some(hosts.send_jitter) });
         for link in &mut whole.links {
             // A link that leaves its queue out has the default one, as well as one that writes it.
             let (queue, loss) = (link.spec.there.queue(), link.spec.there.loss());
@@ -104,8 +110,20 @@ fn sorted(value: Value) -> Value {
 }
 
 /// Keys of the frame in the order in which people read them.
-const KEYS: [&str; 11] =
-    ["name", "description", "duration", "warmup", "preset", "seed", "topology", "link", "load", "flow", "record"];
+const KEYS: [&str; 12] = [
+    "name",
+    "description",
+    "duration",
+    "warmup",
+    "preset",
+    "seed",
+    "hosts",
+    "topology",
+    "link",
+    "load",
+    "flow",
+    "record",
+];
 
 /// Keys within tables in the order in which people read them; others follow in alphabetical order.
 const INNER_KEYS: [&str; 14] = [

@@ -400,3 +400,14 @@ fn a_victim_for_a_discipline_that_chooses_is_refused_with_the_reason() {
         &["`victim` is \"front\"", "left out: CHOKe drops the arrival, and the packet that it matches"],
     );
 }
+
+#[test]
+fn clocks_and_hosts_that_no_machine_has_are_refused() {
+    let with = |key: &str| complaint_about("warmup = \"5 s\"", &format!("warmup = \"5 s\"\nhosts = {{ {key} }}"));
+    let said = with("clock-skew = \"2_000_000 ppm\"");
+    assert_says(&said, "4:24", &["`clock-skew` is 2000000 ppm", "0 ppm to 10000 ppm", "clock-skew = \"50 ppm\""]);
+    let said = with("send-jitter = \"1 min\"");
+    assert_says(&said, "4:25", &["`send-jitter` is 60 s", "0 s to 1 s", "send-jitter = \"1 ms\""]);
+    assert_says(&with("clock-skew = \"50\""), "4:24", &["`50` is not a clock skew: the unit is missing", "ppb, ppm"]);
+    assert_says(&with("clock-skw = \"50 ppm\""), "4:11", &["unknown key `clock-skw`", "did you mean `clock-skew`?"]);
+}

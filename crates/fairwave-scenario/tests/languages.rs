@@ -132,9 +132,14 @@ fn the_hash_tells_scenarios_apart_and_does_not_see_how_they_are_written() {
     assert_eq!(own, hash(&TEXT.replace("traffic = \"voice\"", "traffic = { kind = \"voice\", codec = \"g711\" }")));
     assert_eq!(own, hash(&TEXT.replace("delay = \"1 ms\"", "delay = \"1 ms\"\nqueue = \"drop-tail\"")));
     assert_ne!(own, hash(&TEXT.replace("64 kb/s", "65 kb/s")));
+    let hosts =
+        |text: &str, written: &str| hash(&text.replace("[topology]", &format!("hosts = {written}\n[topology]")));
+    assert_eq!(own, hosts(TEXT, "{ clock-skew = \"0.05e3 ppm\", send-jitter = \"1000 us\" }"));
+    assert_ne!(own, hosts(TEXT, "{ send-jitter = \"0 s\" }"));
     // ns-2's UDP has no header, so a header that is written must count.
     let ns2 = TEXT.replace("[topology]", "preset = \"ns2\"\n[topology]");
     assert_ne!(hash(&ns2), hash(&ns2.replacen("\"udp\"", "{ name = \"udp\", header = \"40 B\" }", 1)));
+    assert_eq!(hash(&ns2), hosts(&ns2, "{ clock-skew = \"0 ppm\" }"));
     assert_eq!(hash(&ns2), hash(&ns2.replacen("\"udp\"", "{ name = \"udp\", header = \"0 B\" }", 1)));
 }
 
@@ -161,6 +166,20 @@ fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
 }
 
 #[test]
+fn hosts_are_out_of_step_by_default_as_the_rfcs_have_them_and_in_step_as_ns2_has_them() {
+    let hosts = |text: &str| {
+        let plan = Scenario::from_toml(text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
+        (plan.hosts.clock_skew.to_string(), plan.hosts.send_jitter.to_string())
+    };
+    let of = |skew: &str, jitter: &str| (skew.to_owned(), jitter.to_owned());
+    let with = |lines: &str| hosts(&TEXT.replace("[topology]", &format!("{lines}\n[topology]")));
+    assert_eq!(hosts(TEXT), of("50 ppm", "1 ms"));
+    assert_eq!(with("preset = \"ns2\""), of("0 ppm", "0 s"));
+    assert_eq!(with("hosts = { clock-skew = \"20 ppm\" }"), of("20 ppm", "1 ms"));
+    assert_eq!(with("preset = \"ns2\"\nhosts = { send-jitter = \"200 us\" }"), of("0 ppm", "200 us"));
+}
+
+#[test]
 fn the_schema_describes_every_key_of_the_language() {
     let schema = Scenario::json_schema();
     let properties = |value: &Value| -> Vec<String> {
@@ -168,8 +187,20 @@ fn the_schema_describes_every_key_of_the_language() {
     };
     let mut keys = properties(&schema);
     keys.sort();
-    let frame =
-        ["description", "duration", "flow", "link", "load", "name", "preset", "record", "seed", "topology", "warmup"];
+    let frame = [
+        "description",
+        "duration",
+        "flow",
+        "hosts",
+        "link",
+        "load",
+        "name",
+        "preset",
+        "record",
+        "seed",
+        "topology",
+        "warmup",
+    ];
     assert_eq!(keys, frame);
     assert_eq!(schema["required"], json!(["name", "duration"]));
     assert!(properties(&schema["$defs"]["Flow"]).contains(&"timely".to_owned()));
@@ -221,6 +252,7 @@ fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() 
         "/$defs/Record",
         "/$defs/Topology",
         "/$defs/BandwidthDelay",
+        "/$defs/Hosts",
     ] {
         for key in schema.pointer(&format!("{table}/properties")).and_then(Value::as_object).expect("keys").keys() {
             let named = [format!("`{key}`"), format!("`{key} ="), format!("`[[{key}]]`"), format!("`[{key}]`")];

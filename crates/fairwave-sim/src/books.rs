@@ -63,7 +63,7 @@ impl Books<'_> {
         for (index, plan) in self.plan.flows.iter().enumerate() {
             let (sending, measure, under_way) =
                 (&self.sending[index], &self.receiving[index].measure, self.under_way[index]);
-            let (arrived, dropped, lost) = (measure.packets_arrived, measure.dropped, measure.lost);
+            let (arrived, (dropped, lost)) = (measure.packets_arrived, measure.gone_in_all());
             if sending.packets_sent != arrived + dropped + lost + u64::from(under_way.data) {
                 return Err(violated(
                     "sent = arrived + dropped + lost + under way, per flow",
@@ -93,7 +93,7 @@ impl Books<'_> {
         let mut nodes = vec![Node::default(); self.plan.nodes.len()];
         for (plan, link) in self.plan.links.iter().zip(&self.links) {
             let measure = &link.measure;
-            nodes[plan.to].handed_on += measure.whole().departures - measure.lost - measure.on_wire;
+            nodes[plan.to].handed_on += measure.whole().departures - measure.whole_missing().lost - measure.on_wire;
             nodes[plan.from].passed_on += measure.whole().arrivals;
         }
         for ((plan, sending), receiving) in self.plan.flows.iter().zip(&self.sending).zip(&self.receiving) {
@@ -149,7 +149,8 @@ fn violated(law: &'static str, place: String, found: String) -> RunError {
 
 fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError> {
     let (measure, whole) = (&link.measure, link.measure.whole());
-    let (dropped, waiting) = (measure.dropped_in_all(), link.waiting_at(end));
+    let missing = measure.whole_missing();
+    let (dropped, waiting) = (missing.dropped(), link.waiting_at(end));
     let in_transmission = u64::from(link.free > end);
     if whole.arrivals != whole.departures + dropped + waiting + in_transmission {
         return Err(violated(
@@ -161,11 +162,11 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
             ),
         ));
     }
-    if whole.departures < measure.lost + measure.on_wire {
+    if whole.departures < missing.lost + measure.on_wire {
         return Err(violated(
             "departed = lost + on the wire + handed on, per link",
             format!("link `{}`", plan.name),
-            format!("{} departed, {} lost, {} on the wire", whole.departures, measure.lost, measure.on_wire),
+            format!("{} departed, {} lost, {} on the wire", whole.departures, missing.lost, measure.on_wire),
         ));
     }
     match &link.service {

@@ -43,6 +43,23 @@ impl ClassMeasures {
         &self.0[class as usize]
     }
 
+    /// What was counted after `before`.
+    pub fn since(&self, before: &ClassMeasures) -> ClassMeasures {
+        let mut since = *self;
+        for (class, before) in since.0.iter_mut().zip(&before.0) {
+            class.arrivals -= before.arrivals;
+            class.wire_arrived -= before.wire_arrived;
+            class.served -= before.served;
+            class.wire_served -= before.wire_served;
+            class.waited -= before.waited;
+            class.dropped_overflow -= before.dropped_overflow;
+            class.dropped_early -= before.dropped_early;
+            class.wire_dropped -= before.wire_dropped;
+            class.lost -= before.lost;
+        }
+        since
+    }
+
     /// A packet arrives.
     #[inline]
     pub fn arrived(&mut self, packet: &Packet) {
@@ -84,7 +101,8 @@ impl ClassMeasures {
     }
 }
 
-/// One class at one managed queue.
+/// One class at one managed queue, in the window from the end of the warm-up to the end of the run. What arrived in it was
+/// served, dropped or waits, together with what waited when it began.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassRow {
     /// `from>to`.
@@ -107,13 +125,13 @@ pub struct ClassRow {
     pub wire_dropped: u64,
     /// Transmitted and lost on the wire.
     pub lost: u64,
-    /// Packets that wait at the end.
+    /// Packets that wait at the end of the run.
     pub waiting: u64,
     /// Mean wait of the packets whose transmission has begun; NaN without any.
     pub mean_wait_s: f64,
 }
 
-/// The rows of a managed queue.
+/// The rows of a managed queue that has counted so in the window.
 pub(crate) fn rows(link: &str, queue: &Queue, classes: &ClassMeasures) -> Vec<ClassRow> {
     let row = |class: Class| {
         let counted = classes.of(class);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
@@ -10,6 +10,7 @@ use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{FlowPlan, Plan};
 
 use crate::error::RunError;
+use crate::hosts::{ApplicationClock, Hosts};
 use crate::judged::LossJudge;
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::unit_log::UnitLog;
@@ -25,7 +26,7 @@ impl Ends {
     ///
     /// # Errors
     /// A configuration that its law refuses.
-    pub fn of_flows(plan: &Plan, window: Window) -> Result<Self, RunError> {
+    pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>) -> Result<Self, RunError> {
         let count = plan.flows.len();
         let mut ends = Ends { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
         let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
@@ -46,9 +47,10 @@ impl Ends {
             let playback = (flow.playback.as_ref())
                 .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
                 .transpose()?;
-            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback);
-            ends.sending.push(Sending::new(flow, source, sender));
-            ends.receiving.push(Receiving::new(flow, bulk, receiver, measure));
+            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback, flow.stop, window);
+            let clock = hosts.map_or_else(ApplicationClock::default, |hosts| hosts.clock(index, flow.start));
+            ends.sending.push(Sending::new(flow, source, sender, clock));
+            ends.receiving.push(Receiving::new(flow, window, receiver, measure));
         }
         Ok(ends)
     }
@@ -74,10 +76,11 @@ pub(crate) struct Sending {
     pub activity: Option<Activity>,
     pub active: bool,
     pub stop: Instant,
+    clock: ApplicationClock,
 }
 
 impl Sending {
-    fn new(flow: &FlowPlan, mut source: Source, sender: AnySender) -> Self {
+    fn new(flow: &FlowPlan, mut source: Source, sender: AnySender, clock: ApplicationClock) -> Self {
         let activity = match flow.traffic.is_bulk() {
             true => Sending::next_activity(&mut source, flow.stop),
             false => Some(Activity { from: flow.start, until: flow.stop }),
@@ -89,14 +92,21 @@ impl Sending {
             packets_sent: 0,
             wire_sent: 0,
             feedback_arrived: 0,
-            next_unit: source.next_unit(),
+            next_unit: clock.unit(source.next_unit()),
             source: Box::new(source),
             activity,
             active: false,
             stop: flow.stop,
+            clock,
         };
         sending.ask_application();
         sending
+    }
+
+    /// The application goes on to its next unit.
+    #[inline]
+    pub fn make_next_unit(&mut self) {
+        self.next_unit = self.clock.unit(self.source.next_unit());
     }
 
     /// When the application or the sender wants to be woken.
@@ -139,25 +149,33 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
-    fn new(flow: &FlowPlan, bulk: bool, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
+    fn new(flow: &FlowPlan, window: Window, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
+        let bulk = flow.traffic.is_bulk();
         Receiving {
             scheduled: Instant::NEVER,
             ahead_of_time: false,
             logged: !bulk,
             measure,
-            units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
+            units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds, flow.start.max(window.warmup)))),
             judge: receiver.judges_losses().then(Box::default),
             receiver,
         }
     }
 
-    /// A packet is gone, by congestion or at random.
+    /// A packet is gone at `now`, by congestion or at random.
     #[inline]
-    pub fn lose(&mut self, packet: &Packet, congestion: bool) {
+    pub fn lose(&mut self, packet: &Packet, congestion: bool, now: Instant, window: Window) {
         if congestion {
-            self.measure.dropped(packet.feedback);
+            self.measure.dropped(packet.feedback, now, window);
         } else {
-            self.measure.lost(packet.feedback);
+            self.measure.lost(packet.feedback, now, window);
+        }
+        if self.logged
+            && let Body::Datagram { unit, .. } | Body::TfrcData { unit, .. } = packet.body
+            && let Some(units) = &mut self.units
+        {
+            // Neither of these transports sends anything again.
+            units.lost(unit);
         }
         if let Some(judge) = &mut self.judge {
             judge.lost(packet, congestion);

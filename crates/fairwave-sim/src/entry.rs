@@ -12,12 +12,15 @@ pub struct Transit {
     pub packet: Packet,
     /// The link that it enters now; [`END`] at the end of its route.
     pub next: u32,
-    /// The place on the route of the link that it has left.
+    /// The place on the route of the link that it has left; [`BEFORE_ROUTE`] if it comes from its host.
     pub hop: u16,
 }
 
 /// Instead of a link: there is none.
 pub const END: u32 = u32::MAX;
+
+/// The place before the first link of a route.
+pub const BEFORE_ROUTE: u16 = u16::MAX;
 
 /// What is due: an event and, if a packet arrives by it, the packet.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -17,6 +17,18 @@ pub(crate) struct Judgements {
     pub random_as_random: u64,
 }
 
+impl Judgements {
+    /// What was judged after `before`.
+    pub fn since(self, before: Judgements) -> Judgements {
+        Judgements {
+            congestion_as_congestion: self.congestion_as_congestion - before.congestion_as_congestion,
+            congestion_as_random: self.congestion_as_random - before.congestion_as_random,
+            random_as_congestion: self.random_as_congestion - before.random_as_congestion,
+            random_as_random: self.random_as_random - before.random_as_random,
+        }
+    }
+}
+
 /// Keeps the causes of losses that have not been judged yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossJudge {

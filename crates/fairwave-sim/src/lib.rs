@@ -7,6 +7,7 @@
 //! Imports run one way: events, their entries and pages → calendar; measures and classes → links → network; unit logs and
 //! judgements → the ends of flows; these → the tables (`collect`) and the books → the run → replications.
 
+mod before;
 mod books;
 mod calendar;
 mod classes;
@@ -16,6 +17,7 @@ mod ends;
 mod entry;
 mod error;
 mod event;
+mod hosts;
 mod judged;
 mod link;
 mod look_ahead;

@@ -34,8 +34,10 @@ pub struct Managed {
     pub scheduled: Instant,
     /// Until when the queue's length has been accounted for.
     accounted: Instant,
-    /// What became of each traffic class.
+    /// What became of each traffic class, in the whole run.
     pub classes: ClassMeasures,
+    /// The same until the window began.
+    pub classes_before: ClassMeasures,
     /// What the discipline has just dropped.
     pub drops: Vec<(Packet, DropReason)>,
 }
@@ -79,6 +81,7 @@ impl Link {
                 scheduled: Instant::NEVER,
                 accounted: Instant::ZERO,
                 classes: ClassMeasures::default(),
+                classes_before: ClassMeasures::default(),
                 drops: Vec::new(),
             }))
         };
@@ -149,6 +152,14 @@ impl Link {
         if let Service::Managed(managed) = &mut self.service {
             self.measure.held(managed.queue.packets(), managed.accounted, now, window);
             managed.accounted = now;
+        }
+    }
+
+    /// The window begins at `now`.
+    pub fn begin_window(&mut self, now: Instant, window: Window) {
+        self.account_for_queue(now, window);
+        if let Service::Managed(managed) = &mut self.service {
+            managed.classes_before = managed.classes;
         }
     }
 

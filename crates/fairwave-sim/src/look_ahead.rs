@@ -64,7 +64,7 @@ pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[Sending],
         let flow = packet.flow.0 as usize;
         if next != END {
             // What the next link leads to is crossed at once.
-            if let Some(link) = network.route(flow, packet.feedback, hop + 2) {
+            if let Some(link) = network.route(flow, packet.feedback, hop.wrapping_add(2)) {
                 line_of(&network.links[link]);
             }
         }

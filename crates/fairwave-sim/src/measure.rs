@@ -7,24 +7,24 @@ use fairwave_core::quality::playback::Playback;
 use fairwave_core::queue::DropReason;
 use fairwave_core::units::{Bytes, Instant, Span};
 
-/// The time that counts: the whole run, and the part of it after the warm-up.
+/// The time that counts: from the end of the warm-up to the end of the run. What comes before is kept for the books alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Steady-state measures begin here.
+    /// Measures begin here.
     pub warmup: Instant,
     /// Nothing counts after this.
     pub end: Instant,
 }
 
 impl Window {
-    /// Length of the steady part.
-    pub fn steady(&self) -> Span {
+    /// Its length.
+    pub fn length(&self) -> Span {
         self.end.since(self.warmup)
     }
 
-    /// How much of [from, to) lies in [low, end).
-    fn overlap(&self, from: Instant, to: Instant, low: Instant) -> u64 {
-        to.min(self.end).since(from.max(low)).nanos()
+    /// How much of [from, to) lies in it, in nanoseconds.
+    fn overlap(&self, from: Instant, to: Instant) -> u64 {
+        to.min(self.end).since(from.max(self.warmup)).nanos()
     }
 }
 
@@ -75,30 +75,42 @@ pub struct Crossings {
     pub wire: u64,
 }
 
+/// Packets that did not come through a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Missing {
+    /// Dropped for want of room.
+    pub overflow: u64,
+    /// Dropped by the discipline.
+    pub early: u64,
+    /// Transmitted and lost on the wire.
+    pub lost: u64,
+}
+
+impl Missing {
+    /// Dropped by the queue, for either reason.
+    pub fn dropped(&self) -> u64 {
+        self.overflow + self.early
+    }
+}
+
 /// What one direction of a link counts. The counters that every packet touches come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct LinkMeasure {
-    /// In the steady part.
+    /// In the window.
     pub steady: Crossings,
-    /// Packet-nanoseconds of waiting.
+    /// Packet-nanoseconds of waiting in the window.
     pub waited: u64,
-    /// Those of the steady part.
-    pub waited_steady: u64,
-    /// Most packets that waited at once.
+    /// Most packets that waited at once in the window.
     pub max_queue: u32,
-    /// Packet-nanoseconds of waiting per bin, when asked for.
+    /// Packet-nanoseconds of waiting per bin of the run, when asked for.
     pub waited_in_bin: Option<Box<Bins>>,
-    /// Before the steady part.
-    early: Crossings,
-    /// Dropped for want of room.
-    pub dropped_overflow: u64,
-    /// Dropped by the discipline.
-    pub dropped_early: u64,
-    /// Dropped in the steady part, for either reason.
-    pub dropped_steady: u64,
-    /// Transmitted and lost on the wire.
-    pub lost: u64,
+    /// Before the window.
+    warming: Crossings,
+    /// In the window.
+    pub missing: Missing,
+    /// Before the window.
+    missing_warming: Missing,
     /// Transmitted by the end and then still on the wire.
     pub on_wire: u64,
 }
@@ -112,7 +124,7 @@ impl LinkMeasure {
     /// What crosses at `now` is counted here.
     #[inline]
     fn crossings(&mut self, now: Instant, window: Window) -> &mut Crossings {
-        if now >= window.warmup { &mut self.steady } else { &mut self.early }
+        if now >= window.warmup { &mut self.steady } else { &mut self.warming }
     }
 
     /// A packet arrived; arrivals after the end are never told.
@@ -123,21 +135,48 @@ impl LinkMeasure {
 
     /// Packets that crossed in the whole run.
     pub fn whole(&self) -> Crossings {
-        let (early, steady) = (self.early, self.steady);
+        let (warming, steady) = (self.warming, self.steady);
         Crossings {
-            arrivals: early.arrivals + steady.arrivals,
-            departures: early.departures + steady.departures,
-            wire: early.wire + steady.wire,
+            arrivals: warming.arrivals + steady.arrivals,
+            departures: warming.departures + steady.departures,
+            wire: warming.wire + steady.wire,
         }
+    }
+
+    /// Packets that did not come through in the whole run.
+    pub fn whole_missing(&self) -> Missing {
+        let (warming, steady) = (self.missing_warming, self.missing);
+        Missing {
+            overflow: warming.overflow + steady.overflow,
+            early: warming.early + steady.early,
+            lost: warming.lost + steady.lost,
+        }
+    }
+
+    fn missing_at(&mut self, now: Instant, window: Window) -> &mut Missing {
+        if now >= window.warmup { &mut self.missing } else { &mut self.missing_warming }
     }
 
     /// A packet was dropped.
     pub fn dropped(&mut self, now: Instant, reason: DropReason, window: Window) {
+        let missing = self.missing_at(now, window);
         match reason {
-            DropReason::Overflow => self.dropped_overflow += 1,
-            _ => self.dropped_early += 1,
+            DropReason::Overflow => missing.overflow += 1,
+            _ => missing.early += 1,
         }
-        self.dropped_steady += u64::from(now >= window.warmup);
+    }
+
+    /// The wire lost a packet that left the transmitter at `now`.
+    pub fn lost(&mut self, now: Instant, window: Window) {
+        self.missing_at(now, window).lost += 1;
+    }
+
+    /// `packets` packets wait at `now`.
+    #[inline]
+    pub fn waiting(&mut self, packets: u32, now: Instant, window: Window) {
+        if now >= window.warmup {
+            self.max_queue = self.max_queue.max(packets);
+        }
     }
 
     /// `packets` packets wait, or waited, from `from` to `to`.
@@ -147,8 +186,7 @@ impl LinkMeasure {
             return;
         }
         let packets = u64::from(packets);
-        self.waited += packets * window.overlap(from, to, Instant::ZERO);
-        self.waited_steady += packets * window.overlap(from, to, window.warmup);
+        self.waited += packets * window.overlap(from, to);
         if let Some(bins) = &mut self.waited_in_bin {
             bins.spread(packets, from, to.min(window.end));
         }
@@ -165,77 +203,115 @@ impl LinkMeasure {
         crossings.wire += u64::from(wire);
         true
     }
+}
 
-    /// Dropped, for either reason.
-    pub fn dropped_in_all(&self) -> u64 {
-        self.dropped_overflow + self.dropped_early
-    }
+/// What watches a flow's payload beyond summing it.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// Bytes of payload per bin of the run, when asked for.
+    pub payload_in_bin: Option<Box<Bins>>,
+    /// The application that plays back, if there is one.
+    pub playback: Option<Box<Playback>>,
+    /// When the flow stops; what is delivered from then on drains what was under way.
+    stop: Instant,
+    /// Payload delivered in the window from the stop on.
+    payload_drained: u64,
+}
+
+/// Packets of a flow that are gone before the window; as many as a run can hold.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gone {
+    dropped: u32,
+    lost: u32,
 }
 
 /// What one flow counts at its receiver's end of the network. The counters that every packet touches come last.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct FlowMeasure {
-    /// Payload delivered before the steady part.
-    payload_early: u64,
-    /// Bytes of payload per bin, when asked for.
-    pub payload_in_bin: Option<Box<Bins>>,
-    /// The application that plays back, if there is one.
-    pub playback: Option<Box<Playback>>,
-    /// Data packets dropped by queues.
+    /// Payload delivered before the window.
+    payload_warming: u64,
+    /// Bins, an application that plays back, or a stop before the end.
+    pub observed: Option<Box<Observed>>,
+    /// Data packets dropped by queues in the window.
     pub dropped: u64,
-    /// Data packets lost by links.
+    /// Data packets lost by links in the window.
     pub lost: u64,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u64,
-    /// There are bins or an application that plays back.
-    observed: bool,
+    gone_warming: Gone,
+    /// There is something in `observed`.
+    is_observed: bool,
     /// Data packets that reached the receiver's transport.
     pub packets_arrived: u64,
     /// Feedback packets that the receiver handed to the network.
     pub feedback_sent: u64,
-    /// Payload bytes delivered to the receiving application in the steady part, each once.
-    pub payload_steady: u64,
+    /// Payload bytes delivered to the receiving application in the window, each once.
+    pub payload: u64,
 }
 
 impl FlowMeasure {
-    /// Nothing yet; with a sum of payload per bin, and of an application that plays back, where they are asked for.
-    pub fn new(payload_in_bin: Option<Box<Bins>>, playback: Option<Box<Playback>>) -> Self {
-        let observed = payload_in_bin.is_some() || playback.is_some();
-        FlowMeasure { observed, payload_in_bin, playback, ..FlowMeasure::default() }
+    /// Nothing yet, of a flow that stops at `stop`; with a sum of payload per bin, and of an application that plays back,
+    /// where they are asked for.
+    pub fn new(
+        payload_in_bin: Option<Box<Bins>>,
+        playback: Option<Box<Playback>>,
+        stop: Instant,
+        window: Window,
+    ) -> Self {
+        let is_observed = payload_in_bin.is_some() || playback.is_some() || stop < window.end;
+        let observed = is_observed.then(|| Box::new(Observed { payload_in_bin, playback, stop, payload_drained: 0 }));
+        FlowMeasure { is_observed, observed, ..FlowMeasure::default() }
     }
 
-    /// Payload bytes delivered in the whole run.
-    pub fn payload(&self) -> u64 {
-        self.payload_early + self.payload_steady
+    /// Payload bytes delivered in the window while the flow was on.
+    pub fn payload_while_on(&self) -> u64 {
+        self.payload - self.observed.as_ref().map_or(0, |observed| observed.payload_drained)
     }
 
     /// Payload reached the application.
     #[inline]
     pub fn delivered(&mut self, now: Instant, payload: u32, window: Window) {
-        *(if now >= window.warmup { &mut self.payload_steady } else { &mut self.payload_early }) += u64::from(payload);
-        if self.observed {
-            self.observe(now, payload);
+        *(if now >= window.warmup { &mut self.payload } else { &mut self.payload_warming }) += u64::from(payload);
+        if self.is_observed {
+            self.observe(now, payload, window);
         }
     }
 
-    fn observe(&mut self, now: Instant, payload: u32) {
-        if let Some(bins) = &mut self.payload_in_bin {
+    fn observe(&mut self, now: Instant, payload: u32, window: Window) {
+        let Some(observed) = &mut self.observed else { return };
+        if now >= observed.stop.max(window.warmup) {
+            observed.payload_drained += u64::from(payload);
+        }
+        if let Some(bins) = &mut observed.payload_in_bin {
             bins.add(now, u64::from(payload));
         }
-        if let Some(playback) = &mut self.playback {
+        if let Some(playback) = &mut observed.playback {
             playback.on_received(now, Bytes::new(u64::from(payload)));
         }
     }
 
-    /// A packet was dropped by a queue.
-    pub fn dropped(&mut self, feedback: bool) {
-        *(if feedback { &mut self.feedback_missing } else { &mut self.dropped }) += 1;
+    /// A packet was dropped by a queue at `now`.
+    pub fn dropped(&mut self, feedback: bool, now: Instant, window: Window) {
+        match (feedback, now >= window.warmup) {
+            (true, _) => self.feedback_missing += 1,
+            (false, true) => self.dropped += 1,
+            (false, false) => self.gone_warming.dropped = self.gone_warming.dropped.saturating_add(1),
+        }
     }
 
-    /// A packet was lost by a link.
-    pub fn lost(&mut self, feedback: bool) {
-        *(if feedback { &mut self.feedback_missing } else { &mut self.lost }) += 1;
+    /// A packet was lost by a link at `now`.
+    pub fn lost(&mut self, feedback: bool, now: Instant, window: Window) {
+        match (feedback, now >= window.warmup) {
+            (true, _) => self.feedback_missing += 1,
+            (false, true) => self.lost += 1,
+            (false, false) => self.gone_warming.lost = self.gone_warming.lost.saturating_add(1),
+        }
+    }
+
+    /// Data packets dropped by queues and lost by links in the whole run.
+    pub fn gone_in_all(&self) -> (u64, u64) {
+        (self.dropped + u64::from(self.gone_warming.dropped), self.lost + u64::from(self.gone_warming.lost))
     }
 }
 
@@ -248,14 +324,13 @@ mod tests {
     }
 
     #[test]
-    fn waiting_counts_only_inside_the_run_and_its_steady_part() {
+    fn waiting_counts_only_inside_the_window_and_its_series_over_the_run() {
         let window = Window { warmup: seconds(1.0), end: seconds(3.0) };
         let bins = Bins::over(window, Span::from_millis(500));
         let mut link = LinkMeasure::new(bins);
         link.held(1, seconds(0.5), seconds(1.5), window);
         link.held(1, seconds(2.75), seconds(9.0), window);
-        assert_eq!(link.waited, 1_250_000_000);
-        assert_eq!(link.waited_steady, 750_000_000);
+        assert_eq!(link.waited, 750_000_000);
         let bins = link.waited_in_bin.map_or(Vec::new(), |bins| bins.sums);
         let seconds: Vec<f64> = bins.into_iter().map(|nanos| nanos as f64 / 1e9).collect();
         assert_eq!(seconds, [0.0, 0.5, 0.5, 0.0, 0.0, 0.25, 0.0]);

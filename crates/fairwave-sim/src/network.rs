@@ -1,6 +1,6 @@
 //! What a plan becomes before it runs: links, routes in one flat array, and which hops need no event of their own.
 
-use fairwave_core::units::Span;
+use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::error::RunError;
@@ -98,6 +98,13 @@ impl Network {
     pub fn account_for_queues(&mut self, window: Window) {
         for link in &mut self.links {
             link.account_for_queue(window.end, window);
+        }
+    }
+
+    /// The window begins: managed queues count their classes from here.
+    pub fn begin_window(&mut self, now: Instant, window: Window) {
+        for link in &mut self.links {
+            link.begin_window(now, window);
         }
     }
 

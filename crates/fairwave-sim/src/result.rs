@@ -2,6 +2,10 @@
 //!
 //! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
 //! in every table that is made of it.
+//!
+//! **Window.** Everything is of the window from the end of the warm-up to the end of the run, unless it says otherwise:
+//! packets and payload by when they are sent, dropped, lost or delivered, units by when they are made. A unit that is still in
+//! flight at the end counts as such, not as lost.
 
 use serde::Serialize;
 
@@ -43,22 +47,26 @@ pub struct FlowRow {
     pub flow: u32,
     /// How it was sent.
     pub transport: String,
-    /// When it began.
+    /// When it began; in the warm-up, too.
     pub start_s: f64,
     /// When it ended: its stop, or the end of the run.
     pub stop_s: f64,
-    /// Units that the application made and sent.
+    /// How long it was on in the window.
+    pub measured_s: f64,
+    /// Units that the application made and sent, and of which it is known what became: those received and those lost.
     pub units_sent: u64,
     /// Units complete at the receiver.
     pub units_received: u64,
-    /// Units made and not received by the end, whatever the reason.
+    /// Units that will not arrive: a packet of theirs is gone and is not sent again, or at the end of the run they are older
+    /// than the flow's longest threshold of timeliness and than the longest delay of the hundred units that arrived last.
     pub units_lost: u64,
+    /// Units that have not arrived by the end of the run and may yet: neither sent nor lost in the other counts.
+    pub units_in_flight: u64,
     /// Payload delivered to the application, each byte once.
     pub payload_received: u64,
-    /// Payload over the flow's life.
+    /// Payload delivered while the flow was on, over that time; NaN for a flow that was not on in the window. What is
+    /// delivered after its stop does not count.
     pub goodput_bps: f64,
-    /// Payload after the warm-up over that span.
-    pub goodput_steady_bps: f64,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
     /// Data packets sent again.
@@ -116,10 +124,10 @@ pub struct FlowRow {
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
     /// The longest that a unit waited in the sender for the rate that the transport allows, those that still wait at the
-    /// end included; 0 for transports that hold nothing back, and for TCP, which does not tell.
+    /// end included: 0 for transports that hold nothing back, NaN for bulk data and for TCP, which does not tell.
     pub sender_wait_max_s: f64,
-    /// Payload that still waited there at the end; likewise.
-    pub sender_backlog: u64,
+    /// Payload bytes that still waited there at the end; likewise.
+    pub sender_backlog: f64,
     /// Frames of a video that were to be shown by the end.
     pub frames: u64,
     /// Share of them of which at least the base layer could be decoded; NaN for what is not video.
@@ -145,19 +153,15 @@ pub struct GroupRow {
     pub flows: u64,
     /// How they were sent.
     pub transport: String,
-    /// Sum of the flows' goodputs over their lives.
+    /// Payload that the flows delivered while they were on, over the time from the first one's beginning to the last one's end.
     pub goodput_bps: f64,
-    /// Sum of the flows' goodputs after the warm-up.
-    pub goodput_steady_bps: f64,
-    /// Jain's index of the flows' goodputs over their lives.
+    /// Jain's index of the goodputs of the flows that were on.
     pub jain: f64,
-    /// Jain's index of the flows' goodputs after the warm-up.
-    pub jain_steady: f64,
-    /// Smallest over largest goodput after the warm-up.
+    /// Smallest over largest goodput of the flows that were on.
     pub worst_case_fairness: f64,
-    /// Mean of Jain's index per bin after the warm-up; NaN without bins.
+    /// Mean of Jain's index per bin; NaN without bins.
     pub short_term_fairness: f64,
-    /// Mean of the flows' coefficients of variation over the bins after the warm-up; NaN without bins.
+    /// Mean of the flows' coefficients of variation over the bins; NaN without bins.
     pub cov: f64,
     /// Share of the bytes sent (on the wire, data direction) that are not payload delivered.
     pub overhead: f64,
@@ -165,7 +169,7 @@ pub struct GroupRow {
     pub dropped_share: f64,
     /// Data packets lost by links over those sent.
     pub lost_share: f64,
-    /// Units that the applications made.
+    /// Units that the applications made and sent, and of which it is known what became.
     pub units_sent: u64,
     /// Units complete at the receivers.
     pub units_received: u64,
@@ -188,7 +192,7 @@ pub struct TimelinessRow {
     pub timely: u64,
 }
 
-/// Playback of one flow by one reading and share: the x % application success percentage.
+/// Playback of one flow by one reading and share: the x % application success percentage, over the flow's whole life.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlaybackRow {
     /// Name of the group.
@@ -239,21 +243,17 @@ pub struct LinkRow {
     pub wire_departed: u64,
     /// Time average of the packets that wait, the one in transmission not counted.
     pub mean_queue_packets: f64,
-    /// The same after the warm-up.
-    pub mean_queue_steady_packets: f64,
     /// Most that waited.
     pub max_queue_packets: u32,
-    /// Bits that left after the warm-up over what the link could have carried.
+    /// Bits that left over what the link could have carried.
     pub utilisation: f64,
     /// Dropped over arrived.
     pub drop_rate: f64,
-    /// The same after the warm-up.
-    pub drop_rate_steady: f64,
     /// Mean wait of the packets whose transmission began.
     pub mean_wait_s: f64,
 }
 
-/// One point of a series.
+/// One point of a series; series are of the whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRow {
     /// What it is: `goodput_bps`, `allotted_goodput_bps`, `allotted_fairness`, `queue_packets`, `window`,
@@ -267,7 +267,7 @@ pub struct SeriesRow {
     pub value: f64,
 }
 
-/// One unit of a recorded flow.
+/// One unit of a recorded flow; units are of the whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitRow {
     /// The flow.
@@ -281,7 +281,7 @@ pub struct UnitRow {
     /// Payload bytes.
     pub payload: u32,
     /// `played`, `late` (arrived, but not played) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
-    /// adaptation otherwise.
+    /// adaptation otherwise; `in-flight` where it may yet have arrived when the run ended.
     pub fate: &'static str,
     /// When a call's receiver plays it; NaN if it does not.
     pub played_s: f64,

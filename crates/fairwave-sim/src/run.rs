@@ -1,18 +1,19 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
 use fairwave_core::packet::Packet;
-use fairwave_core::traffic::TrafficSource;
 use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use crate::before::Before;
 use crate::books::{Books, UnderWay};
 use crate::calendar::EventQueue;
 use crate::collect::{self, Recorded, Sample};
 use crate::ends::{Ends, Receiving, Sending};
-use crate::entry::{END, Transit};
+use crate::entry::{BEFORE_ROUTE, END, Transit};
 use crate::error::RunError;
 use crate::event::{Event, Kind};
+use crate::hosts::Hosts;
 use crate::link::Service;
 use crate::look_ahead;
 use crate::measure::Window;
@@ -33,7 +34,11 @@ struct Simulation<'p> {
     answer: Output,
     /// Of each flow, packets whose next happening lies beyond the end.
     under_way: Vec<UnderWay>,
+    /// Of each flow, what its ends had counted when the window began; nothing without a warm-up.
+    before: Vec<Before>,
     events_handled: u64,
+    /// Where packets do not leave their hosts at once.
+    hosts: Option<Hosts>,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
 }
@@ -51,7 +56,9 @@ impl<'p> Simulation<'p> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let network = Network::new(plan, window)?;
-        let Ends { sending, mut receiving } = Ends::of_flows(plan, window)?;
+        let hosts = Hosts::new(plan);
+        let Ends { sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref())?;
+        let hosts = hosts.filter(Hosts::are_late);
         let reactive: Vec<bool> = receiving.iter().map(|end| end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
         for (receiving, ahead) in receiving.iter_mut().zip(ahead) {
@@ -69,6 +76,8 @@ impl<'p> Simulation<'p> {
             out: Output::default(),
             answer: Output::default(),
             under_way: vec![UnderWay::default(); plan.flows.len()],
+            before: Vec::new(),
+            hosts,
             events_handled: 0,
             looks_ahead,
         };
@@ -91,6 +100,7 @@ impl<'p> Simulation<'p> {
             sending: &self.sending,
             receiving: &self.receiving,
             samples: &self.samples,
+            before: &self.before,
             events: self.events_handled,
         };
         let result = collect::collect(&recorded);
@@ -104,12 +114,33 @@ impl<'p> Simulation<'p> {
     }
 
     fn run_until_end(&mut self) -> Result<(), RunError> {
-        let mut now = Instant::ZERO;
+        if self.window.warmup > Instant::ZERO {
+            let last = Instant::from_nanos(self.window.warmup.nanos() - 1);
+            self.run_until(Instant::ZERO, last)?;
+            self.begin_window();
+        }
+        self.run_until(self.window.warmup, self.window.end)?;
+        self.network.account_for_queues(self.window);
+        self.read_to_the_end();
+        Ok(())
+    }
+
+    /// The warm-up is over.
+    fn begin_window(&mut self) {
+        let warmup = self.window.warmup;
+        let ends = self.sending.iter().zip(&self.receiving);
+        self.before = ends.map(|(sending, receiving)| Before::of(sending, receiving, warmup)).collect();
+        self.network.begin_window(warmup, self.window);
+    }
+
+    /// Handles what happens from `from` until `until`, both moments included.
+    fn run_until(&mut self, from: Instant, until: Instant) -> Result<(), RunError> {
+        let mut now = from;
         loop {
             if self.looks_ahead && self.events.new_day() {
                 look_ahead::fetch(&self.events, &self.network, &self.sending, &self.receiving);
             }
-            let Some((event, place)) = self.events.pop_until(self.window.end) else { break };
+            let Some((event, place)) = self.events.pop_until(until) else { break };
             if event.at < now {
                 return Err(RunError::Invariant {
                     law: "time never runs back",
@@ -130,8 +161,6 @@ impl<'p> Simulation<'p> {
                 Kind::Sample => self.sample(now),
             }
         }
-        self.network.account_for_queues(self.window);
-        self.read_to_the_end();
         Ok(())
     }
 
@@ -152,7 +181,7 @@ impl<'p> Simulation<'p> {
                 self.receive(flow, packet, now);
                 self.arm_receiver(flow, now);
             }
-            next => self.forward(next as usize, packet, hop + 1, now),
+            next => self.forward(next as usize, packet, hop.wrapping_add(1), now),
         }
     }
 
@@ -170,13 +199,13 @@ impl<'p> Simulation<'p> {
                 };
                 match fifo.arrive(at, packet.wire, here.free) {
                     Ok(start) => {
-                        here.measure.max_queue = here.measure.max_queue.max(fifo.len() as u32);
+                        here.measure.waiting(fifo.len() as u32, at, self.window);
                         here.measure.held(1, at, start, self.window);
                         start
                     }
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
-                        self.receiving[packet.flow.0 as usize].lose(packet, true);
+                        self.receiving[packet.flow.0 as usize].lose(packet, true, at, self.window);
                         return;
                     }
                 }
@@ -229,11 +258,12 @@ impl<'p> Simulation<'p> {
             return;
         }
         let here = &mut self.network.links[link];
-        here.measure.lost += 1;
+        let departure = here.free;
+        here.measure.lost(departure, self.window);
         if let Service::Managed(managed) = &mut here.service {
             managed.classes.lost(packet);
         }
-        self.receiving[flow].lose(packet, false);
+        self.receiving[flow].lose(packet, false, departure, self.window);
     }
 
     /// Nothing more happens within the run to the packet that a link transmitted last.
@@ -281,11 +311,11 @@ impl<'p> Simulation<'p> {
         let free = here.free;
         let Service::Managed(managed) = &mut here.service else { return };
         let begun = if free <= now { managed.queue.depart(now, &mut managed.drops) } else { None };
-        here.measure.max_queue = here.measure.max_queue.max(managed.queue.packets());
+        here.measure.waiting(managed.queue.packets(), now, self.window);
         for (packet, reason) in managed.drops.drain(..) {
             here.measure.dropped(now, reason, self.window);
             managed.classes.dropped(&packet, reason);
-            self.receiving[packet.flow.0 as usize].lose(&packet, true);
+            self.receiving[packet.flow.0 as usize].lose(&packet, true, now, self.window);
         }
         if let Some(packet) = &begun {
             managed.classes.served(packet, managed.queue.waited_since(), now);
@@ -312,6 +342,10 @@ impl<'p> Simulation<'p> {
         if self.out.packets.is_empty() {
             return;
         }
+        if self.hosts.is_some() {
+            self.send_later(flow, now);
+            return;
+        }
         let mut packets = std::mem::take(&mut self.out.packets);
         let first = self.network.route(flow, false, 0);
         for packet in &packets {
@@ -324,6 +358,22 @@ impl<'p> Simulation<'p> {
         }
         packets.clear();
         self.out.packets = packets;
+    }
+
+    /// The same where the host takes a moment. What it still has at the end has not been sent.
+    #[inline(never)]
+    fn send_later(&mut self, flow: usize, now: Instant) {
+        let (Some(hosts), Some(first)) = (&mut self.hosts, self.network.route(flow, false, 0)) else { return };
+        let sending = &mut self.sending[flow];
+        let mut leaves = hosts.leave(flow, now);
+        for packet in self.out.packets.drain(..) {
+            let at = leaves();
+            if at <= self.window.end {
+                sending.packets_sent += 1;
+                sending.wire_sent += u64::from(packet.wire);
+                self.events.push_arrival(Event::new(at, Kind::Arrival, first), &packet, first as u32, BEFORE_ROUTE);
+            }
+        }
     }
 
     /// A data packet has reached its receiver.
@@ -388,7 +438,7 @@ impl<'p> Simulation<'p> {
                 {
                     units.skipped();
                 }
-                sending.next_unit = sending.source.next_unit();
+                sending.make_next_unit();
             }
             if now >= activity.until {
                 sending.active = false;
@@ -451,7 +501,8 @@ impl<'p> Simulation<'p> {
     /// Applications that play back make the reads that are due since the last arrival.
     fn read_to_the_end(&mut self) {
         for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
-            if let Some(playback) = &mut receiving.measure.playback {
+            if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut())
+            {
                 playback.read_until(flow.stop.min(self.window.end));
             }
         }

@@ -16,40 +16,42 @@ pub(crate) struct Logged {
     pub payload: u32,
     /// The transport's adaptation left it out: neither sent nor lost.
     pub skipped: bool,
+    /// A packet of it is gone that the transport does not send again.
+    pub gone: bool,
 }
 
-/// Every unit of a flow, in the order of their numbers.
+/// Every unit of a flow, in the order of their numbers; timeliness and jitter are of those made in the window.
 pub(crate) struct UnitLog {
     pub units: Vec<Logged>,
     pub timeliness: Timeliness,
     pub jitter: InterarrivalJitter,
-    pub received: u64,
-    pub skipped: u64,
+    /// Units made earlier are not measured.
+    pub from: Instant,
 }
 
 impl UnitLog {
-    /// An empty log, measuring timeliness against these thresholds.
-    pub fn new(thresholds: &[Span]) -> Self {
-        UnitLog {
-            units: Vec::new(),
-            timeliness: Timeliness::new(thresholds),
-            jitter: InterarrivalJitter::new(),
-            received: 0,
-            skipped: 0,
-        }
+    /// An empty log, measuring units made at `from` or later, and their timeliness against these thresholds.
+    pub fn new(thresholds: &[Span], from: Instant) -> Self {
+        UnitLog { units: Vec::new(), timeliness: Timeliness::new(thresholds), jitter: InterarrivalJitter::new(), from }
     }
 
     /// The application made a unit. Units are numbered from 0 without gaps.
     pub fn sent(&mut self, unit: &Unit) {
         let (created, payload) = (unit.created, unit.payload);
-        self.units.push(Logged { created, arrived: Instant::NEVER, payload, skipped: false });
+        self.units.push(Logged { created, arrived: Instant::NEVER, payload, skipped: false, gone: false });
     }
 
     /// The unit made last was not sent.
     pub fn skipped(&mut self) {
         if let Some(logged) = self.units.last_mut() {
             logged.skipped = true;
-            self.skipped += 1;
+        }
+    }
+
+    /// A packet of a unit is gone for good.
+    pub fn lost(&mut self, unit: u32) {
+        if let Some(logged) = self.units.get_mut(unit as usize) {
+            logged.gone = true;
         }
     }
 
@@ -59,9 +61,10 @@ impl UnitLog {
             && logged.arrived == Instant::NEVER
         {
             logged.arrived = now;
-            self.received += 1;
-            self.timeliness.on_received(logged.created, now);
-            self.jitter.on_received(logged.created, now);
+            if logged.created >= self.from {
+                self.timeliness.on_received(logged.created, now);
+                self.jitter.on_received(logged.created, now);
+            }
         }
     }
 }

@@ -33,7 +33,6 @@ struct Case {
     access_mbps: f64,
     buffer_limit: u32,
     duration_s: f64,
-    warm_s: f64,
     start_jitter_s: f64,
     send_jitter_s: f64,
     /// How many of the seeds it was run with; all if not given.
@@ -105,7 +104,8 @@ impl Case {
             // ns-2's limit counts the place of the arrival.
             queue: QueueConfig::new(Capacity::Packets(self.buffer_limit - 1), DropTailConfig {}),
             duration: Span::from_seconds(self.duration_s),
-            warmup: Span::from_seconds(self.warm_s),
+            // The reference's measures are of the whole run.
+            warmup: Span::ZERO,
             ..Dumbbell::default()
         };
         let mut starts = Seed(seed).stream("starts");

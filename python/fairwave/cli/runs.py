@@ -30,8 +30,8 @@ LEAST_SHARE = 0.005
 
 LINKS = (
     ("utilisation", "utilisation %", 100.0),
-    ("mean_queue_steady_packets", "mean queue, packets", 1.0),
-    ("drop_rate_steady", "dropped %", 100.0),
+    ("mean_queue_packets", "mean queue, packets", 1.0),
+    ("drop_rate", "dropped %", 100.0),
     ("mean_wait_s", "mean wait, ms", 1e3),
 )
 
@@ -107,6 +107,7 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
     if kind(flow).startswith("bulk"):
         return [
             measures.goodput(name),
+            measures.worst_goodput(name),
             measures.fairness(name),
             measures.packet_loss(name),
             measures.retransmitted(name),
@@ -116,7 +117,8 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
         measures.delay_p95(name), measures.jitter(name),
         *(measures.index(name, reading) for reading in measures.READINGS),
         measures.late_for_playout(name), measures.mouth_to_ear(name),
-        measures.r_factor(name), measures.mos(name), *watched.of_viewers(name),
+        measures.r_factor(name), measures.mos(name),
+        measures.worst_loss(name), measures.worst_mos(name), *watched.of_viewers(name),
     ]  # fmt: skip
 
 
@@ -210,8 +212,8 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
-            said = ", ".join(f"{share:.0%} {what}" for what, share in shares.items())
-            rows.append(["limited by (time)", said])
+            held = ", ".join(f"{share:.0%} {what}" for what, share in shares.items())
+            rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         console.table(

@@ -75,11 +75,13 @@ def call_measures(group: str) -> list[Measure]:
     """What is shown of the flows that are compared."""
     return [
         measures.mos(group),
+        measures.worst_mos(group),
         measures.r_factor(group),
         measures.late_for_playout(group),
         measures.mouth_to_ear(group),
         *watched.of_viewers(group),
         measures.loss(group),
+        measures.worst_loss(group),
         measures.delay(group),
         measures.delay_p95(group),
         measures.jitter(group),
@@ -91,7 +93,12 @@ def call_measures(group: str) -> list[Measure]:
 
 def other_measures(group: str) -> list[Measure]:
     """What is shown of everybody else."""
-    return [measures.goodput(group), measures.fairness(group), measures.retransmitted(group)]
+    return [
+        measures.goodput(group),
+        measures.worst_goodput(group),
+        measures.fairness(group),
+        measures.retransmitted(group),
+    ]
 
 
 def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | None = None) -> list[Line]:

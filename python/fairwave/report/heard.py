@@ -124,7 +124,8 @@ class Heard:
         for name, table in results.tables.items():
             if {"group", "flow"} <= set(table.column_names):
                 tables[name] = self._renamed(results.to_polars(name)).to_arrow()
-        tables["groups"] = _together(self._renamed(results.to_polars("groups"))).to_arrow()
+        parts = _with_squares(results.to_polars("groups"), results.to_polars("flows"))
+        tables["groups"] = _together(self._renamed(parts)).to_arrow()
         return replace(results, tables=tables)
 
     def _renamed(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -211,36 +212,33 @@ traffic = "voice"
 """
 
 
-def _together(rows: pl.DataFrame) -> pl.DataFrame:
-    """The `groups` table with one row per run and group again.
+def _with_squares(groups: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+    """The `groups` table with the number of flows that were on, and the sums of their goodputs and of the squares.
 
-    Sums are added; Jain's index J of n flows with sum S has Σx² = S² / (n J), which can be added, too. What does not
-    follow from the parts is null.
+    Jain's index J of n flows with sum S says the latter: Σx² = S² / (n J).
     """
-    squares = {
-        "jain": "goodput_bps",
-        "jain_steady": "goodput_steady_bps",
+    names = ("run", "group")
+    on = pl.col("goodput_bps").fill_nan(None).drop_nulls()
+    sums = flows.group_by(names, maintain_order=True).agg(on.len().alias("_on"), on.sum().alias("_sum"))
+    joined = groups.join(sums, on=names, how="left", maintain_order="left")
+    squares = pl.col("_sum") ** 2 / (pl.col("_on") * pl.col("jain"))
+    return joined.with_columns(pl.when(pl.col("_sum") > 0).then(squares).otherwise(0.0).alias("_squares"))
+
+
+def _together(rows: pl.DataFrame) -> pl.DataFrame:
+    """The `groups` table with one row per run and group again: counts are added, Jain's index follows from the sums.
+
+    What does not follow from the parts is null.
+    """
+    total, squares, on = (pl.col(name).sum() for name in ("_sum", "_squares", "_on"))
+    joint = {
+        "transport": pl.col("transport").first(),
+        "jain": pl.when(on * squares > 0).then(total**2 / (on * squares)),
+        **{name: pl.col(name).sum() for name in ("flows", "units_sent", "units_received")},
     }
-    parts = rows.with_columns(
-        **{
-            f"_{index}": pl.when(pl.col(total) > 0)
-            .then(pl.col(total) ** 2 / (pl.col("flows") * pl.col(index)))
-            .otherwise(0.0)
-            for index, total in squares.items()
-        }
-    )
-    sums = {"flows", "goodput_bps", "goodput_steady_bps", "units_sent", "units_received"}
-    columns = []
-    for column in (one for one in rows.columns if one not in {"run", "group"}):
-        if column == "transport":
-            columns.append(pl.col(column).first())
-        elif column in sums:
-            columns.append(pl.col(column).sum())
-        elif column in squares:
-            total = pl.col(squares[column]).sum()
-            over = pl.col("flows").sum() * pl.col(f"_{column}").sum()
-            joint = pl.when(over > 0).then(total**2 / over)
-            columns.append(pl.when(pl.len() > 1).then(joint).otherwise(pl.col(column).first()).alias(column))
-        else:
-            columns.append(pl.when(pl.len() == 1).then(pl.col(column).first()).alias(column))
-    return parts.group_by("run", "group", maintain_order=True).agg(columns)
+    alone = pl.len() == 1
+    kept = [name for name in rows.columns if name not in {"run", "group"} and not name.startswith("_")]
+    values = [
+        pl.when(alone).then(pl.col(name).first()).otherwise(joint.get(name)).alias(name) for name in kept
+    ]
+    return rows.group_by("run", "group", maintain_order=True).agg(values)

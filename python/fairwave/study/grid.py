@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Label = str | int | float
 Overrides = Mapping[str, Any]
+IN_STEP: Overrides = {"clock-skew": "0 ppm", "send-jitter": "0 s"}
+"""What `hosts` is when all are in step, as under the preset `ns2`, which the papers' studies start from."""
+
 Axes = Mapping[str, Mapping[Any, Overrides | Callable[[dict[str, Label]], Overrides]]]
 """Name of an axis to its labels, in order, each with what it changes in the scenario.
 

@@ -118,20 +118,27 @@ def _mean(column: str, scale: float = 1.0) -> pl.Expr:
 
 
 def goodput(group: str | None = None) -> Measure:
-    """Payload delivered to the group's applications over the flows' lives, in Mb/s, all flows together."""
-    total = pl.col("goodput_bps").sum() / 1e6
+    """Payload delivered to the group's applications from the first flow's beginning to the last one's end, in Mb/s."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _of_group(results, group, "groups")
+        # A group of which no flow was on has none.
+        on = pl.col("goodput_bps").filter(pl.col("goodput_bps").is_not_nan())
+        total = pl.when(on.len() > 0).then(on.sum() / 1e6).otherwise(math.nan)
+        return rows.group_by("run", maintain_order=True).agg(total.alias("value"))
+
     return Measure(
-        "goodput", _name("goodput", group), "Mb/s", _per_flow(group, total), "higher", limits=POSITIVE
+        "goodput", _name("goodput", group), "Mb/s", reduce, "higher", table="groups", limits=POSITIVE
     )
 
 
 def goodput_per_flow(group: str | None = None) -> Measure:
-    """Payload delivered per flow of the group, mean, in kb/s."""
+    """Payload delivered per flow of the group while it was on, mean, in kb/s."""
     return Measure(
         "goodput_per_flow",
         _name("goodput per flow", group),
         "kb/s",
-        _per_flow(group, pl.col("goodput_bps").mean() / 1e3),
+        _per_flow(group, _mean("goodput_bps", 1e-3)),
         "higher",
         limits=POSITIVE,
     )
@@ -143,7 +150,7 @@ def fairness(group: str | None = None) -> Measure:
 
 
 def worst_case_fairness(group: str | None = None) -> Measure:
-    """Smallest over largest goodput among the flows after the warm-up (paper 002)."""
+    """Smallest over largest goodput among the flows (paper 002)."""
     return of_group("worst_case_fairness", "worst-case fairness", group, better="higher", limits=RATIO)
 
 
@@ -200,7 +207,7 @@ def of_group(
 
 
 def loss(group: str | None = None) -> Measure:
-    """Units that had not arrived by the end, in % of those that the application sent, whatever the reason."""
+    """Units that did not arrive, in % of those sent; what is in flight at the end counts in neither."""
     share = _share(pl.col("units_lost"), pl.col("units_sent"), 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower", limits=PERCENT)
 
@@ -308,6 +315,55 @@ def mos(group: str | None = None) -> Measure:
     """Mean opinion score that the E-model estimates, 1 to 4.5, mean over the calls that have one."""
     return Measure(
         "mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher", limits=MOS
+    )
+
+
+def _of_worst(column: pl.Expr, worst: Literal["min", "max"], scale: float = 1.0) -> pl.Expr:
+    """That of the flow that has it worst; it does not apply to a single flow."""
+    applies = column.filter(column.is_not_nan())
+    value = applies.min() if worst == "min" else applies.max()
+    return pl.when(applies.len() > 1).then(value * scale).otherwise(math.nan)
+
+
+def worst_mos(group: str | None = None) -> Measure:
+    """MOS of the call that has the least, of several."""
+    mean = _of_worst(pl.col("mos"), "min")
+    return Measure(
+        "worst_mos",
+        _name("MOS of the worst call", group),
+        "",
+        _per_flow(group, mean),
+        "higher",
+        limits=MOS,
+        scale="mos",
+    )
+
+
+def worst_loss(group: str | None = None) -> Measure:
+    """Loss in % of the flow that loses most, of several; flows that sent nothing have none."""
+    share = pl.when(pl.col("units_sent") > 0).then(pl.col("units_lost") / pl.col("units_sent"))
+    worst = _of_worst(share.otherwise(math.nan), "max", 100)
+    return Measure(
+        "worst_loss",
+        _name("loss of the worst flow", group),
+        "%",
+        _per_flow(group, worst),
+        "lower",
+        limits=PERCENT,
+        scale="loss",
+    )
+
+
+def worst_goodput(group: str | None = None) -> Measure:
+    """Goodput in kb/s of the flow that gets least, of several."""
+    least = _of_worst(pl.col("goodput_bps"), "min", 1e-3)
+    return Measure(
+        "worst_goodput",
+        _name("goodput of the worst flow", group),
+        "kb/s",
+        _per_flow(group, least),
+        "higher",
+        limits=POSITIVE,
     )
 
 
@@ -460,6 +516,9 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "mouth_to_ear": mouth_to_ear,
     "r_factor": r_factor,
     "mos": mos,
+    "worst_mos": worst_mos,
+    "worst_loss": worst_loss,
+    "worst_goodput": worst_goodput,
     "index": index,
     "delayed": delayed,
 }

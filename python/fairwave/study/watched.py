@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairwave.study.measures import PERCENT, POSITIVE, Measure, _mean, _name, _per_flow
+from fairwave.study.measures import PERCENT, POSITIVE, Measure, _mean, _name, _per_flow, _share
 
 if TYPE_CHECKING:
     from fairwave.study.measures import Reduction
 
-_VIDEO = pl.col("decodable_ratio").is_not_nan()
+_VIDEO = pl.col("decodable_ratio").is_not_null()
 
 
 def decodable(group: str | None = None) -> Measure:
@@ -41,8 +40,7 @@ def decodable_layers(group: str | None = None) -> Measure:
 
 def late(group: str | None = None) -> Measure:
     """Units of video that came after their frame was shown, or were still in the sender then, in % of those sent."""
-    part, whole = (pl.col(column).filter(_VIDEO).sum() for column in ("late_units", "units_sent"))
-    share = pl.when(whole > 0).then(part / whole * 100).otherwise(math.nan)
+    share = _share(pl.col("late_units").filter(_VIDEO), pl.col("units_sent").filter(_VIDEO), 100)
     return Measure(
         "late", _name("late for showing", group), "%", _per_flow(group, share), "lower", limits=PERCENT
     )
@@ -50,7 +48,7 @@ def late(group: str | None = None) -> Measure:
 
 def sender_wait(group: str | None = None) -> Measure:
     """The longest that a unit of video waited in its sender for the transport's rate, the worst of the flows, in ms."""
-    longest = (pl.col("sender_wait_max_s").filter(_VIDEO).max() * 1e3).fill_null(math.nan)
+    longest = pl.col("sender_wait_max_s").filter(_VIDEO).max() * 1e3
     reduction: Reduction = _per_flow(group, longest)
     return Measure(
         "sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE

@@ -15,12 +15,23 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-def of_fairwave(results: Results, bottleneck: str, warmup: float) -> list[dict[str, float]]:
-    """One dictionary of measures per run, in the order of the runs; ``warmup`` in seconds."""
+def of_fairwave(results: Results, whole: Results, bottleneck: str, warmup: float) -> list[dict[str, float]]:
+    """One dictionary of measures per run, in the order of the runs.
+
+    Args:
+        results: The runs.
+        whole: The same runs, measured from their beginning.
+        bottleneck: The link direction that is measured.
+        warmup: Seconds that ``results`` leaves out.
+    """
     flows, links = _by_run(results, "flows"), _by_run(results, "links")
     series = _by_run(results, "series") if "series" in results.tables else {}
-    runs = sorted(flows)
-    return [_one(flows[run], links[run], series.get(run, []), bottleneck, warmup) for run in runs]
+    whole_flows, whole_links = _by_run(whole, "flows"), _by_run(whole, "links")
+    return [
+        _one(flows[run], links[run], series.get(run, []), bottleneck, warmup)
+        | _of_whole(whole_flows[run], whole_links[run], bottleneck)
+        for run in sorted(flows)
+    ]
 
 
 def window_of(results: Results, flow: str) -> list[tuple[float, float]]:
@@ -42,8 +53,7 @@ def _one(flows: Rows, links: Rows, series: Rows, bottleneck: str, warmup: float)
     measures: dict[str, float] = {}
     for group in dict.fromkeys(flow["group"] for flow in flows):
         members = [flow for flow in flows if flow["group"] == group]
-        steady = [flow["goodput_steady_bps"] for flow in members]
-        measures[f"goodput_mbps/{group}"] = sum(flow["goodput_bps"] for flow in members) / 1e6
+        steady = [flow["goodput_bps"] for flow in members]
         measures[f"goodput_steady_mbps/{group}"] = sum(steady) / 1e6
         if len(members) > 1:
             measures[f"jain/{group}"] = jain(steady)
@@ -55,12 +65,23 @@ def _one(flows: Rows, links: Rows, series: Rows, bottleneck: str, warmup: float)
         if bins:
             each = [variation(values) for values in bins.values()]
             measures[f"cov/{group}"] = sum(each) / len(each)
-        sent = sum(flow["packets_sent"] for flow in members)
-        measures[f"loss_rate/{group}"] = sum(flow["dropped"] for flow in members) / sent if sent else math.nan
-    link = next(row for row in links if row["link"] == bottleneck)
-    measures["drop_rate"] = link["drop_rate"]
-    measures["drop_rate_steady"] = link["drop_rate_steady"]
-    measures["mean_queue"] = link["mean_queue_packets"]
-    measures["mean_queue_steady"] = link["mean_queue_steady_packets"]
+    link = _link(links, bottleneck)
+    measures["drop_rate_steady"] = link["drop_rate"]
+    measures["mean_queue_steady"] = link["mean_queue_packets"]
     measures["utilisation"] = link["utilisation"]
     return measures
+
+
+def _of_whole(flows: Rows, links: Rows, bottleneck: str) -> dict[str, float]:
+    measures: dict[str, float] = {}
+    for group in dict.fromkeys(flow["group"] for flow in flows):
+        members = [flow for flow in flows if flow["group"] == group]
+        measures[f"goodput_mbps/{group}"] = sum(flow["goodput_bps"] for flow in members) / 1e6
+        sent = sum(flow["packets_sent"] for flow in members)
+        measures[f"loss_rate/{group}"] = sum(flow["dropped"] for flow in members) / sent if sent else math.nan
+    link = _link(links, bottleneck)
+    return measures | {"drop_rate": link["drop_rate"], "mean_queue": link["mean_queue_packets"]}
+
+
+def _link(links: Rows, name: str) -> dict[str, Any]:
+    return next(row for row in links if row["link"] == name)

@@ -60,11 +60,12 @@ def run(
     """
     scenario = fairwave.load(json.dumps(case.scenario))
     results = scenario.replicate(seeds=list(seeds), threads=threads)
+    whole = scenario.with_overrides({"warmup": "0 s"}).replicate(seeds=list(seeds), threads=threads)
     plans = [plan(scenario, seed) for seed in seeds]
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
         theirs = list(pool.map(lambda each: ns2.recall(translate(each, case.bottleneck), kept), plans))
     warmup = plans[0]["warmup_ns"] / 1e9
-    ours = of_fairwave(results, case.bottleneck, warmup)
+    ours = of_fairwave(results, whole, case.bottleneck, warmup)
     compared = compare(ours, [of_ns2(each) for each in theirs])
     outcome = Outcome(case, [each for each in compared if each.measure not in case.skip], len(seeds))
     if case.reference:

@@ -195,8 +195,8 @@ pub struct SenderView {
     pub estimate: f64,
     /// Video layers that are sent.
     pub layers: f64,
-    /// What waits in the sender for the rate that the controller allows.
-    pub backlog: Backlog,
+    /// What waits in the sender for the rate that the transport allows; nothing for one that does not tell (TCP).
+    pub backlog: Option<Backlog>,
     /// Packets sent, retransmissions included.
     pub sent: u64,
     /// Packets sent again.
@@ -209,7 +209,7 @@ pub struct SenderView {
     pub limited: Option<Limited>,
 }
 
-/// Units that wait in a sender, and how long others did; nothing, for senders that hold nothing back.
+/// Units that wait in a sender, and how long others did; the default is that of a sender that holds nothing back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Units that wait, whole or in part.
@@ -239,7 +239,7 @@ impl Default for SenderView {
             rate: f64::NAN,
             estimate: f64::NAN,
             layers: f64::NAN,
-            backlog: Backlog::default(),
+            backlog: None,
             sent: 0,
             retransmitted: 0,
             timeouts: 0,

@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use super::serial::{SeenWindow, unwrap};
 use super::sizes::{DATAGRAM_PAYLOAD, narrow};
-use super::{Delivery, FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw};
+use super::{
+    Backlog, Delivery, FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw,
+};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::random::Stream;
@@ -160,7 +162,7 @@ impl Sender for UdpSender {
     }
 
     fn view(&self) -> SenderView {
-        SenderView { sent: self.sent, ..SenderView::default() }
+        SenderView { backlog: Some(Backlog::default()), sent: self.sent, ..SenderView::default() }
     }
 }
 

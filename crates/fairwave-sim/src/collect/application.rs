@@ -9,7 +9,8 @@ use crate::result::{PlaybackRow, RecoveryRow, SeriesRow};
 
 /// How often a flow's application found enough to play, if it plays back.
 pub(crate) fn playback(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<PlaybackRow> {
-    let Some(playback) = &run.receiving[flow].measure.playback else { return Vec::new() };
+    let observed = run.receiving[flow].measure.observed.as_ref();
+    let Some(playback) = observed.and_then(|observed| observed.playback.as_ref()) else { return Vec::new() };
     let group = &run.plan.groups[run.plan.flows[flow].group];
     let row = |result: PlaybackSuccess| PlaybackRow {
         group: group.clone(),

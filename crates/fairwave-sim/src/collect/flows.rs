@@ -3,12 +3,12 @@
 use fairwave_core::quality::delay::DelaySummary;
 use fairwave_core::quality::playout::call_quality;
 use fairwave_core::transport::Sender;
-use fairwave_core::transport::limited::Limit;
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
 
+use super::due::{Due, Outcome};
 use super::recorded::Recorded;
-use super::units::spoken;
+use super::units::judged;
 use crate::ends::Receiving;
 use crate::result::FlowRow;
 use crate::unit_log::UnitLog;
@@ -19,32 +19,34 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
     let plan = &run.plan.flows[flow];
     let measure = &receiving.measure;
     let (window, view) = (run.window, run.sending[flow].sender.view());
+    let before = run.before.get(flow).copied().unwrap_or_default();
     let start = plan.start.min(window.end);
     let stop = plan.stop.min(window.end);
-    let steady = stop.since(start.max(window.warmup));
-    let limited = |by| view.limited.map_or(f64::NAN, |limited| limited.time(by, window.end).seconds());
-    let per = |payload: u64, span: Span| Bytes::new(payload).per(span).bits_per_second() as f64;
-    let judgements = receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements);
+    let (from, until) = run.on(flow);
+    let [limited_receiver_s, limited_congestion_s, limited_application_s] = before.limited_since(&view, window.end);
+    let judgements =
+        receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.since(before.judgements));
     let mut row = FlowRow {
         group: run.plan.groups[plan.group].clone(),
         flow: index,
         transport: plan.transport.label(),
         start_s: start.seconds(),
         stop_s: stop.seconds(),
+        measured_s: until.since(from).seconds(),
         units_sent: 0,
         units_received: 0,
         units_lost: 0,
-        payload_received: measure.payload(),
-        goodput_bps: per(measure.payload(), stop.since(start)),
-        goodput_steady_bps: per(measure.payload_steady, steady),
-        packets_sent: run.sending[flow].packets_sent,
-        packets_retransmitted: view.retransmitted,
-        wire_sent: run.sending[flow].wire_sent,
-        timeouts: view.timeouts,
-        fast_retransmits: view.fast_retransmits,
-        limited_receiver_s: limited(Limit::Receiver),
-        limited_congestion_s: limited(Limit::Congestion),
-        limited_application_s: limited(Limit::Application),
+        units_in_flight: 0,
+        payload_received: measure.payload,
+        goodput_bps: rate(measure.payload_while_on(), until.since(from)),
+        packets_sent: run.sending[flow].packets_sent - before.packets_sent,
+        packets_retransmitted: view.retransmitted - before.retransmitted,
+        wire_sent: run.sending[flow].wire_sent - before.wire_sent,
+        timeouts: view.timeouts - before.timeouts,
+        fast_retransmits: view.fast_retransmits - before.fast_retransmits,
+        limited_receiver_s,
+        limited_congestion_s,
+        limited_application_s,
         dropped: measure.dropped,
         lost: measure.lost,
         delay_mean_s: f64::NAN,
@@ -65,8 +67,8 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         r_cost_loss: f64::NAN,
         r_cost_lateness: f64::NAN,
         units_skipped: 0,
-        sender_wait_max_s: view.backlog.longest_by(window.end).seconds(),
-        sender_backlog: view.backlog.payload.get(),
+        sender_wait_max_s: f64::NAN,
+        sender_backlog: f64::NAN,
         frames: 0,
         decodable_ratio: f64::NAN,
         decodable_layers: f64::NAN,
@@ -76,28 +78,44 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         random_as_random: judgements.random_as_random,
     };
     if let Some(log) = &receiving.units {
-        describe_units(&mut row, log);
-        rate_call(&mut row, log, plan);
+        let due = due(plan, log, window.end);
+        describe_units(&mut row, log, &due);
+        rate_call(&mut row, log, &due, plan);
+        if let Some(backlog) = view.backlog {
+            row.sender_wait_max_s = backlog.longest_by(window.end).seconds();
+            row.sender_backlog = backlog.payload.get() as f64;
+        }
         if let Some(frames) = plan.traffic.frames() {
-            let watched = watched::decodability(log, &frames, run.window.end);
+            let watched = watched::decodability(log, &frames, window.end);
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
-            row.late_units = watched::late(log, &frames, run.window.end, view.backlog.units);
+            row.late_units = watched::late(log, &frames, window.end, view.backlog.map_or(0, |backlog| backlog.units));
         }
     }
     row
 }
 
-fn describe_units(row: &mut FlowRow, log: &UnitLog) {
-    row.units_sent = log.units.len() as u64 - log.skipped;
-    row.units_skipped = log.skipped;
-    row.units_received = log.received;
-    row.units_lost = row.units_sent - row.units_received;
+/// Payload over a span, in bits per second; NaN over none.
+pub(crate) fn rate(payload: u64, span: Span) -> f64 {
+    if span == Span::ZERO { f64::NAN } else { Bytes::new(payload).per(span).bits_per_second() as f64 }
+}
+
+/// What the units of a flow had come to when the run ended.
+pub(crate) fn due(plan: &FlowPlan, log: &UnitLog, end: Instant) -> Due {
+    Due::of(log, plan.thresholds.last().copied().unwrap_or_default(), end)
+}
+
+fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &Due) {
+    row.units_received = due.count(log, Outcome::Received);
+    row.units_lost = due.count(log, Outcome::Lost);
+    row.units_sent = row.units_received + row.units_lost;
+    row.units_skipped = due.count(log, Outcome::Skipped);
+    row.units_in_flight = due.count(log, Outcome::InFlight);
     row.jitter_s = log.jitter.mean().seconds();
     row.jitter_max_s = log.jitter.largest().seconds();
-    let received = log.units.iter().filter(|unit| unit.arrived != Instant::NEVER);
-    if let Some(delays) = DelaySummary::of_units(received.map(|unit| (unit.created, unit.arrived))) {
+    let received = due.judged(log).filter(|(_, outcome)| *outcome == Outcome::Received);
+    if let Some(delays) = DelaySummary::of_units(received.map(|(unit, _)| (unit.created, unit.arrived))) {
         row.delay_mean_s = delays.mean.seconds();
         row.delay_p50_s = delays.p50.seconds();
         row.delay_p95_s = delays.p95.seconds();
@@ -106,9 +124,9 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog) {
     }
 }
 
-fn rate_call(row: &mut FlowRow, log: &UnitLog, plan: &FlowPlan) {
+fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &Due, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
-    match call_quality(&spoken(log), codec, packet_time, plan.concealment, &plan.playout) {
+    match call_quality(&judged(log, due), codec, packet_time, plan.concealment, &plan.playout) {
         Ok(quality) => {
             row.r_factor = quality.rating.r;
             row.mos = quality.mos;

@@ -1,6 +1,7 @@
 //! From what a run has recorded to the tables that it leaves.
 
 mod application;
+mod due;
 mod flows;
 mod groups;
 mod links;
@@ -20,7 +21,9 @@ pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
         links: links::rows(run),
         classes: (run.plan.links.iter().zip(run.links))
             .flat_map(|(plan, link)| match &link.service {
-                Service::Managed(managed) => classes::rows(&plan.name, &managed.queue, &managed.classes),
+                Service::Managed(managed) => {
+                    classes::rows(&plan.name, &managed.queue, &managed.classes.since(&managed.classes_before))
+                }
                 Service::Fifo(_) => Vec::new(),
             })
             .collect(),
@@ -50,7 +53,7 @@ pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
     series::append(run, &mut result.series);
     for &flow in &run.plan.record.units {
         let Some(log) = &run.receiving[flow].units else { continue };
-        result.units.extend(units::rows(&run.plan.flows[flow], log));
+        result.units.extend(units::rows(&run.plan.flows[flow], log, run.window.end));
     }
     result
 }

@@ -5,6 +5,7 @@ use fairwave_core::transport::{ReceiverView, SenderView};
 use fairwave_core::units::{Bytes, Instant, Rate};
 use fairwave_scenario::plan::Plan;
 
+use crate::before::Before;
 use crate::ends::{Receiving, Sending};
 use crate::link::Link;
 use crate::measure::{Bins, Window};
@@ -25,21 +26,33 @@ pub(crate) struct Recorded<'a> {
     pub sending: &'a [Sending],
     pub receiving: &'a [Receiving],
     pub samples: &'a [Sample],
+    /// What flows had counted when the window began; empty if that was when the run began.
+    pub before: &'a [Before],
     /// Events that were handled.
     pub events: u64,
 }
 
 impl Recorded<'_> {
-    /// A flow's goodput in the whole bins of the steady part; empty without bins.
+    /// The part of the window in which a flow is on; empty where its end is not after its beginning.
+    pub fn on(&self, flow: usize) -> (Instant, Instant) {
+        let plan = &self.plan.flows[flow];
+        (plan.start.max(self.window.warmup), plan.stop.min(self.window.end))
+    }
+
+    /// A flow's goodput in the whole bins of the window; empty without bins.
     pub fn steady_bins(&self, flow: usize) -> Vec<Rate> {
         self.bins(flow, self.window.warmup, self.window.end)
+    }
+
+    /// A flow's payload per bin of the run; empty without bins.
+    pub fn payload_in_bin(&self, flow: usize) -> &[u64] {
+        self.receiving[flow].measure.observed.as_ref().map_or(&[], |observed| binned(&observed.payload_in_bin))
     }
 
     /// A flow's goodput in the whole bins between two times; empty without bins.
     pub fn bins(&self, flow: usize, from: Instant, to: Instant) -> Vec<Rate> {
         let bin = self.plan.record.bin;
-        let payload: Vec<Bytes> =
-            binned(&self.receiving[flow].measure.payload_in_bin).iter().map(|&bytes| Bytes::new(bytes)).collect();
+        let payload: Vec<Bytes> = self.payload_in_bin(flow).iter().map(|&bytes| Bytes::new(bytes)).collect();
         smoothness::rates(&payload, bin, bin, from.since(Instant::ZERO), to.since(Instant::ZERO))
     }
 }

@@ -22,15 +22,13 @@ pub(crate) fn append(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
             }));
         }
         for &flow in &record.goodput {
-            let (plan, receiving) = (&run.plan.flows[flow], &run.receiving[flow]);
-            rows.extend(binned(&receiving.measure.payload_in_bin).iter().take(whole_bins).enumerate().map(
-                |(i, bytes)| SeriesRow {
-                    kind: "goodput_bps",
-                    name: plan.name.clone(),
-                    time_s: bin * (i + 1) as f64,
-                    value: *bytes as f64 * 8.0 / bin,
-                },
-            ));
+            let name = &run.plan.flows[flow].name;
+            rows.extend(run.payload_in_bin(flow).iter().take(whole_bins).enumerate().map(|(i, bytes)| SeriesRow {
+                kind: "goodput_bps",
+                name: name.clone(),
+                time_s: bin * (i + 1) as f64,
+                value: *bytes as f64 * 8.0 / bin,
+            }));
         }
     }
     application::allotted(run, rows);

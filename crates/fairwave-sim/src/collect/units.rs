@@ -4,25 +4,33 @@ use fairwave_core::quality::playout::{Fate, SpokenUnit, play};
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::FlowPlan;
 
+use super::due::{Due, Outcome};
+use super::flows::due;
 use crate::result::UnitRow;
-use crate::unit_log::UnitLog;
+use crate::unit_log::{Logged, UnitLog};
 
-/// A call's units as its receiver's playout takes them.
-pub(crate) fn spoken(log: &UnitLog) -> Vec<SpokenUnit> {
-    log.units.iter().map(|unit| SpokenUnit { created: unit.created, arrived: unit.arrived }).collect()
+fn spoken(unit: &Logged) -> SpokenUnit {
+    SpokenUnit { created: unit.created, arrived: unit.arrived }
 }
 
-/// The units of a recorded flow; a call's with what the receiver's playout made of them.
-pub(crate) fn rows<'a>(plan: &'a FlowPlan, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
-    let fates = plan.traffic.call().map(|(_, packet_time)| play(&spoken(log), packet_time, &plan.playout));
+/// The units of a call that count, as its receiver's playout takes them.
+pub(crate) fn judged(log: &UnitLog, due: &Due) -> Vec<SpokenUnit> {
+    due.judged(log).map(|(unit, _)| spoken(unit)).collect()
+}
+
+/// The units of a recorded flow, of the whole run; a call's with what the receiver's playout made of them.
+pub(crate) fn rows<'a>(plan: &'a FlowPlan, log: &'a UnitLog, end: Instant) -> impl Iterator<Item = UnitRow> + 'a {
+    let due = due(plan, log, end);
+    let all = || log.units.iter().map(spoken).collect::<Vec<_>>();
+    let fates = plan.traffic.call().map(|(_, packet_time)| play(&all(), packet_time, &plan.playout));
     log.units.iter().enumerate().map(move |(index, unit)| {
-        let (fate, played) = match fates.as_ref().and_then(|fates| fates.get(index)) {
-            _ if unit.skipped => ("skipped", f64::NAN),
-            Some(Fate::Played(at)) => ("played", at.seconds()),
-            Some(Fate::Late(_)) => ("late", f64::NAN),
-            Some(Fate::Lost) => ("lost", f64::NAN),
-            None if unit.arrived == Instant::NEVER => ("lost", f64::NAN),
-            None => ("arrived", f64::NAN),
+        let (fate, played) = match (due.outcome(unit), fates.as_ref().and_then(|fates| fates.get(index))) {
+            (Outcome::Skipped, _) => ("skipped", f64::NAN),
+            (Outcome::InFlight, _) => ("in-flight", f64::NAN),
+            (_, Some(Fate::Played(at))) => ("played", at.seconds()),
+            (_, Some(Fate::Late(_))) => ("late", f64::NAN),
+            (Outcome::Lost, _) | (_, Some(Fate::Lost)) => ("lost", f64::NAN),
+            (Outcome::Received, None) => ("arrived", f64::NAN),
         };
         UnitRow {
             flow: plan.name.clone(),

@@ -11,7 +11,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Rate, Span};
-use fairwave_scenario::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
+use fairwave_scenario::plan::{FlowPlan, HostsPlan, LinkPlan, Plan, RecordPlan};
 
 /// A quantity from text.
 pub fn q<T: std::str::FromStr>(text: &str) -> T
@@ -62,6 +62,7 @@ impl Dumbbell {
             seed: Seed(seed),
             duration: self.duration,
             warmup: self.warmup,
+            hosts: HostsPlan::default(),
             nodes: vec!["r1".to_owned(), "r2".to_owned()],
             links: Vec::new(),
             groups: vec!["main".to_owned()],

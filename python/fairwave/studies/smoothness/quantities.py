@@ -33,7 +33,7 @@ ns-2, is over."""
 
 GOODPUT = measures.goodput()
 STEADY_GOODPUT = measures.of_group(
-    "goodput_steady_bps", "goodput", None, "Mb/s", 1e-6, id="goodput_steady", better="higher"
+    "goodput_bps", "goodput", None, "Mb/s", 1e-6, id="goodput_steady", better="higher"
 )
 OVERHEAD = measures.overhead()
 FAIRNESS = measures.fairness()
@@ -110,8 +110,8 @@ def recovery(level: float) -> Measure:
 
 
 def _sent(results: Results) -> pl.DataFrame:
-    span = pl.col("stop_s") - pl.col("start_s")
-    flows = results.to_polars("flows").with_columns((pl.col("packets_sent") / span).alias("value"))
+    rate = pl.col("packets_sent") / pl.col("measured_s")
+    flows = results.to_polars("flows").with_columns(rate.alias("value"))
     return flows.group_by("run", maintain_order=True).agg(pl.col("value").mean())
 
 

@@ -10,6 +10,7 @@ from fairwave.studies.smoothness import points as p
 from fairwave.studies.smoothness import quantities as q
 from fairwave.studies.smoothness.claims import READINGS, TESTS
 from fairwave.studies.smoothness.systems import RENO_RED, TFRC
+from fairwave.study.grid import IN_STEP
 from fairwave.study.study import Sensitivity
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ TCP: dict[str, Changes] = {
     "NewReno's recovery": _but([TFRC], {"flow.*.transport.recovery": "newreno"}),
     "SACK's recovery": _but([TFRC], {"flow.*.transport.recovery": "sack"}),
     "no random delay of sending": _but([TFRC], {"flow.*.transport.send-jitter": None}),
-    "details of the RFCs": {"preset": "rfc"},
+    "details of the RFCs": {"preset": "rfc", "hosts": IN_STEP},
     "delayed acknowledgements": _but([TFRC], {"flow.*.transport.delayed-ack": True}),
 }
 """What concerns TCP."""

@@ -35,13 +35,13 @@ PAYLOAD_SHARE = 1000 / 1040
 
 def _goodput(group: str) -> Measure:
     return measures.of_group(
-        "goodput_steady_bps", "goodput", group, "Mb/s", 1e-6, id=f"goodput-{group}", better="higher"
+        "goodput_bps", "goodput", group, "Mb/s", 1e-6, id=f"goodput-{group}", better="higher"
     )
 
 
 GOODPUT = _goodput(VIDEO)
 GOODPUT_OF = {group: _goodput(group) for group in (VIDEO, FTP, TCP)}
-FAIRNESS = measures.of_group("jain_steady", "fairness (Jain)", VIDEO, id="fairness", better="higher")
+FAIRNESS = measures.of_group("jain", "fairness (Jain)", VIDEO, id="fairness", better="higher")
 WORST_CASE = measures.worst_case_fairness(VIDEO)
 COV = measures.cov(VIDEO)
 DROPS = measures.packet_loss(VIDEO)
@@ -122,7 +122,7 @@ def normalised(group: str, megabits: float) -> Measure:
         everybody = groups.group_by("run", maintain_order=True).agg(pl.col("flows").sum().alias("n"))
         share = megabits * 1e6 * PAYLOAD_SHARE / pl.col("n")
         own = groups.filter(pl.col("group") == group).join(everybody, on="run", how="left")
-        value = pl.col("goodput_steady_bps") / pl.col("flows") / share
+        value = pl.col("goodput_bps") / pl.col("flows") / share
         return own.select("run", value.alias("value"))
 
     return Measure(f"normalised-{group}", f"normalised throughput, {group}", "", reduce, table="groups")
@@ -133,7 +133,7 @@ def per_flow(group: str) -> Measure:
 
     def reduce(results: Results) -> pl.DataFrame:
         rows = results.to_polars("groups").filter(pl.col("group").cast(pl.String) == group)
-        value = pl.col("goodput_steady_bps") / pl.col("flows") / 1e3
+        value = pl.col("goodput_bps") / pl.col("flows") / 1e3
         return rows.select("run", value.alias("value"))
 
     return Measure(
@@ -265,7 +265,7 @@ def _by_round_trip(results: Results) -> pl.DataFrame:
     return rows.select(
         "run",
         trips.gather(rows["flow"].to_list()).alias("round trip"),
-        (pl.col("goodput_steady_bps") / 1e3).alias("value"),
+        (pl.col("goodput_bps") / 1e3).alias("value"),
     )
 
 
@@ -276,7 +276,7 @@ def _exponent(results: Results) -> pl.DataFrame:
     trips = np.log(round_trips_ms())
     rows = []
     for (run,), flows in _of_video(results).sort("run", "flow").group_by("run", maintain_order=True):
-        rates = flows["goodput_steady_bps"].to_numpy()
+        rates = flows["goodput_bps"].to_numpy()
         slope = float(np.polyfit(trips, np.log(rates), 1)[0]) if (rates > 0).all() else math.nan
         rows.append({"run": run, "value": slope})
     return pl.DataFrame(rows, schema={"run": pl.Int64, "value": pl.Float64})

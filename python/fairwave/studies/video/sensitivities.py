@@ -10,6 +10,7 @@ from fairwave.studies.video import points as p
 from fairwave.studies.video import quantities as q
 from fairwave.studies.video.claims import READINGS, SETTLED, TCP_SHARE, TESTS, VIDEO_SHARE
 from fairwave.studies.video.systems import DVRC, RTCP
+from fairwave.study.grid import IN_STEP
 from fairwave.study.study import Sensitivity
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ VIDEO: dict[str, Changes] = {
 }
 """What concerns the video."""
 
-TIMERS: dict[str, Changes] = {"details of the RFCs": {"preset": "rfc"}}
+TIMERS: dict[str, Changes] = {"details of the RFCs": {"preset": "rfc", "hosts": IN_STEP}}
 
 
 def _buffers(bdp: float, *links: str) -> Mapping[str, Any]:

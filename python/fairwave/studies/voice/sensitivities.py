@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.studies.voice import quantities as q
 from fairwave.studies.voice.claims import PLAIN, TIMELY
 from fairwave.studies.voice.points import CALLS, ESSENTIAL, TCPS, grid
+from fairwave.study.grid import IN_STEP
 from fairwave.study.study import Sensitivity
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ SETTINGS: Axes = {
         "R2→R3 2 Mb/s": {"topology.shared-bottleneck.rate": "2 Mb/s"},
         "R2→R3 6 Mb/s": {"topology.shared-bottleneck.rate": "6 Mb/s"},
         "UDP with 40 B of headers": _only(("udp",), header="40 B"),
-        "details of the RFCs": {"preset": "rfc"},
+        "details of the RFCs": {"preset": "rfc", "hosts": IN_STEP},
         "delayed acknowledgements": _only(TCPS, delayed_ack=True),
         "window of 20 segments": _only(TCPS, receiver_window=20),
         "all TCPs recover as NewReno": _only(("tcp/vegas", "tcp/westwood"), recovery="newreno"),

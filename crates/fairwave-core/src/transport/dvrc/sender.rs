@@ -252,7 +252,7 @@ impl Sender for DvrcSender {
             rate: self.rate.bits_per_second() as f64,
             estimate: f64::from(self.lost),
             layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
-            backlog: self.queue.backlog(),
+            backlog: Some(self.queue.backlog()),
             sent: self.sequence - self.first_sequence,
             timeouts: self.silences,
             ..SenderView::default()

@@ -121,7 +121,7 @@ fn the_longest_wait_is_held_for_a_frame_that_is_far_larger_than_the_rate_allows(
     assert!(last > ms(190), "and the frame was not sent in a burst: {} ms", (last - ms(10)).millis());
     let gaps: Vec<u64> = sent.windows(2).map(|pair| (pair[1].0 - pair[0].0).nanos()).collect();
     assert!(gaps.iter().max() == gaps.iter().min(), "at one pace: {gaps:?}");
-    assert!(sender.view().backlog.longest <= Span::from_millis(200));
+    assert!(sender.view().backlog.expect("told").longest <= Span::from_millis(200));
 }
 
 #[test]
@@ -236,9 +236,9 @@ fn a_silence_begins_with_the_first_packet_after_what_was_heard_and_brings_the_ba
 fn a_stopped_sender_forgets_what_waits_and_takes_nothing_in() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 5000, ms(0), 0)], ms(0));
-    assert_eq!(sender.view().backlog.payload, Bytes::new(4000));
+    assert_eq!(sender.view().backlog.expect("told").payload, Bytes::new(4000));
     sender.on_stop(ms(1));
-    assert_eq!((sender.deadline(), sender.view().backlog.units), (Instant::NEVER, 0));
+    assert_eq!((sender.deadline(), sender.view().backlog.expect("told").units), (Instant::NEVER, 0));
     let mut out = Output::default();
     sender.on_unit(ms(2), unit(1, 100, ms(2), 0), &mut out);
     sender.on_timer(ms(5_000), &mut out);
@@ -282,7 +282,7 @@ proptest! {
             now = created;
         }
         sent.extend(drive(&mut sender, &[], now + Span::from_secs(60)));
-        prop_assert_eq!(sender.view().backlog.units, 0);
+        prop_assert_eq!(sender.view().backlog.expect("told").units, 0);
         for (time, packet) in sent {
             let Body::Dvrc { created, .. } = packet.body else { panic!("not DVRC") };
             prop_assert!(time - created <= config.most_delay, "{} ms", (time - created).millis());

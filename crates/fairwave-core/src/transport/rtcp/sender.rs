@@ -9,7 +9,7 @@ use crate::registry::Checked;
 use crate::traffic::Unit;
 use crate::transport::sizes::narrow;
 use crate::transport::udp::UdpSender;
-use crate::transport::{Output, Sender, SenderView};
+use crate::transport::{Backlog, Output, Sender, SenderView};
 use crate::units::{Instant, Span};
 
 /// The sending half.
@@ -134,6 +134,7 @@ impl Sender for RtcpSender {
     fn view(&self) -> SenderView {
         let rate = self.context.layers.cumulative().get(usize::from(self.layers) - 1);
         SenderView {
+            backlog: Some(Backlog::default()),
             smoothed_rtt: self.round_trip.map_or(f64::NAN, Span::seconds),
             rate: rate.map_or(f64::NAN, |rate| rate.bits_per_second() as f64),
             estimate: self.fraction_lost,

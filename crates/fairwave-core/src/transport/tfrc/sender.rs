@@ -349,7 +349,7 @@ impl Sender for TfrcSender {
             smoothed_rtt: self.round_trip.unwrap_or(f64::NAN),
             rate: 8.0 * self.rate,
             estimate: self.loss_event_rate,
-            backlog: self.queue.backlog(),
+            backlog: Some(self.queue.backlog()),
             sent: self.sent,
             timeouts: self.expirations,
             limited: Some(self.held_back),

@@ -1,0 +1,254 @@
+//! One window for all measures: what lies before it, what is still under way at its end, and what a link can carry.
+
+use fairwave_core::random::Seed;
+use fairwave_scenario::Scenario;
+use fairwave_sim::{FlowRow, RunResult, run};
+use proptest::prelude::*;
+
+fn outcome(text: &str, seed: u64) -> RunResult {
+    let scenario = Scenario::from_text(text, "window.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    run(&scenario.plan(Seed(seed)).expect("a plan")).expect("a run")
+}
+
+/// A call over a path without loss, played out 60 ms after the least delay.
+fn call(duration: u64, delay: u64) -> String {
+    format!(
+        r#"
+name = "call"
+duration = "{duration} s"
+[[link]]
+from = "a"
+to = "b"
+rate = "10 Mb/s"
+delay = "{delay} ms"
+[[flow]]
+name = "call"
+from = "a"
+to = "b"
+transport = "udp"
+traffic = {{ kind = "voice", codec = "g711" }}
+concealment = "none"
+playout = {{ strategy = "fixed", delay = "60 ms" }}
+"#
+    )
+}
+
+#[test]
+fn a_call_over_a_long_path_is_rated_the_same_however_soon_the_run_ends() {
+    for delay in [150, 300] {
+        let [short, long] = [10, 60].map(|duration| outcome(&call(duration, delay), 1).flows.remove(0));
+        assert_eq!((short.units_lost, long.units_lost), (0, 0));
+        assert!((short.r_factor - long.r_factor).abs() < 0.1, "{} {}", short.r_factor, long.r_factor);
+        assert!(short.mos > 1.0, "{}", short.mos);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn nothing_that_arrives_is_lost_on_a_path_of_any_delay(delay in 1u64..900, duration in 2u64..8, seed in 0u64..100) {
+        let near = &outcome(&call(duration, 1), seed).flows[0];
+        let far = &outcome(&call(duration, delay), seed).flows[0];
+        prop_assert_eq!((near.units_lost, far.units_lost), (0, 0));
+        prop_assert_eq!(near.units_sent + near.units_in_flight, far.units_sent + far.units_in_flight);
+        // What is in flight at the end is what the delay holds back.
+        let most = (delay as f64 + 5.0) / 20.0 + 1.0;
+        prop_assert!(far.units_in_flight as f64 <= most, "{} of {}", far.units_in_flight, far.units_sent);
+    }
+}
+
+/// Flows of two kinds that come and go over one link of 10 Mb/s.
+fn coming_and_going(warmup: u64, starts: &[(u64, u64)], capacity: u64, seed: u64) -> RunResult {
+    let mut text = format!(
+        r#"
+name = "coming-and-going"
+duration = "6 s"
+warmup = "{warmup} ms"
+[topology]
+preset = "dumbbell"
+bottleneck = {{ rate = "10 Mb/s", delay = "20 ms", queue = {{ discipline = "drop-tail", capacity = {{ packets = {capacity} }} }} }}
+access = {{ rate = "100 Mb/s", delay = "1 ms" }}
+"#
+    );
+    for (index, (start, lasts)) in starts.iter().enumerate() {
+        let how = match index % 2 {
+            0 => {
+                r#"transport = "udp"
+traffic = { kind = "cbr", rate = "9 Mb/s", payload = "1000 B" }"#
+            }
+            _ => {
+                r#"transport = { name = "tcp/sack", receiver-window = 64 }
+traffic = "bulk""#
+            }
+        };
+        let stop = start + lasts;
+        text.push_str(&format!("[[flow]]\nname = \"f{index}\"\n{how}\nstart = \"{start} ms\"\nstop = \"{stop} ms\"\n"));
+    }
+    outcome(&text, seed)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn nothing_exceeds_its_link(
+        warmup in 0u64..3000, starts in prop::collection::vec((0u64..4000, 100u64..3000), 1..6), capacity in 5u64..1500, seed in 0u64..50,
+    ) {
+        let result = coming_and_going(warmup, &starts, capacity, seed);
+        for (flow, (start, lasts)) in result.flows.iter().zip(&starts) {
+            let on = (start + lasts).min(6000).saturating_sub(warmup.max(*start));
+            prop_assert_eq!(flow.goodput_bps.is_nan(), on == 0, "{:?}", flow);
+            if on > 0 {
+                // A receiver hands on at once what it had kept behind a gap: for TCP at most its window, for UDP one packet.
+                let kept = if flow.transport == "udp" { 1000 } else { 64 * 1500 } * 8;
+                let most = 1e7 + f64::from(kept) * 1e3 / on as f64;
+                prop_assert!(flow.goodput_bps <= most, "{} over {} ms", flow.goodput_bps, on);
+            }
+        }
+        for link in &result.links {
+            let packet = 1500.0 * 8.0 / (1e7 * (6.0 - warmup as f64 / 1e3));
+            prop_assert!(link.utilisation <= 1.0 + packet, "{:?}", link);
+        }
+        for group in &result.groups {
+            prop_assert!(group.jain.is_nan() || group.jain <= 1.0 + 1e-12, "{:?}", group);
+        }
+    }
+}
+
+#[test]
+fn a_flow_that_ended_in_the_warm_up_has_no_goodput_and_no_part_in_fairness() {
+    let text = r#"
+name = "gone"
+duration = "6 s"
+warmup = "2 s"
+[[link]]
+from = "a"
+to = "b"
+rate = "10 Mb/s"
+delay = "300 ms"
+[[flow]]
+name = "f"
+count = 2
+from = "a"
+to = "b"
+transport = "udp"
+traffic = { kind = "cbr", rate = "1 Mb/s", payload = "1000 B" }
+start = { from = "0 s", to = "1 s", spread = "even" }
+stop = "1.9 s"
+[[flow]]
+name = "g"
+from = "a"
+to = "b"
+transport = "udp"
+traffic = { kind = "cbr", rate = "1 Mb/s", payload = "1000 B" }
+"#;
+    let result = outcome(text, 1);
+    let [early, late] = [&result.groups[0], &result.groups[1]];
+    // The last 300 ms of it were delivered in the window, and are no goodput.
+    assert!(result.flows[0].payload_received > 0 && result.flows[0].goodput_bps.is_nan());
+    assert!(early.goodput_bps.is_nan() && early.jain.is_nan());
+    assert!((late.goodput_bps - 1e6).abs() < 1e4 && late.jain == 1.0);
+}
+
+#[test]
+fn what_drains_after_the_stop_is_no_goodput() {
+    let drains = coming_and_going(0, &[(0, 500), (500, 500)], 1500, 1);
+    for flow in &drains.flows {
+        assert!(flow.goodput_bps <= 1e7, "{flow:?}");
+    }
+    assert!(drains.flows[1].payload_received as f64 * 8.0 / 0.5 > drains.flows[1].goodput_bps * 1.05, "some drained");
+}
+
+/// Calls and a download through a bottleneck, everything lost on it for half a second in the warm-up if `BLACKOUT` says so.
+const STATIONARY: &str = r#"
+name = "stationary"
+duration = "DURATION"
+warmup = "20 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "2 Mb/s", delay = "20 ms"BLACKOUT, queue = { discipline = "red", capacity = { packets = 50 } } }
+access = { rate = "100 Mb/s", delay = "1 ms" }
+[[flow]]
+name = "call"
+count = 4
+transport = "udp"
+traffic = "voice"
+[[flow]]
+name = "download"
+count = 2
+transport = "tcp/sack"
+traffic = "bulk"
+"#;
+
+/// Each measure with its value in a run.
+fn measures(result: &RunResult) -> Vec<(&'static str, f64)> {
+    let calls: Vec<_> = result.flows.iter().filter(|flow| flow.group == "call").collect();
+    // A call that is silent in the window has no delay and no rating.
+    let mean = |of: &dyn Fn(&FlowRow) -> f64| {
+        let values: Vec<f64> = calls.iter().map(|call| of(call)).filter(|value| !value.is_nan()).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let link = result.links.iter().find(|link| link.link == "r1>r2").expect("the bottleneck");
+    let class = result.classes.iter().find(|class| class.link == "r1>r2").expect("a class");
+    let download = result.groups.iter().find(|group| group.group == "download").expect("the download");
+    let in_time = result.timeliness.iter().filter(|row| row.group == "call" && row.reading == "delay");
+    let timely: u64 = in_time.map(|row| row.timely).sum();
+    vec![
+        ("loss", mean(&|call| call.units_lost as f64 / call.units_sent as f64)),
+        ("packet loss", mean(&|call| (call.dropped + call.lost) as f64 / call.packets_sent as f64)),
+        ("delay", mean(&|call| call.delay_mean_s)),
+        ("delay, 95th percentile", mean(&|call| call.delay_p95_s)),
+        ("jitter", mean(&|call| call.jitter_s)),
+        ("R", mean(&|call| call.r_factor)),
+        ("MOS", mean(&|call| call.mos)),
+        ("index", timely as f64 / calls.iter().map(|call| call.units_sent).sum::<u64>() as f64),
+        ("goodput", download.goodput_bps),
+        ("Jain", download.jain),
+        ("overhead", download.overhead),
+        ("dropped share", download.dropped_share),
+        ("timeouts per second", result.flows[4].timeouts as f64 / (result.flows[4].stop_s - 20.0)),
+        ("utilisation", link.utilisation),
+        ("mean queue", link.mean_queue_packets),
+        ("drop rate", link.drop_rate),
+        ("mean wait", link.mean_wait_s),
+        ("mean wait of a class", class.mean_wait_s),
+    ]
+}
+
+/// Mean and standard error of each measure over twelve seeds.
+fn spread(text: &str, first: u64) -> Vec<(&'static str, f64, f64)> {
+    const SEEDS: u64 = 12;
+    let runs: Vec<Vec<(&str, f64)>> = (first..first + SEEDS).map(|seed| measures(&outcome(text, seed))).collect();
+    (0..runs[0].len())
+        .map(|measure| {
+            let values = || runs.iter().map(|run| run[measure].1);
+            let mean = values().sum::<f64>() / SEEDS as f64;
+            let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / (SEEDS - 1) as f64;
+            (runs[0][measure].0, mean, (variance / SEEDS as f64).sqrt())
+        })
+        .collect()
+}
+
+/// No mean differs by more than four standard errors of the difference: one in some ten thousand would by chance.
+fn assert_same(one: &[(&str, f64, f64)], other: &[(&str, f64, f64)]) {
+    for ((name, mean, error), (_, mean_other, error_other)) in one.iter().zip(other) {
+        let allowed = 4.0 * error.hypot(*error_other) + 1e-9;
+        assert!((mean - mean_other).abs() <= allowed, "{name}: {mean} ± {error} and {mean_other} ± {error_other}");
+    }
+}
+
+fn stationary(duration: &str, blackout: &str) -> String {
+    STATIONARY.replace("DURATION", duration).replace("BLACKOUT", blackout)
+}
+
+#[test]
+fn twice_the_duration_of_a_stationary_scenario_moves_no_mean_beyond_its_interval() {
+    assert_same(&spread(&stationary("50 s", ""), 1), &spread(&stationary("80 s", ""), 101));
+}
+
+#[test]
+fn a_blackout_in_the_warm_up_changes_no_measure() {
+    let blackout = r#", loss = { model = "blackout", from = "1 s", to = "3 s" }"#;
+    assert_same(&spread(&stationary("50 s", ""), 1), &spread(&stationary("50 s", blackout), 201));
+}
