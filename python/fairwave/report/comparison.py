@@ -150,12 +150,13 @@ def _best(measured: Measured, axis: str, labels: Sequence[Any]) -> frozenset[Any
     if sign is None:
         return frozenset()
     samples = {label: sign * measured.samples(**{axis: label}) for label in labels}
+    rated = [label for label in labels if not np.isnan(samples[label]).all()]
 
     def beaten(label: Any) -> bool:
-        return any(paired(samples[other], samples[label]).low > 0 for other in labels if other != label)
+        return any(paired(samples[other], samples[label]).low > 0 for other in rated if other != label)
 
-    best = frozenset(label for label in labels if not beaten(label) and not np.isnan(samples[label]).all())
-    return frozenset() if len(best) == len(labels) else best
+    best = frozenset(label for label in rated if not beaten(label))
+    return frozenset() if len(best) == len(rated) else best
 
 
 def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:

@@ -201,6 +201,7 @@ def packet_time(traffic: dict[str, Any]) -> float:
 
 _TWO_PACKETS = """
 name = "two packets"
+preset = "ns2"
 duration = "3600 s"
 topology = { preset = "dumbbell", bottleneck = { rate = "1 Gb/s", delay = "1 ms" } }
 record = { units = ["call[0]"] }
