@@ -2,7 +2,10 @@
 //! are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there are, however
 //! unevenly they come to the lists.
 
+use fairwave_core::units::Instant;
+
 use crate::entry::Entry;
+use crate::event::{Event, Kind};
 
 /// Entries of a page.
 const PAGE: usize = 4;
@@ -51,12 +54,12 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds an entry at the end of `list`.
-    #[inline]
+    /// Adds an entry at the end of `list`. Always inlined, so that an entry is made in its place and not copied there.
+    #[inline(always)]
     pub fn push(&mut self, list: &mut List, entry: Entry) -> Place {
         let offset = list.len() % PAGE;
         if offset == 0 {
-            self.add_page(list, &entry);
+            self.add_page(list);
         }
         list.len += 1;
         let place = list.last as usize * PAGE + offset;
@@ -64,9 +67,11 @@ impl Pages {
         Place(place as u32)
     }
 
-    fn add_page(&mut self, list: &mut List, filling: &Entry) {
+    #[inline(never)]
+    fn add_page(&mut self, list: &mut List) {
         let page = self.free.pop().unwrap_or_else(|| {
-            self.entries.resize(self.entries.len() + PAGE, *filling);
+            let filling = Entry::timer(Event::new(Instant::NEVER, Kind::Sample, 0));
+            self.entries.resize(self.entries.len() + PAGE, filling);
             self.next.push(NONE);
             (self.next.len() - 1) as u32
         });
@@ -96,6 +101,20 @@ impl Pages {
         })
     }
 
+    /// As [`Self::iter`], page by page, which costs less per entry.
+    #[inline]
+    pub fn for_each(&self, list: List, mut each: impl FnMut(Place, &Entry)) {
+        let (mut page, mut left) = (list.first as usize, list.len());
+        while left > 0 {
+            let (first, here) = (page * PAGE, left.min(PAGE));
+            for (place, entry) in (first as u32..).zip(&self.entries[first..first + here]) {
+                each(Place(place), entry);
+            }
+            left -= here;
+            page = self.next[page] as usize;
+        }
+    }
+
     /// Empties `list` and takes its pages back.
     pub fn release(&mut self, list: &mut List) {
         let mut page = list.first;
@@ -112,8 +131,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::{Event, Kind};
-    use fairwave_core::units::Instant;
 
     proptest! {
         #[test]
@@ -137,6 +154,9 @@ mod tests {
                     prop_assert_eq!(list.len(), plain.len());
                     prop_assert!(pages.iter(*list).map(|(_, entry)| entry).eq(plain));
                     prop_assert!(pages.iter(*list).all(|(place, entry)| pages.at(place) == entry));
+                    let (mut each, listed) = (Vec::new(), pages.iter(*list).map(|(place, entry)| (place, *entry)));
+                    pages.for_each(*list, |place, entry| each.push((place, *entry)));
+                    prop_assert_eq!(each, listed.collect::<Vec<_>>());
                 }
                 most = most.max(plain.iter().map(|list| list.len().div_ceil(PAGE)).sum());
             }
