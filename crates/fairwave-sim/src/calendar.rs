@@ -137,10 +137,10 @@ impl EventQueue {
         self.push(Entry::timer(event));
     }
 
-    /// Adds the arrival of a packet that has left the link at place `hop` of its route and will enter `next`.
+    /// Adds the arrival of a packet that will enter `next`, the step at `place` of the routes.
     #[inline(always)]
-    pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, hop: u16) {
-        self.push(Entry { event, transit: Transit { packet: *packet, next, hop } });
+    pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, place: u32) {
+        self.push(Entry { event, transit: Transit { packet: *packet, next, place } });
     }
 
     #[inline(always)]
@@ -289,7 +289,7 @@ mod tests {
 
     use super::*;
     use crate::event::Kind;
-    use crate::entry::END;
+    use crate::routes::END;
 
     fn packet(number: u32) -> Packet {
         let body = Body::Datagram { payload: 1, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
         assert_eq!(queue.len(), 1);
         let kept = pop(&mut queue, Instant::from_nanos(7)).expect("what stayed");
-        assert_eq!(kept.arrival(), Some(&Transit { packet: packet(1), next: 4, hop: 0 }));
+        assert_eq!(kept.arrival(), Some(&Transit { packet: packet(1), next: 4, place: 0 }));
         assert_eq!(queue.len(), 0);
     }
 
@@ -352,7 +352,7 @@ mod tests {
                 if push {
                     let event = Event::new(Instant::from_nanos(now + (mantissa << exponent)), Kind::Arrival, index);
                     queue.push_arrival(event, &packet(number), END, 3);
-                    plain.push(Entry { event, transit: Transit { packet: packet(number), next: END, hop: 3 } });
+                    plain.push(Entry { event, transit: Transit { packet: packet(number), next: END, place: 3 } });
                 } else {
                     plain.sort_by_key(|entry| entry.event);
                     let first = (!plain.is_empty()).then(|| plain.remove(0));

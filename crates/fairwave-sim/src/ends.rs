@@ -67,6 +67,8 @@ pub(crate) struct Sending {
     pub wire_sent: u64,
     /// Feedback packets that reached the sender.
     pub feedback_arrived: u64,
+    /// Where the route of its packets begins.
+    pub route: u32,
     pub sender: AnySender,
     pub source: Box<Source>,
     pub next_unit: Option<Unit>,
@@ -89,6 +91,7 @@ impl Sending {
             packets_sent: 0,
             wire_sent: 0,
             feedback_arrived: 0,
+            route: 0,
             next_unit: source.next_unit(),
             source: Box::new(source),
             activity,
@@ -131,8 +134,8 @@ pub(crate) struct Receiving {
     pub judge: Option<Box<LossJudge>>,
     pub measure: FlowMeasure,
     pub scheduled: Instant,
-    /// Called as soon as the arrival time is known.
-    pub ahead_of_time: bool,
+    /// Where the route of its packets begins.
+    pub route: u32,
     /// There is a log of units.
     pub logged: bool,
     pub receiver: AnyReceiver,
@@ -142,7 +145,7 @@ impl Receiving {
     fn new(flow: &FlowPlan, bulk: bool, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
         Receiving {
             scheduled: Instant::NEVER,
-            ahead_of_time: false,
+            route: 0,
             logged: !bulk,
             measure,
             units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds))),
