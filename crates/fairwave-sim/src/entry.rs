@@ -3,7 +3,7 @@
 use fairwave_core::packet::{Body, Class, FlowId, Packet};
 use fairwave_core::units::Instant;
 
-use crate::event::{Event, Kind};
+use crate::event::Event;
 use crate::routes::END;
 
 /// A packet that arrives, and where it is on its route.
@@ -38,7 +38,7 @@ impl Entry {
     /// The packet that arrives; none for timers.
     #[inline]
     pub fn arrival(&self) -> Option<&Transit> {
-        (self.event.kind() <= Kind::ArrivalBehind).then_some(&self.transit)
+        self.event.is_arrival().then_some(&self.transit)
     }
 }
 

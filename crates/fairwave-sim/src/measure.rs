@@ -147,8 +147,10 @@ impl LinkMeasure {
             return;
         }
         let packets = u64::from(packets);
-        self.waited += packets * window.overlap(from, to, Instant::ZERO);
-        self.waited_steady += packets * window.overlap(from, to, window.warmup);
+        let whole = packets * window.overlap(from, to, Instant::ZERO);
+        self.waited += whole;
+        self.waited_steady +=
+            if from >= window.warmup { whole } else { packets * window.overlap(from, to, window.warmup) };
         if let Some(bins) = &mut self.waited_in_bin {
             bins.spread(packets, from, to.min(window.end));
         }

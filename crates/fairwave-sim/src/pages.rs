@@ -43,14 +43,19 @@ impl List {
 pub struct Place(u32);
 
 /// The pages of all lists.
-#[derive(Default)]
 pub struct Pages {
     /// Page after page.
     entries: Vec<Entry>,
-    /// For each page the one that follows it in its list.
+    /// For each page the one that follows it in its list, or among those of no list.
     next: Vec<u32>,
-    /// Pages of no list.
-    free: Vec<u32>,
+    /// The first page of no list.
+    free: u32,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Pages { entries: Vec::new(), next: Vec::new(), free: NONE }
+    }
 }
 
 impl Pages {
@@ -69,12 +74,14 @@ impl Pages {
 
     #[inline(never)]
     fn add_page(&mut self, list: &mut List) {
-        let page = self.free.pop().unwrap_or_else(|| {
+        if self.free == NONE {
             let filling = Entry::timer(Event::new(Instant::NEVER, Kind::Sample, 0));
             self.entries.resize(self.entries.len() + PAGE, filling);
+            self.free = self.next.len() as u32;
             self.next.push(NONE);
-            (self.next.len() - 1) as u32
-        });
+        }
+        let page = self.free;
+        self.free = self.next[page as usize];
         if list.is_empty() {
             list.first = page;
         } else {
@@ -115,12 +122,11 @@ impl Pages {
         }
     }
 
-    /// Empties `list` and takes its pages back.
+    /// Empties `list` and takes its pages back: all at once, since they already follow each other.
     pub fn release(&mut self, list: &mut List) {
-        let mut page = list.first;
-        for _ in 0..list.len().div_ceil(PAGE) {
-            self.free.push(page);
-            page = self.next[page as usize];
+        if !list.is_empty() {
+            self.next[list.last as usize] = self.free;
+            self.free = list.first;
         }
         *list = List::EMPTY;
     }

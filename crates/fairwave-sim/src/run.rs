@@ -120,11 +120,13 @@ impl<'p> Simulation<'p> {
             }
             now = event.at;
             self.events_handled += 1;
+            if event.is_arrival() {
+                let transit = self.events.entry(place).transit;
+                self.arrival(&transit, now);
+                continue;
+            }
             match event.kind() {
-                Kind::Arrival | Kind::ArrivalBehind => {
-                    let transit = self.events.entry(place).transit;
-                    self.arrival(&transit, now);
-                }
+                Kind::Arrival | Kind::ArrivalBehind => {}
                 Kind::Service => self.service(event.index(), now),
                 Kind::Sender => self.sender_wakes(event.index(), now),
                 Kind::Receiver => self.receiver_wakes(event.index(), now),
