@@ -262,7 +262,7 @@ def jitter(group: str | None = None) -> Measure:
 
 def late_for_playout(group: str | None = None) -> Measure:
     """Units that arrived but that the calls' receivers did not play, in % of those that arrived; calls only."""
-    calls = pl.col("missed_ratio").is_not_null()
+    calls = pl.col("missed_ratio").fill_nan(None).is_not_null()
     late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
     share = _share(late, received, 100)
     return Measure(
