@@ -83,6 +83,20 @@ def test_the_decoder_does_not_see_what_is_not_played_and_what_follows_bears_the_
     assert not np.array_equal(broken[23], whole[23])
 
 
+def test_a_rendered_call_has_the_trace_of_what_it_did_not_play() -> None:
+    created = np.arange(100) * 0.02
+    arrived = created + 0.01
+    arrived[40:42] = np.nan
+    arrived[60] += 0.5
+    table = {"created_s": created, "arrived_s": arrived, "payload": np.full(100, 40)}
+    said = script(Recording(SPEECH), 0.02, talk="all")
+    call = render_call(table, said, codec="g726-16", playout=Fixed(0.1, "creation"), concealment="silence")
+    played = np.ones(100, np.bool_)
+    played[[40, 41, 60]] = False
+    expected = CODERS["g726-16"].transmit(said.frames[:100], played).reshape(-1)
+    assert np.array_equal(call.samples[800:], expected)
+
+
 @pytest.mark.parametrize("name", ["g723.1-6.3", "amr-12.2"])
 def test_mouth_to_ear_counts_what_the_coder_looks_ahead(name: str) -> None:
     assert CODERS[name].ahead / 8 == codecs.find(name).look_ahead_ms

@@ -159,8 +159,8 @@ def draw_units(
         return drawing.save(
             canvas, folder, "units", data, results.provenance,
             title="One call, packet by packet",
-            caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that had not arrived by "
-            "the end of the run.",
+            caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that had not arrived "
+            "by the end of the run.",
             alt=f"One-way delay of each unit over time, one panel per {axis}",
         )  # fmt: skip
 
