@@ -201,8 +201,8 @@ def packet_time(traffic: dict[str, Any]) -> float:
 
 _TWO_PACKETS = """
 name = "two packets"
-preset = "ns2"
 duration = "3600 s"
+hosts = { clock-skew = "0 ppm", send-jitter = "0 s" }
 topology = { preset = "dumbbell", bottleneck = { rate = "1 Gb/s", delay = "1 ms" } }
 record = { units = ["call[0]"] }
 
