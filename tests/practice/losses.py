@@ -37,13 +37,13 @@ def situations() -> Iterator[Situation]:
     for rate in (0.01, 0.1):
         deviation = 100 * sqrt(rate * (1 - rate) / (SECONDS * 100))
         yield Situation(
-            f"loss/bernoulli-{rate:g}", f"Random loss of {rate:.0%}, 40 000 packets: lost", "%",
+            f"loss/bernoulli-{rate:g}", f"Random loss of {100 * rate:g} %, 40 000 packets: lost", "%",
             *near(100 * rate, 4 * deviation), "binomial; ± 4 σ",
             partial(_lost, {"model": "bernoulli", "rate": rate}),
         )  # fmt: skip
     yield Situation(
         "loss/bernoulli-burst", "Random loss of 10 %: mean run of losses", "packets",
-        *about(1 / 0.9, 0.03), "geometric: 1/(1 − p)", partial(_mean_burst, {"model": "bernoulli", "rate": 0.1}),
+        *about(1 / 0.9, 0.022), "geometric: 1/(1 − p); ± 4 σ", partial(_mean_burst, {"model": "bernoulli", "rate": 0.1}),
     )  # fmt: skip
     yield Situation(
         "loss/two-links", "Two links that lose 10 % each: lost", "%",
@@ -54,7 +54,7 @@ def situations() -> Iterator[Situation]:
     stays = 0.1 + 0.9 * exp(-0.01 * (1 / 0.9 + 1 / 0.1))
     yield Situation(
         "loss/gilbert", "Gilbert: 900 ms good, 100 ms bad, in which all is lost: lost", "%",
-        *near(10, 2), "bad/(good + bad); 400 cycles: ± 4 σ", partial(_lost, gilbert),
+        *near(10, 2.5), "bad/(good + bad); 400 cycles: ± 4 σ", partial(_lost, gilbert),
     )  # fmt: skip
     yield Situation(
         "loss/gilbert-burst", "The same: mean run of losses, packets 10 ms apart", "packets",
@@ -63,8 +63,8 @@ def situations() -> Iterator[Situation]:
     )  # fmt: skip
     elliott = gilbert | {"good-loss": 0.01, "bad-loss": 0.5}
     yield Situation(
-        "loss/elliott", "Elliott: 1 % lost while good, 50 % while bad: lost", "%",
-        *near(0.9 * 1 + 0.1 * 50, 1), "weighted by the time in each state; ± 4 σ", partial(_lost, elliott),
+        "loss/elliott", "Gilbert–Elliott: 1 % lost while good, 50 % while bad: lost", "%",
+        *near(0.9 * 1 + 0.1 * 50, 1.3), "weighted by the time in each state; ± 4 σ", partial(_lost, elliott),
     )  # fmt: skip
     handoff = {"model": "handoff", "up": "900 ms", "down": "100 ms", "constant": True}
     yield Situation(
@@ -100,5 +100,9 @@ def situations() -> Iterator[Situation]:
 
 def _twice() -> float:
     loss = {"model": "bernoulli", "rate": 0.1}
-    ways = [link("10 Mb/s", "5 ms", loss=loss) | {"from": one, "to": two} for one, two in (("a", "m"), ("m", "b"))]
-    return 100 * ran(ways, cbr("stream", "80 kb/s", 100), SECONDS, hosts=IN_STEP).share("lost", "packets_sent")
+    ways = [
+        link("10 Mb/s", "5 ms", loss=loss) | {"from": one, "to": two} for one, two in (("a", "m"), ("m", "b"))
+    ]
+    return 100 * ran(ways, cbr("stream", "80 kb/s", 100), SECONDS, hosts=IN_STEP).share(
+        "lost", "packets_sent"
+    )

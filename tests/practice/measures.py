@@ -35,7 +35,7 @@ def situations() -> Iterator[Situation]:
     yield Situation(
         "measure/ended", "How many goodputs has a flow that ended before the warm-up did?", "",
         *exactly(0), "what was not on in the window cannot be measured in it",
-        lambda: float(sum(one == one for one in _ended().values("flows", "goodput_bps", group="early"))),  # noqa: PLR0124
+        lambda: float(sum(one == one for one in _ended().values("flows", "goodput_bps", group="early"))),
     )  # fmt: skip
     yield Situation(
         "measure/ended-other", "The same: the other flow's goodput", "Mb/s",
@@ -115,12 +115,21 @@ def _together() -> float:
 
 
 def _two() -> Outcome:
-    return ran(link("10 Mb/s", "5 ms"), [cbr("one", "1 Mb/s"), cbr("three", "3 Mb/s")], 20, hosts=IN_STEP, warmup="1 s")
+    return ran(
+        link("10 Mb/s", "5 ms"),
+        [cbr("one", "1 Mb/s"), cbr("three", "3 Mb/s")],
+        20,
+        hosts=IN_STEP,
+        warmup="1 s",
+    )
 
 
 def _jain() -> float:
     """One group, whose two senders are limited by their own links to 1 and 3 Mb/s."""
-    access = [link(rate, "1 ms", 20) | {"from": f"s{place}", "to": "a"} for place, rate in enumerate(("1 Mb/s", "3 Mb/s"))]
+    access = [
+        link(rate, "1 ms", 20) | {"from": f"s{place}", "to": "a"}
+        for place, rate in enumerate(("1 Mb/s", "3 Mb/s"))
+    ]
     streams = cbr("streams", "4 Mb/s", count=2) | {"from": "s{i}"}
     outcome = ran([*access, link("10 Mb/s", "5 ms")], streams, 20, hosts=IN_STEP, warmup="1 s")
     return outcome.mean("groups", "jain")

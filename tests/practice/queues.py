@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cache, partial
 from math import comb, e
 
+import fairwave
 from practice.situation import (
     IN_STEP,
     Outcome,
@@ -86,7 +88,7 @@ def _full() -> Iterator[Situation]:
         lambda: 1e3 * _overload(4, bytes=25_000).mean("flows", "delay_max_s") - 10 - 8,
     )  # fmt: skip
     yield Situation(
-        "queue/full-length", "Its mean length, packets of the first buffer, at four times the rate", "packets",
+        "queue/full-length", "Mean length of that buffer of 50 packets, at four times the rate", "packets",
         *near(50 - 0.5 * 0.25, 0.3), "full but for the moment after each departure",
         lambda: _overload(4).mean("links", "mean_queue_packets", link="a>b"),
     )  # fmt: skip
@@ -113,12 +115,16 @@ def _unaccounted() -> float:
 def _fair_loss() -> float:
     wire = link("1 Mb/s", "10 ms", 20)
     outcome = ran(wire, [poisson("small", 62.5), poisson("one", 125), poisson("two", 125)], 120, warmup="5 s")
-    small, one, two = (outcome.share("dropped", "packets_sent", group=group) for group in ("small", "one", "two"))
+    small, one, two = (
+        outcome.share("dropped", "packets_sent", group=group) for group in ("small", "one", "two")
+    )
     return small / ((one + two) / 2)
 
 
 def _poisson(load: float) -> Outcome:
-    return ran(link("8 Mb/s", "1 ms", 100_000), poisson("stream", 1000 * load), 120, warmup="5 s", hosts=IN_STEP)
+    return ran(
+        link("8 Mb/s", "1 ms", 100_000), poisson("stream", 1000 * load), 120, warmup="5 s", hosts=IN_STEP
+    )
 
 
 def _waiting() -> Iterator[Situation]:
@@ -257,6 +263,35 @@ def _managed() -> Iterator[Situation]:
         *between(98, 90, 99.5), "Kunniyur & Srikant 2001: the desired utilisation γ",
         lambda: 100 * _bulk("avq", 10).mean("links", "utilisation", link="a>b"),
     )  # fmt: skip
+
+    yield Situation(
+        "queue/red-of-one", "Is a RED with thresholds of 5 and 15 packets and room for one refused?", "",
+        *exactly(1), "Floyd & Jacobson 1993: it would never drop early, and be drop-tail unsaid",
+        lambda: float(_refused({"discipline": "red", "capacity": {"packets": 1}})),
+    )  # fmt: skip
+    yield Situation(
+        "queue/avq-unresponsive", "Is one told that AVQ idles the link when sources do not respond?", "",
+        *exactly(1), "Kunniyur & Srikant 2001: the virtual capacity falls while arrivals exceed γC, whatever is served",
+        lambda: float(bool(_cautions({"discipline": "avq", "capacity": {"packets": 100}}, cbr("stream", "2 Mb/s")))),
+    )  # fmt: skip
+
+
+def _refused(queue: Table) -> bool:
+    try:
+        _cautions(queue, flow("file", "tcp/sack", "bulk"))
+    except fairwave.ScenarioError as error:
+        return "min-threshold" in str(error)
+    return False
+
+
+def _cautions(queue: Table, one: Table) -> list[str]:
+    data = {
+        "name": "practice",
+        "duration": "10 s",
+        "link": [link("1 Mb/s", "10 ms", queue=queue)],
+        "flow": [one],
+    }
+    return fairwave.load(json.dumps(data)).cautions()
 
 
 def _early() -> float:

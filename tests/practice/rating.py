@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 from practice import g107
 from practice.situation import (
@@ -58,6 +59,11 @@ def mos(**how: object) -> float:
     return call(**how).mean("flows", "mos")  # type: ignore[arg-type]
 
 
+def spelled(codec: str) -> str:
+    """A codec's name as its standard has it."""
+    return codec.upper().replace("G7", "G.7")
+
+
 def spread(every: int, run: int = 1, times: int = 1) -> str:
     """A loss pattern: `run` of `every` packets, side by side."""
     return ("0" * (every - run) + "1" * run) * times
@@ -68,8 +74,10 @@ def situations() -> Iterator[Situation]:
     yield from _delay()
     yield from _loss()
     yield from _codecs()
+    yield from _marks()
     yield from _ends()
     yield from _window()
+    yield from _playing()
 
 
 def _delay() -> Iterator[Situation]:
@@ -101,9 +109,14 @@ def _delay() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "rating/satisfied", "Up to what one-way delay are users of G.711 very satisfied or satisfied (R ≥ 80)?", "ms",
-        *near(244, 5), "G.107 solved for R = 80; G.114 says 'most users' to about 150, some harm to 400",
+        *near(_solved(80), 4), "G.107 solved for R = 80",
         _satisfied,
     )  # fmt: skip
+
+
+def _solved(rating: float) -> float:
+    """The longest whole number of milliseconds at which G.711 without losses has this R."""
+    return float(max(ear for ear in range(1, 500) if g107.r_factor(ear) >= rating))
 
 
 def _satisfied() -> float:
@@ -128,7 +141,7 @@ def _loss() -> Iterator[Situation]:
             f"rating/bursts-of-{run}", f"G.711, 5 % lost in bursts of {run}, 100 ms", "R",
             *near(g107.r_factor(ear, 5, 0, 25.1, ratio), 0.1),
             f"G.107 Eq. 7-29 with BurstR = {run}·(1 − 0.05) = {ratio:.2g}",
-            partial(r, path=10, ear=ear, loss=spread(20 * run, run)),
+            partial(r, path=10, ear=ear, loss=spread(20 * run, run), seconds=32),
         )  # fmt: skip
     yield Situation(
         "rating/random-loss", "G.711, 3 % lost at random, 100 ms, 400 s", "R",
@@ -149,7 +162,7 @@ def _loss() -> Iterator[Situation]:
 
 def _rises() -> float:
     ratings = [r(path=10, ear=100, loss=spread(100, lost)) for lost in (5, 10, 20, 50, 80, 100)]
-    return float(sum(later > before for before, later in zip(ratings, ratings[1:], strict=False)))
+    return float(sum(later > before for before, later in pairwise(ratings)))
 
 
 def _codecs() -> Iterator[Situation]:
@@ -160,20 +173,20 @@ def _codecs() -> Iterator[Situation]:
         ahead = {"g729": 5.0, "gsm-efr": 0.0, "g723.1-6.3": 7.5}[codec]
         how = {"path": 10, "ear": 100, "codec": codec, "packet": packet}
         yield Situation(
-            f"rating/{codec}-{percent}", f"{codec.upper()}, {percent} % lost one by one, 100 ms and the look-ahead", "R",
+            f"rating/{codec}-{percent}", f"{spelled(codec)}, {percent} % lost one by one, 100 ms and the look-ahead", "R",
             *near(g107.r_factor(100 + ahead, percent, ie, bpl), 0.1), f"G.107, G.113 Tables I.1, I.4: Ie {ie}, Bpl {bpl}",
-            partial(r, **how, loss=spread(100 // percent) if percent else None),
+            partial(r, **how, loss=spread(100 // percent) if percent else None, seconds=30),
         )  # fmt: skip
     for rating, how in ((90.66, {"ear": 100}), (79.18, {"ear": 250}), (62.25, {"ear": 400})):
         yield Situation(
-            f"rating/mos-{rating:.0f}", f"G.711, nothing lost, {how['ear']} ms: mean opinion score", "MOS",
+            f"rating/mos-at-{how['ear']}", f"G.711, nothing lost, {how['ear']} ms: mean opinion score", "MOS",
             *near(g107.opinion(g107.r_factor(how["ear"])), 0.005),
             f"G.107 Annex B: 1 + 0.035 R + R (R − 60)(100 − R)·7·10⁻⁶ at R {rating:g}",
             partial(mos, path=10, **how),
         )  # fmt: skip
     wide = {"path": 10, "ear": 60, "codec": "g722"}
     yield Situation(
-        "rating/wideband", "G.722, nothing lost, 60 ms and the look-ahead: R on the wideband scale", "R (wideband)",
+        "rating/wideband", "G.722, nothing lost, 60 ms and the look-ahead: R on the wideband scale", "R",
         *between(129 - 13, 129 - 13 - 4, 129 - 13), "G.107.1 Eq. 7-1: 129 − Ie,WB 13 (G.113 Table IV.1), less up to 4 for echo",
         partial(r, **wide),
     )  # fmt: skip
@@ -185,7 +198,27 @@ def _codecs() -> Iterator[Situation]:
     yield Situation(
         "rating/not-in-g113", "How many ratings has an iLBC call, for which G.113 has no factors?", "",
         *exactly(0), "G.113: no Ie for iLBC, so R is not defined",
-        lambda: float(sum(one == one for one in call(path=10, ear=100, codec="ilbc-20").values("flows", "r_factor"))),  # noqa: PLR0124
+        lambda: float(sum(one == one for one in call(path=10, ear=100, codec="ilbc-20").values("flows", "r_factor"))),
+    )  # fmt: skip
+
+
+def _notes(word: str, **how: object) -> float:
+    return float(sum(word in row["quality_note"] for row in call(path=10, ear=100, **how).rows("flows")))  # type: ignore[arg-type]
+
+
+def _marks() -> Iterator[Situation]:
+    yield Situation(
+        "rating/assumed", "Is a G.728 call's rating marked as assumed?", "",
+        *exactly(1), "G.113 Table I.4 has no Bpl for G.728", partial(_notes, "assumed:", codec="g728"),
+    )  # fmt: skip
+    yield Situation(
+        "rating/not-assumed", "Is a G.729 call's?", "",
+        *exactly(0), "G.113 has both factors", partial(_notes, "assumed:", codec="g729"),
+    )  # fmt: skip
+    yield Situation(
+        "rating/extrapolated", "Is a rating at 30 % of loss marked as outside the Recommendation?", "",
+        *exactly(1), "G.107 Table 2: Ppl from 0 to 20 %",
+        partial(_notes, "extrapolated:", loss=spread(10, 3)),
     )  # fmt: skip
 
 
@@ -215,7 +248,7 @@ def _silent() -> float:
     quiet = {"distribution": "constant", "mean": "1000 s"}
     traffic = {"kind": "voice", "silence": quiet, "first": "silence"}
     outcome = ran(link("10 Mb/s", "10 ms"), flow("call", "udp", traffic), 10)
-    return float(sum(one == one for one in outcome.values("flows", "mos")))  # noqa: PLR0124
+    return float(sum(one == one for one in outcome.values("flows", "mos")))
 
 
 def _window() -> Iterator[Situation]:
@@ -251,4 +284,66 @@ def _window() -> Iterator[Situation]:
         "rating/blackout", "The same without warm-up: the share that was missed", "%",
         *about(10, 0.01), "2 of 20 seconds",
         lambda: 100 * call(path=10, ear=60, loss=black).mean("flows", "missed_ratio"),
+    )  # fmt: skip
+
+
+def _jittered(most: int) -> Outcome:
+    """A call whose packets are held back at random for up to `most` ms, over 20 ms, as receivers play it by default."""
+    traffic = {"kind": "voice", "always-on": True}
+    hosts = {"clock-skew": "0 ppm", "send-jitter": f"{most} ms"}
+    return ran(link("10 Gb/s", "20 ms"), flow("call", "udp", traffic), 120, hosts=hosts, warmup="20 s")
+
+
+def _uplink(queue: Table) -> Outcome:
+    """A call beside an upload on 1 Mb/s."""
+    wire = link("1 Mb/s", "20 ms", queue=queue)
+    flows = [flow("call", "udp", {"kind": "voice", "always-on": True}), flow("upload", "tcp/sack", "bulk")]
+    return ran(wire, flows, 90, warmup="20 s")
+
+
+def _contested() -> Outcome:
+    """The scenario of the README."""
+    topology = {"preset": "dumbbell", "bottleneck": {"rate": "1 Mb/s", "delay": "20 ms"}}
+    flows = [
+        {"name": "voice", "count": 10, "transport": "udp", "traffic": "voice"},
+        {"name": "download", "transport": "tcp/reno", "traffic": "bulk"},
+    ]
+    return ran([], flows, 60, topology=topology, seeds=5)
+
+
+def _contested_mos() -> float:
+    scores = [one for one in _contested().values("flows", "mos", group="voice") if one == one]
+    return sum(scores) / len(scores)
+
+
+def _playing() -> Iterator[Situation]:
+    yield Situation(
+        "rating/contested", "Ten calls and a download on 1 Mb/s, the README's example: units that come too late, of those that come", "%",
+        *between(0.6, 0, 3), "experience: nothing takes more than 300 ms, and an offset of 200 ms above the least delay has 0.6 % late",
+        lambda: 100 * _contested().share("late_units", "units_received", group="voice"),
+    )  # fmt: skip
+    yield Situation(
+        "rating/contested-mos", "The same: MOS, mean over the calls in which something was said", "MOS",
+        *between(3.5, 3.0, 4.2), "the same offset, rated by G.107",
+        _contested_mos,
+    )  # fmt: skip
+    yield Situation(
+        "rating/jitter-missed", "A call with random jitter of up to 40 ms: share that its receiver misses", "%",
+        *between(1, 0, 4), "experience: jitter buffers keep late losses to a few per cent",
+        lambda: 100 * _jittered(40).mean("flows", "missed_ratio"),
+    )  # fmt: skip
+    yield Situation(
+        "rating/jitter-delay", "The same: delay mouth to ear", "ms",
+        *between(20 + 20 + 40, 20 + 20 + 20, 20 + 20 + 40 + 60), "experience: packet, path, the jitter, and at most three packets",
+        lambda: 1e3 * _jittered(40).mean("flows", "mouth_to_ear_s"),
+    )  # fmt: skip
+    yield Situation(
+        "rating/bloated", "A call beside an upload through a second of drop-tail on 1 Mb/s: MOS", "MOS",
+        *between(1.5, 1, 2.6), "G.107: half a second to a second of delay is R below 55",
+        lambda: _uplink({"discipline": "drop-tail", "capacity": {"packets": 120}}).mean("flows", "mos", group="call"),
+    )  # fmt: skip
+    yield Situation(
+        "rating/unbloated", "The same through CoDel: MOS", "MOS",
+        *between(4.2, 3.6, 4.4), "experience: with a queue of tens of milliseconds and few losses a call is good",
+        lambda: _uplink({"discipline": "codel", "capacity": {"packets": 120}}).mean("flows", "mos", group="call"),
     )  # fmt: skip

@@ -149,16 +149,20 @@ def sawtooth_use(k: float) -> float:
 
 
 def _sawtooth() -> Iterator[Situation]:
-    for packets, words in ((2, "hardly any"), (12, "a quarter of what the path holds"), (48, "what the path holds")):
+    for packets, words in (
+        (2, "hardly any"),
+        (12, "a quarter of what the path holds"),
+        (48, "what the path holds"),
+    ):
         k = packets / 48
         yield Situation(
             f"tcp/saw-tooth-{packets}", f"One flow, 48 packets on the path, buffer of {packets} ({words}): use of the link", "%",
-            *near(100 * sawtooth_use(k), 3), "saw-tooth from half to all of path and buffer: 75 % without buffer, 100 % from one path on",
+            *between(100 * sawtooth_use(k), 100 * sawtooth_use(k) - 3, min(100 * sawtooth_use(k) + 3, 100.05)), "saw-tooth from half to all of path and buffer: 75 % without buffer, 100 % from one path on",
             lambda packets=packets: 100 * _saw(packets).mean("links", "utilisation", link="a>b"),  # type: ignore[misc]
         )  # fmt: skip
     yield Situation(
         "tcp/vegas", "One Vegas flow: packets that it keeps waiting", "packets",
-        *between(2, 1, 3), "Brakmo & Peterson 1995: between α = 1 and β = 3",
+        *between(2, 0.5, 3.5), "Brakmo & Peterson 1995: between α = 1 and β = 3, rounded",
         lambda: _saw(48, "tcp/vegas", 60).mean("links", "mean_queue_packets", link="a>b"),
     )  # fmt: skip
     yield Situation(
@@ -189,20 +193,20 @@ def pftk(loss: float, timeout: float) -> float:
 def _formulas() -> Iterator[Situation]:
     for loss in (0.001, 0.003, 0.01):
         yield Situation(
-            f"tcp/mathis-{loss:g}", f"SACK, {loss:.1%} lost at random, round trip 100 ms: goodput", "Mb/s",
+            f"tcp/mathis-{loss:g}", f"SACK, {100 * loss:g} % lost at random, round trip 100 ms: goodput", "Mb/s",
             *between(mathis(loss), 0.85 * mathis(loss), 1.25 * mathis(loss)),
             "Mathis et al. 1997: MSS/RTT·√(3/2)/√p for even losses; random ones √2 to √(8/3) for √(3/2)",
             lambda loss=loss: _random(loss).mean("flows", "goodput_bps") / 1e6,  # type: ignore[misc]
         )  # fmt: skip
     for loss in (0.02, 0.05):
         yield Situation(
-            f"tcp/pftk-{loss:g}", f"Reno, {loss:.0%} lost at random, round trip 100 ms, least timeout 200 ms: goodput", "Mb/s",
+            f"tcp/pftk-{loss:g}", f"Reno, {100 * loss:g} % lost at random, round trip 100 ms, least timeout 200 ms: goodput", "Mb/s",
             *about(pftk(loss, 0.2) * (1 - loss), 0.35), "Padhye et al. 1998: losses of a round together; here one by one",
             lambda loss=loss: _random(loss, "tcp/reno", preset="ns2").mean("flows", "goodput_bps") / 1e6,  # type: ignore[misc]
         )  # fmt: skip
     for loss in (0.005, 0.02):
         yield Situation(
-            f"tcp/tfrc-{loss:g}", f"TFRC, {loss:.1%} lost at random, round trip 100 ms: goodput", "Mb/s",
+            f"tcp/tfrc-{loss:g}", f"TFRC, {100 * loss:g} % lost at random, round trip 100 ms: goodput", "Mb/s",
             *about(pftk(loss, 0.4) * (1 - loss), 0.25), "RFC 5348 §3.1: throughput equation with b = 1, t_RTO = 4 R",
             lambda loss=loss: _random(loss, "tfrc").mean("flows", "goodput_bps") / 1e6,  # type: ignore[misc]
         )  # fmt: skip
@@ -258,18 +262,20 @@ def _sharing() -> Iterator[Situation]:
     )  # fmt: skip
     unequal = [("near", 5, "5 ms", "tcp/sack"), ("far", 5, "65 ms", "tcp/sack")]
     yield Situation(
-        "tcp/round-trips", "Five flows of 32 ms, five of 152 ms (and 42 ms of queue at most): the near ones' goodput over the far ones'", "",
-        *between(3, (194 / 74) ** 1, (152 / 32) ** 2), "Lakshman & Madhow 1997: RTT^−a, a from 1 to 2, round trips with and without the queue",
+        "tcp/round-trips", "Five flows of 32 ms, five of 152 ms, and up to 67 ms of queue: the near ones' goodput over the far ones'", "",
+        *between(3, 219 / 99, (185 / 65) ** 2), "Lakshman & Madhow 1997: RTT^−a, a from 1 with the queue full to 2 with half of it",
         lambda: _dumbbell(unequal).mean("groups", "goodput_bps", group="near")
         / _dumbbell(unequal).mean("groups", "goodput_bps", group="far"),
     )  # fmt: skip
-    somewhat = [("near", 5, "10 ms", "tcp/sack"), ("far", 5, "25 ms", "tcp/sack")]
     yield Situation(
         "tcp/slightly-further", "Round trips 42 and 72 ms, 67 ms of queue at most: the best flow's goodput over the worst one's", "",
         *between(1.7, 1, 3), "the same; beyond 3:1 only locked phases explain it (Floyd & Jacobson 1992)",
         _extremes,
     )  # fmt: skip
-    beside = [flow("files", "tcp/sack", "bulk", count=4, start={"from": "0 s", "to": "1 s"}), cbr("stream", "4 Mb/s")]
+    beside = [
+        flow("files", "tcp/sack", "bulk", count=4, start={"from": "0 s", "to": "1 s"}),
+        cbr("stream", "4 Mb/s"),
+    ]
     yield Situation(
         "tcp/yields", "Four transfers beside 4 Mb/s without congestion control on 10 Mb/s: their goodput", "Mb/s",
         *between(6 * 1000 / 1040, 5.4, 6.1), "TCP takes what is left: 6 Mb/s and what little it displaces, less headers",
