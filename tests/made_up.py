@@ -40,11 +40,9 @@ def made_up(transports=("udp", "tcp/vegas"), seeds=(1, 2, 3), flows=2, shift=1.0
                         for threshold in (0.15, 0.3)
                     ]  # fmt: skip
             x = np.array(goodputs)
+            jain = float(x.sum() ** 2 / (len(x) * (x**2).sum()))
             groups.append(
-                {
-                    "run": run, "group": "voice", "flows": flows, "goodput_bps": float(x.sum()),
-                    "jain": float(x.sum() ** 2 / (len(x) * (x**2).sum())),
-                }  # fmt: skip
+                {"run": run, "group": "voice", "flows": flows, "goodput_bps": float(x.sum()), "jain": jain}
             )
             run += 1
     tables = {"runs": runs, "flows": rows, "groups": groups, "timeliness": timeliness}

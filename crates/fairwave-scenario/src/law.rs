@@ -333,9 +333,19 @@ pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfi
     if traffic.is_bulk() {
         return most + header;
     }
-    // A unit longer than a packet is cut. The first unit tells: those of one source have one size, but for video, whose
-    // frames are mostly longer than a packet anyway.
-    let unit =
-        Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok().and_then(|mut source| source.next_unit());
-    unit.map_or(0, |unit| u64::from(unit.payload).min(most) + header)
+    // A unit longer than a packet is cut.
+    first_unit(traffic).map_or(0, |unit| unit.min(most) + header)
+}
+
+/// Bytes on the wire of a unit: its payload, and a header for each packet that it is cut into.
+pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
+    let PacketSize { payload, header } = transport.packet(false);
+    first_unit(traffic).map_or(0, |unit| unit + unit.div_ceil(payload.get().max(1)).max(1) * header.get())
+}
+
+/// Payload of a source's first unit, which tells: those of one source have one size, but for video, whose frames are mostly longer
+/// than a packet anyway.
+fn first_unit(traffic: &TrafficConfig) -> Option<u64> {
+    let mut source = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok()?;
+    source.next_unit().map(|unit| u64::from(unit.payload))
 }

@@ -16,7 +16,7 @@
 //! load. Weights are multiplied exactly and rounded by largest remainder; a class with a share has at least one flow.
 
 use crate::error::Problem;
-use crate::law::largest_packet;
+use crate::law::wire_of_unit;
 use crate::model::{Flow, Scenario};
 use crate::path::Path;
 use crate::shares::Load;
@@ -96,7 +96,7 @@ impl Scenario {
                 )
             });
         }
-        let wire = largest_packet(&traffic, &transport) as f64 * 8.0;
+        let wire = wire_of_unit(&traffic, &transport) as f64 * 8.0;
         traffic.units_per_second().map(|units| units * wire).ok_or_else(|| {
             Box::new(
                 Problem::new(at, format!("what `{}` of `{}` offers has no fixed rate", flow.traffic.name(), flow.name))

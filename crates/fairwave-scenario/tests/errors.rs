@@ -408,6 +408,6 @@ fn clocks_and_hosts_that_no_machine_has_are_refused() {
     assert_says(&said, "4:24", &["`clock-skew` is 2000000 ppm", "0 ppm to 10000 ppm", "clock-skew = \"50 ppm\""]);
     let said = with("send-jitter = \"1 min\"");
     assert_says(&said, "4:25", &["`send-jitter` is 60 s", "0 s to 1 s", "send-jitter = \"1 ms\""]);
-    assert_says(&with("clock-skew = \"50\""), "4:24", &["the unit is missing (one of ppb, ppm)"]);
+    assert_says(&with("clock-skew = \"50\""), "4:24", &["`50` is not a clock skew: the unit is missing", "ppb, ppm"]);
     assert_says(&with("clock-skw = \"50 ppm\""), "4:11", &["unknown key `clock-skw`", "did you mean `clock-skew`?"]);
 }

@@ -33,7 +33,7 @@ traffic = { kind = "voice", packet-time = "30 ms" }
 
 [[flow]]
 name = "other"
-transport = { name = "udp", header = "28 B" }
+transport = { name = "udp", header = "28 B", max-payload = "1472 B" }
 traffic = { kind = "cbr", rate = "100 kb/s", payload = "1472 B" }
 
 [[flow]]
@@ -69,6 +69,14 @@ fn shares_of_the_load_become_numbers_of_flows_in_the_proportion_of_their_counts(
     // Voice: 700 kb/s from calls of 73.6 kb/s (92 B every 10 ms) and 67.2 kb/s (252 B every 30 ms) as 1 to 3: 10.2 calls.
     // Other UDP: 2.5 Mb/s from sources of 101.9 kb/s on the wire. TCP: 1.8 Mb/s from transfers that count 200 kb/s.
     assert_eq!(counts(SHARED), [2, 8, 25, 9]);
+}
+
+#[test]
+fn a_unit_that_is_cut_offers_a_header_per_packet() {
+    // 1472 B as 1200 and 272, each behind 100 B: 1672 B where 1572 go in one packet, so 22 sources of 113.6 kb/s instead of 23 of 106.8.
+    let headers = SHARED.replace("header = \"28 B\"", "header = \"100 B\"");
+    assert_eq!(counts(&headers)[2], 23);
+    assert_eq!(counts(&headers.replace(", max-payload = \"1472 B\"", ""))[2], 22);
 }
 
 #[test]

@@ -18,25 +18,24 @@ use crate::entry::{Entry, Transit};
 use crate::event::Event;
 use crate::pages::{List, Pages, Place};
 
-/// An event of the present day, and where its entry is. Of two whose events are equal, the one with the lower number was
-/// entered first.
+/// An event of the present day, and where its entry is: 16 bytes, since sorting a day moves them about.
 #[derive(Clone, Copy)]
 struct Due {
     at: Instant,
     rank: u32,
-    number: u32,
     place: Place,
 }
 
 impl Due {
     #[inline]
-    fn new(event: Event, number: usize, place: Place) -> Self {
-        Due { at: event.at, rank: event.rank, number: number as u32, place }
+    fn new(event: Event, place: Place) -> Self {
+        Due { at: event.at, rank: event.rank, place }
     }
 
+    /// The order of events, as one number: it compares in two instructions, without a branch.
     #[inline]
     fn key(self) -> u128 {
-        (u128::from(self.at.nanos()) << 64) | (u128::from(self.rank) << 32) | u128::from(self.number)
+        (u128::from(self.at.nanos()) << 64) | u128::from(self.rank)
     }
 }
 
@@ -86,8 +85,10 @@ const DAYS: (usize, usize) = (64, 1 << 20);
 
 /// Pending events, earliest first.
 pub struct EventQueue {
-    /// What is still due today, latest first: the next event is the last one.
+    /// Today's events, earliest first: entries come almost in this order, so that there is little left to sort.
     today: Vec<Due>,
+    /// Place of the next event in `today`.
+    coming: usize,
     /// Today's entries, those included that are no longer due.
     entries: List,
     /// Number of the present day since the beginning.
@@ -114,6 +115,7 @@ impl EventQueue {
     pub fn new(looking_ahead: bool) -> Self {
         EventQueue {
             today: Vec::new(),
+            coming: 0,
             entries: List::EMPTY,
             day: 0,
             days: vec![List::EMPTY; DAYS.0],
@@ -135,10 +137,10 @@ impl EventQueue {
         self.push(Entry::timer(event));
     }
 
-    /// Adds the arrival of a packet that has left the link at place `hop` of its route and will enter `next`.
-    #[inline]
-    pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, hop: u16) {
-        self.push(Entry { event, transit: Transit { packet: *packet, next, hop } });
+    /// Adds the arrival of a packet that will enter `next`, the step at `place` of the routes.
+    #[inline(always)]
+    pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, place: u32) {
+        self.push(Entry { event, transit: Transit { packet: *packet, next, place } });
     }
 
     #[inline(always)]
@@ -155,9 +157,10 @@ impl EventQueue {
     #[inline(never)]
     fn push_elsewhere(&mut self, day: u64, entry: Entry) {
         if day <= self.day {
-            let number = self.entries.len();
-            let due = Due::new(entry.event, number, self.pages.push(&mut self.entries, entry));
-            let place = self.today.iter().rposition(|other| other.key() > due.key()).map_or(0, |i| i + 1);
+            let due = Due::new(entry.event, self.pages.push(&mut self.entries, entry));
+            // Behind its equals, which were entered before.
+            let mut still_due = self.today.iter().skip(self.coming);
+            let place = self.coming + still_due.rposition(|other| other.key() <= due.key()).map_or(0, |i| i + 1);
             self.today.insert(place, due);
         } else {
             self.numbered += 1;
@@ -168,11 +171,11 @@ impl EventQueue {
     /// Removes the earliest event, unless it lies after `end`. Answers with it and the place of its entry.
     #[inline]
     pub fn pop_until(&mut self, end: Instant) -> Option<(Event, Place)> {
-        if self.today.is_empty() {
+        if self.coming == self.today.len() {
             self.begin_next_day()?;
         }
-        let due = *self.today.last().filter(|due| due.at <= end)?;
-        self.today.pop();
+        let due = *self.today.get(self.coming).filter(|due| due.at <= end)?;
+        self.coming += 1;
         Some((Event { at: due.at, rank: due.rank }, due.place))
     }
 
@@ -184,14 +187,14 @@ impl EventQueue {
 
     /// Entries.
     fn len(&self) -> usize {
-        self.today.len() + self.listed + self.beyond.len()
+        self.today.len() - self.coming + self.listed + self.beyond.len()
     }
 
     /// Whether a day has begun since this was last asked. When nothing is left of the present one, the next that has
     /// anything begins.
     #[inline]
     pub fn new_day(&mut self) -> bool {
-        if self.today.is_empty() {
+        if self.coming == self.today.len() {
             self.begin_next_day();
         }
         std::mem::take(&mut self.begun)
@@ -213,6 +216,8 @@ impl EventQueue {
     /// Goes to the next day that has entries. `None` if there is none.
     fn begin_next_day(&mut self) -> Option<()> {
         self.pages.release(&mut self.entries);
+        self.today.clear();
+        self.coming = 0;
         if self.until_review == 0 {
             self.review();
             if !self.today.is_empty() {
@@ -241,12 +246,11 @@ impl EventQueue {
             self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
             self.listed -= self.entries.len();
             self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
-            let entries = self.pages.iter(self.entries).enumerate();
-            self.today.extend(entries.map(|(number, (place, entry))| Due::new(entry.event, number, place)));
+            let today = &mut self.today;
+            self.pages.for_each(self.entries, |place, entry| today.push(Due::new(entry.event, place)));
             self.begun = true;
-            if self.today.len() > 1 {
-                self.today.sort_unstable_by_key(|due| Reverse(due.key()));
-            }
+            // Stable: of equal events the one that was entered first comes first.
+            self.today.sort_by_key(|due| due.key());
             return Some(());
         }
     }
@@ -284,8 +288,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::entry::END;
     use crate::event::Kind;
+    use crate::routes::END;
 
     fn packet(number: u32) -> Packet {
         let body = Body::Datagram { payload: 1, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
@@ -331,7 +335,7 @@ mod tests {
         assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
         assert_eq!(queue.len(), 1);
         let kept = pop(&mut queue, Instant::from_nanos(7)).expect("what stayed");
-        assert_eq!(kept.arrival(), Some(&Transit { packet: packet(1), next: 4, hop: 0 }));
+        assert_eq!(kept.arrival(), Some(&Transit { packet: packet(1), next: 4, place: 0 }));
         assert_eq!(queue.len(), 0);
     }
 
@@ -348,7 +352,7 @@ mod tests {
                 if push {
                     let event = Event::new(Instant::from_nanos(now + (mantissa << exponent)), Kind::Arrival, index);
                     queue.push_arrival(event, &packet(number), END, 3);
-                    plain.push(Entry { event, transit: Transit { packet: packet(number), next: END, hop: 3 } });
+                    plain.push(Entry { event, transit: Transit { packet: packet(number), next: END, place: 3 } });
                 } else {
                     plain.sort_by_key(|entry| entry.event);
                     let first = (!plain.is_empty()).then(|| plain.remove(0));

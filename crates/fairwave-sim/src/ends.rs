@@ -69,6 +69,8 @@ pub(crate) struct Sending {
     pub wire_sent: u64,
     /// Feedback packets that reached the sender.
     pub feedback_arrived: u64,
+    /// Where the route of its packets begins.
+    pub route: u32,
     pub sender: AnySender,
     pub source: Box<Source>,
     pub next_unit: Option<Unit>,
@@ -92,6 +94,7 @@ impl Sending {
             packets_sent: 0,
             wire_sent: 0,
             feedback_arrived: 0,
+            route: 0,
             next_unit: clock.unit(source.next_unit()),
             source: Box::new(source),
             activity,
@@ -141,8 +144,8 @@ pub(crate) struct Receiving {
     pub judge: Option<Box<LossJudge>>,
     pub measure: FlowMeasure,
     pub scheduled: Instant,
-    /// Called as soon as the arrival time is known.
-    pub ahead_of_time: bool,
+    /// Where the route of its packets begins.
+    pub route: u32,
     /// There is a log of units.
     pub logged: bool,
     pub receiver: AnyReceiver,
@@ -153,7 +156,7 @@ impl Receiving {
         let bulk = flow.traffic.is_bulk();
         Receiving {
             scheduled: Instant::NEVER,
-            ahead_of_time: false,
+            route: 0,
             logged: !bulk,
             measure,
             units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds, flow.start.max(window.warmup)))),

@@ -3,7 +3,8 @@
 use fairwave_core::packet::{Body, Class, FlowId, Packet};
 use fairwave_core::units::Instant;
 
-use crate::event::{Event, Kind};
+use crate::event::Event;
+use crate::routes::END;
 
 /// A packet that arrives, and where it is on its route.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -12,15 +13,9 @@ pub struct Transit {
     pub packet: Packet,
     /// The link that it enters now; [`END`] at the end of its route.
     pub next: u32,
-    /// The place on the route of the link that it has left; [`BEFORE_ROUTE`] if it comes from its host.
-    pub hop: u16,
+    /// The place in the routes of the step by which it enters that.
+    pub place: u32,
 }
-
-/// Instead of a link: there is none.
-pub const END: u32 = u32::MAX;
-
-/// The place before the first link of a route.
-pub const BEFORE_ROUTE: u16 = u16::MAX;
 
 /// What is due: an event and, if a packet arrives by it, the packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,7 +38,7 @@ impl Entry {
     /// The packet that arrives; none for timers.
     #[inline]
     pub fn arrival(&self) -> Option<&Transit> {
-        (self.event.kind() <= Kind::ArrivalBehind).then_some(&self.transit)
+        self.event.is_arrival().then_some(&self.transit)
     }
 }
 
@@ -58,5 +53,5 @@ const NOTHING: Transit = Transit {
         body: Body::RtcpSenderReport { sent: Instant::ZERO, packets: 0, octets: 0 },
     },
     next: END,
-    hop: 0,
+    place: 0,
 };

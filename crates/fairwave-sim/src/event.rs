@@ -62,6 +62,12 @@ impl Event {
         }
     }
 
+    /// Whether a packet arrives: most events are of this kind, and need not be told apart from all others one by one.
+    #[inline]
+    pub fn is_arrival(self) -> bool {
+        self.rank < (Kind::Service as u32) << KIND_SHIFT
+    }
+
     /// To which link or flow.
     #[inline]
     pub fn index(self) -> usize {
@@ -79,6 +85,18 @@ fn tie_break(at: Instant) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_arrival_is_known_from_all_others() {
+        use Kind::{Arrival, ArrivalBehind, Receiver, Sample, Sender, Service};
+        for kind in [Arrival, ArrivalBehind, Service, Sender, Receiver, Sample] {
+            for index in [0, MAX_INDEX] {
+                let event = Event::new(Instant::from_nanos(7), kind, index);
+                assert_eq!((event.kind(), event.index()), (kind, index));
+                assert_eq!(event.is_arrival(), matches!(kind, Arrival | ArrivalBehind));
+            }
+        }
+    }
 
     #[test]
     fn no_index_wins_its_ties_more_often_than_another() {

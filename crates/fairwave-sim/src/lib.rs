@@ -4,7 +4,7 @@
 //! on all cores. A run is a pure function of its plan: the same bytes on any machine, on any number of threads. How a
 //! packet passes through is told in ARCHITECTURE.md.
 //!
-//! Imports run one way: events, their entries and pages → calendar; measures and classes → links → network; unit logs and
+//! Imports run one way: routes; events, their entries and pages → calendar; measures and classes → links → network; unit logs and
 //! judgements → the ends of flows; these → the tables (`collect`) and the books → the run → replications.
 
 mod before;
@@ -26,6 +26,7 @@ mod network;
 mod pages;
 mod replicate;
 mod result;
+mod routes;
 mod run;
 mod unit_log;
 mod watched;

@@ -129,22 +129,22 @@ impl Link {
         self.rate.capacity(from, to)
     }
 
-    /// Whether the wire loses a packet that leaves the transmitter at `departure`.
-    #[inline]
-    pub fn loses(&mut self, departure: Instant, packet: &Packet) -> bool {
-        self.lossy && self.loss.as_mut().is_some_and(|loss| loss.lost(departure, packet))
+    /// A packet leaves the transmitter at the time for which that is taken (`free`), and is counted. Always inlined: every hop
+    /// comes through here, and its caller has the link at hand.
+    #[inline(always)]
+    pub fn leave(&mut self, packet: &Packet, window: Window) -> Leaving {
+        let counts = self.measure.departed(self.free, packet.wire, window);
+        if self.lossy && self.loss.as_mut().is_some_and(|loss| loss.lost(self.free, packet)) {
+            return Leaving::Lost { counts };
+        }
+        let arrival = self.free + self.delay;
+        if arrival > window.end { Leaving::UnderWay } else { Leaving::Arrives(arrival) }
     }
 
     /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
     #[inline]
     pub fn passes_at_once(&self, now: Instant) -> bool {
         self.plain && self.free <= now
-    }
-
-    /// When a packet that leaves the transmitter at `departure` reaches the far end.
-    #[inline]
-    pub fn far_end(&self, departure: Instant) -> Instant {
-        departure + self.delay
     }
 
     /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.
@@ -175,6 +175,19 @@ impl Link {
     pub fn is_managed(&self) -> bool {
         !self.plain
     }
+}
+
+/// What becomes of a packet that leaves a transmitter.
+pub enum Leaving {
+    /// It reaches the far end, within the run.
+    Arrives(Instant),
+    /// Nothing more happens to it within the run.
+    UnderWay,
+    /// The wire loses it; within the run, if it `counts`.
+    Lost {
+        /// It left within the run.
+        counts: bool,
+    },
 }
 
 /// A first-in-first-out queue before a transmitter, as arithmetic: it knows when each packet that waits will start.

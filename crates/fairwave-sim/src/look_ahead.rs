@@ -11,9 +11,10 @@ use prefetch_index::prefetch_index;
 
 use crate::calendar::EventQueue;
 use crate::ends::{Receiving, Sending};
-use crate::entry::{END, Transit};
+use crate::entry::Transit;
 use crate::event::Kind;
 use crate::network::Network;
+use crate::routes::END;
 
 /// From so many flows on it pays to look ahead: their state no longer fits a second-level cache.
 pub const WORTH_IT: usize = 2000;
@@ -40,47 +41,53 @@ fn line_of<T>(item: &T) {
 pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[Sending], receiving: &[Receiving]) {
     for entry in events.day_after(ENTRIES) {
         line_of(entry);
-        line_of(&entry.transit.hop);
+        line_of(&entry.transit.place);
     }
     for entry in events.day_after(FIRST) {
         let flow = entry.transit.packet.flow.0 as usize;
         match entry.arrival() {
-            Some(Transit { next: END, .. }) => fetch_sending(network, &sending[flow], flow),
             Some(transit) => {
-                line_of(network.routes_of(flow));
-                if !transit.packet.feedback {
+                // Both routes of a flow share a line, if they are not long.
+                line_of(network.routes.line(transit.place));
+                if transit.next == END && transit.packet.feedback {
+                    fetch_sending(&sending[flow]);
+                } else if !transit.packet.feedback {
                     fetch_receiving(&receiving[flow]);
                 }
             }
             None if entry.event.kind() == Kind::Sender => {
-                let flow = entry.event.index();
-                fetch_sending(network, &sending[flow], flow);
+                fetch_sending(&sending[entry.event.index()]);
             }
             None => {}
         }
     }
     for entry in events.day_after(SECOND) {
-        let Some(&Transit { ref packet, next, hop }) = entry.arrival() else { continue };
+        let Some(&Transit { ref packet, next, place }) = entry.arrival() else { continue };
         let flow = packet.flow.0 as usize;
         if next != END {
             // What the next link leads to is crossed at once.
-            if let Some(link) = network.route(flow, packet.feedback, hop + 2) {
-                line_of(&network.links[link]);
-            }
+            line_of_link(network, place + 1);
         }
         // What the packet causes enters the first link of the other way.
-        if (next == END || !packet.feedback)
-            && let Some(link) = network.route(flow, !packet.feedback, 0)
-        {
-            line_of(&network.links[link]);
+        if !packet.feedback {
+            line_of_link(network, receiving[flow].route);
+        } else if next == END {
+            line_of_link(network, sending[flow].route);
         }
+    }
+}
+
+/// Asks for the line of the link that the step at `place` enters.
+#[inline]
+fn line_of_link(network: &Network, place: u32) {
+    if let Some(link) = network.links.get(network.routes.at(place).target() as usize) {
+        line_of(link);
     }
 }
 
 /// What an acknowledgement that reaches its sender reads and writes.
 #[inline]
-fn fetch_sending(network: &Network, sending: &Sending, flow: usize) {
-    line_of(network.routes_of(flow));
+fn fetch_sending(sending: &Sending) {
     let start = slice::from_ref(&sending.scheduled);
     SENDING.for_each(|line| prefetch_index(start, line * LINE));
 }

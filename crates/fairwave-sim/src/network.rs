@@ -1,34 +1,20 @@
-//! What a plan becomes before it runs: links, routes in one flat array, and which hops need no event of their own.
+//! What a plan becomes before it runs: links, routes over them, and which hops need no event of their own.
 
 use fairwave_core::units::{Instant, Span};
-use fairwave_scenario::plan::Plan;
+use fairwave_scenario::plan::{FlowPlan, Plan};
 
 use crate::error::RunError;
 use crate::event::MAX_INDEX;
 use crate::link::Link;
 use crate::measure::Window;
+use crate::routes::{Routes, Step};
 
 /// Links and the routes over them.
 pub struct Network {
     /// Link directions, by index of the plan.
     pub links: Vec<Link>,
-    routes: Vec<FlowRoutes>,
-    /// Links of the routes that are too long for their flow's [`FlowRoutes`], one route after the other.
-    long: Vec<u32>,
-}
-
-/// Links of both routes of a flow that are kept with their lengths.
-const NEAR: usize = 14;
-
-/// A flow's route forward and, behind it, the one back, in a cache line of their own.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub struct FlowRoutes {
-    forward: u16,
-    backward: u16,
-    /// Where they begin in `long`, if they have more than `NEAR` links.
-    long: u32,
-    near: [u32; NEAR],
+    /// Those of the flows that have been added.
+    pub routes: Routes,
 }
 
 impl Network {
@@ -44,7 +30,7 @@ impl Network {
                     .map_err(|error| RunError::Config { place: link.name.clone(), error })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let mut network = Network { links, routes: Vec::with_capacity(plan.flows.len()), long: Vec::new() };
+        let mut network = Network { links, routes: Routes::default() };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()
@@ -55,43 +41,24 @@ impl Network {
                     hops: flow.forward.len().max(flow.backward.len()),
                 });
             }
-            let hops = flow.forward.iter().chain(&flow.backward).map(|&link| link as u32);
-            let mut near = [0; NEAR];
-            let long = network.long.len() as u32;
-            if flow.forward.len() + flow.backward.len() <= NEAR {
-                near.iter_mut().zip(hops).for_each(|(place, link)| *place = link);
-            } else {
-                network.long.extend(hops);
-            }
-            let (forward, backward) = (flow.forward.len() as u16, flow.backward.len() as u16);
-            network.routes.push(FlowRoutes { forward, backward, long, near });
         }
         network.find_links_fed_in_order(plan);
         Ok(network)
     }
 
-    /// The link at place `hop` of a flow's route; `None` at its end.
-    #[inline]
-    pub fn route(&self, flow: usize, feedback: bool, hop: u16) -> Option<usize> {
-        let routes = &self.routes[flow];
-        let (first, len) = if feedback { (routes.forward, routes.backward) } else { (0, routes.forward) };
-        if hop >= len {
-            return None;
-        }
-        let place = usize::from(first) + usize::from(hop);
-        let near = usize::from(routes.forward) + usize::from(routes.backward) <= NEAR;
-        Some(if near { routes.near[place] } else { self.long[routes.long as usize + place] } as usize)
-    }
-
-    /// Where a flow's routes are, for those who want them in a cache.
-    #[inline]
-    pub fn routes_of(&self, flow: usize) -> &FlowRoutes {
-        &self.routes[flow]
-    }
-
-    /// The place of a link on a flow's route; routes have no loops, so there is one.
-    pub fn hop_of(&self, flow: usize, feedback: bool, link: usize) -> u16 {
-        (0..).take_while(|&hop| self.route(flow, feedback, hop).is_some_and(|at| at != link)).count() as u16
+    /// Adds a flow's two routes, once it is known whether its receiver is called `ahead` of time
+    /// ([`Self::receivers_ahead_of_time`]). Answers where the route forward and the one back begin.
+    ///
+    /// # Errors
+    /// More steps than can be numbered.
+    pub fn add_routes(&mut self, plan: &Plan, flow: &FlowPlan, ahead: bool) -> Result<[u32; 2], RunError> {
+        let steps = |route: &[usize], end: Step| -> Vec<Step> {
+            let links = route.iter().map(|&link| Step::enter(link as u32, self.links[link].fed_in_order));
+            links.chain([end]).collect()
+        };
+        let (forward, backward) = (steps(&flow.forward, Step::end(ahead)), steps(&flow.backward, Step::end(false)));
+        let too_large = RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX };
+        self.routes.add(&forward, &backward).ok_or(too_large)
     }
 
     /// Completes the averages of managed queues at the end of the run.

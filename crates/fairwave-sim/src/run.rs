@@ -10,15 +10,16 @@ use crate::books::{Books, UnderWay};
 use crate::calendar::EventQueue;
 use crate::collect::{self, Recorded, Sample};
 use crate::ends::{Ends, Receiving, Sending};
-use crate::entry::{BEFORE_ROUTE, END, Transit};
+use crate::entry::Transit;
 use crate::error::RunError;
 use crate::event::{Event, Kind};
 use crate::hosts::Hosts;
-use crate::link::Service;
+use crate::link::{Leaving, Service};
 use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
 use crate::result::RunResult;
+use crate::routes::END;
 
 struct Simulation<'p> {
     plan: &'p Plan,
@@ -55,14 +56,14 @@ impl<'p> Simulation<'p> {
     fn new(plan: &'p Plan) -> Result<Self, RunError> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
-        let network = Network::new(plan, window)?;
+        let mut network = Network::new(plan, window)?;
         let hosts = Hosts::new(plan);
-        let Ends { sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref())?;
+        let Ends { mut sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref())?;
         let hosts = hosts.filter(Hosts::are_late);
         let reactive: Vec<bool> = receiving.iter().map(|end| end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
-        for (receiving, ahead) in receiving.iter_mut().zip(ahead) {
-            receiving.ahead_of_time = ahead;
+        for (index, (flow, ahead)) in plan.flows.iter().zip(ahead).enumerate() {
+            [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead)?;
         }
         let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
         let mut simulation = Simulation {
@@ -150,11 +151,13 @@ impl<'p> Simulation<'p> {
             }
             now = event.at;
             self.events_handled += 1;
+            if event.is_arrival() {
+                let transit = self.events.entry(place).transit;
+                self.arrival(&transit, now);
+                continue;
+            }
             match event.kind() {
-                Kind::Arrival | Kind::ArrivalBehind => {
-                    let transit = self.events.entry(place).transit;
-                    self.arrival(&transit, now);
-                }
+                Kind::Arrival | Kind::ArrivalBehind => {}
                 Kind::Service => self.service(event.index(), now),
                 Kind::Sender => self.sender_wakes(event.index(), now),
                 Kind::Receiver => self.receiver_wakes(event.index(), now),
@@ -167,7 +170,7 @@ impl<'p> Simulation<'p> {
     /// A packet has reached the far end of a link.
     #[inline]
     fn arrival(&mut self, transit: &Transit, now: Instant) {
-        let Transit { packet, next, hop } = transit;
+        let Transit { packet, next, place } = transit;
         let flow = packet.flow.0 as usize;
         match *next {
             END if packet.feedback => {
@@ -181,12 +184,13 @@ impl<'p> Simulation<'p> {
                 self.receive(flow, packet, now);
                 self.arm_receiver(flow, now);
             }
-            next => self.forward(next as usize, packet, hop.wrapping_add(1), now),
+            next => self.forward(next as usize, packet, *place, now),
         }
     }
 
-    /// A packet arrives at a link at `at` and goes as far as can be told without another event.
-    fn forward(&mut self, mut link: usize, packet: &Packet, mut hop: u16, mut at: Instant) {
+    /// A packet arrives at a link at `at`, by the step at `place` of its route, and goes as far as can be told without another
+    /// event.
+    fn forward(&mut self, mut link: usize, packet: &Packet, mut place: u32, mut at: Instant) {
         loop {
             let here = &mut self.network.links[link];
             here.measure.arrived(at, self.window);
@@ -211,40 +215,40 @@ impl<'p> Simulation<'p> {
                 }
             };
             here.transmit(start, packet);
-            match self.leave(link, packet, hop, start > at) {
-                Some((next, arrival)) => (link, hop, at) = (next, hop + 1, arrival),
+            let leaving = here.leave(packet, self.window);
+            match self.go_on(link, packet, place, leaving, start > at) {
+                Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),
                 None => return,
             }
         }
     }
 
-    /// A packet leaves a link's transmitter at the time for which it is taken (`free`). Answers with the next link and
-    /// the arrival there, which lies within the run, if that can be crossed at once; else the packet has been put where it belongs. `waited` says that
-    /// it stood in this link's queue.
-    #[inline]
-    fn leave(&mut self, link: usize, packet: &Packet, hop: u16, waited: bool) -> Option<(usize, Instant)> {
-        let here = &mut self.network.links[link];
-        let departure = here.free;
-        let counts = here.measure.departed(departure, packet.wire, self.window);
-        if here.loses(departure, packet) {
-            self.lose_on_wire(link, packet, counts);
-            return None;
-        }
-        let arrival = here.far_end(departure);
-        if arrival > self.window.end {
-            self.leave_under_way(link, packet);
-            return None;
-        }
-        let flow = packet.flow.0 as usize;
-        let next = self.network.route(flow, packet.feedback, hop + 1);
-        match next {
-            Some(next) if self.network.links[next].fed_in_order => return Some((next, arrival)),
-            None if !packet.feedback && self.receiving[flow].ahead_of_time => self.receive(flow, packet, arrival),
-            _ => {
-                let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
-                let next = next.map_or(END, |next| next as u32);
-                self.events.push_arrival(Event::new(arrival, kind, link), packet, next, hop);
+    /// A packet that entered a link by the step at `place` has left it. Answers with the next link and the arrival there, if that can be
+    /// crossed at once; else the packet has been put where it belongs. `waited` says that it stood in this link's queue. Always
+    /// inlined: a call would cost as much as the step.
+    #[inline(always)]
+    fn go_on(
+        &mut self,
+        link: usize,
+        packet: &Packet,
+        place: u32,
+        leaving: Leaving,
+        waited: bool,
+    ) -> Option<(usize, Instant)> {
+        match leaving {
+            Leaving::Arrives(arrival) => {
+                let step = self.network.routes.at(place + 1);
+                if !step.is_at_once() {
+                    let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
+                    self.events.push_arrival(Event::new(arrival, kind, link), packet, step.target(), place + 1);
+                } else if step.target() != END {
+                    return Some((step.target() as usize, arrival));
+                } else {
+                    self.receive(packet.flow.0 as usize, packet, arrival);
+                }
             }
+            Leaving::UnderWay => self.leave_under_way(link, packet),
+            Leaving::Lost { counts } => self.lose_on_wire(link, packet, counts),
         }
         None
     }
@@ -330,9 +334,12 @@ impl<'p> Simulation<'p> {
             self.events.push_timer(Event::new(managed.scheduled, Kind::Service, link));
         }
         if let Some(packet) = begun {
-            let hop = self.network.hop_of(packet.flow.0 as usize, packet.feedback, link);
-            if let Some((next, arrival)) = self.leave(link, &packet, hop, false) {
-                self.forward(next, &packet, hop + 1, arrival);
+            let flow = packet.flow.0 as usize;
+            let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
+            let place = self.network.routes.place_of(begin, link);
+            let leaving = self.network.links[link].leave(&packet, self.window);
+            if let Some((next, arrival)) = self.go_on(link, &packet, place, leaving, false) {
+                self.forward(next, &packet, place + 1, arrival);
             }
         }
     }
@@ -347,14 +354,13 @@ impl<'p> Simulation<'p> {
             return;
         }
         let mut packets = std::mem::take(&mut self.out.packets);
-        let first = self.network.route(flow, false, 0);
+        let place = self.sending[flow].route;
+        let first = self.network.routes.at(place).target() as usize;
         for packet in &packets {
             let sending = &mut self.sending[flow];
             sending.packets_sent += 1;
             sending.wire_sent += u64::from(packet.wire);
-            if let Some(first) = first {
-                self.forward(first, packet, 0, now);
-            }
+            self.forward(first, packet, place, now);
         }
         packets.clear();
         self.out.packets = packets;
@@ -363,15 +369,17 @@ impl<'p> Simulation<'p> {
     /// The same where the host takes a moment. What it still has at the end has not been sent.
     #[inline(never)]
     fn send_later(&mut self, flow: usize, now: Instant) {
-        let (Some(hosts), Some(first)) = (&mut self.hosts, self.network.route(flow, false, 0)) else { return };
+        let Some(hosts) = &mut self.hosts else { return };
         let sending = &mut self.sending[flow];
+        let place = sending.route;
+        let first = self.network.routes.at(place).target();
         let mut leaves = hosts.leave(flow, now);
         for packet in self.out.packets.drain(..) {
             let at = leaves();
             if at <= self.window.end {
                 sending.packets_sent += 1;
                 sending.wire_sent += u64::from(packet.wire);
-                self.events.push_arrival(Event::new(at, Kind::Arrival, first), &packet, first as u32, BEFORE_ROUTE);
+                self.events.push_arrival(Event::new(at, Kind::Arrival, first as usize), &packet, first, place);
             }
         }
     }
@@ -387,7 +395,7 @@ impl<'p> Simulation<'p> {
     /// Counts what the receiver delivered and sends what it answers.
     fn answer(&mut self, flow: usize, now: Instant) {
         let receiving = &mut self.receiving[flow];
-        for delivery in self.answer.deliveries.drain(..) {
+        for delivery in &self.answer.deliveries {
             receiving.measure.delivered(now, delivery.payload, self.window);
             if receiving.logged
                 && delivery.complete
@@ -396,21 +404,24 @@ impl<'p> Simulation<'p> {
                 units.received(delivery.unit, now);
             }
         }
-        for verdict in self.answer.verdicts.drain(..) {
-            if let Some(judge) = &mut receiving.judge {
-                judge.judged(&verdict);
+        self.answer.deliveries.clear();
+        if !self.answer.verdicts.is_empty() {
+            for verdict in &self.answer.verdicts {
+                if let Some(judge) = &mut receiving.judge {
+                    judge.judged(verdict);
+                }
             }
+            self.answer.verdicts.clear();
         }
         if self.answer.packets.is_empty() {
             return;
         }
         let mut packets = std::mem::take(&mut self.answer.packets);
         receiving.measure.feedback_sent += packets.len() as u64;
-        let first = self.network.route(flow, true, 0);
+        let place = receiving.route;
+        let first = self.network.routes.at(place).target() as usize;
         for packet in &packets {
-            if let Some(first) = first {
-                self.forward(first, packet, 0, now);
-            }
+            self.forward(first, packet, place, now);
         }
         packets.clear();
         self.answer.packets = packets;
@@ -457,14 +468,21 @@ impl<'p> Simulation<'p> {
 
     /// Makes sure that the queue holds an entry no later than the sender's next deadline. A deadline that has moved back
     /// costs nothing here: the entry that is there comes early, finds nothing due and is renewed.
-    #[inline]
+    #[inline(always)]
     fn arm_sender(&mut self, flow: usize, earliest: Instant) {
         let sending = &mut self.sending[flow];
         let wanted = sending.wake_at();
         if wanted < sending.scheduled && wanted <= self.window.end {
             sending.scheduled = wanted.max(earliest);
-            self.events.push_timer(Event::new(sending.scheduled, Kind::Sender, flow));
+            let event = Event::new(sending.scheduled, Kind::Sender, flow);
+            self.push_timer(event);
         }
+    }
+
+    /// Few events need a new timer: those that do not must not pay for the room that it takes to make one.
+    #[inline(never)]
+    fn push_timer(&mut self, event: Event) {
+        self.events.push_timer(event);
     }
 
     fn receiver_wakes(&mut self, flow: usize, now: Instant) {

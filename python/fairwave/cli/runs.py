@@ -212,13 +212,15 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
-            said = ", ".join(f"{share:.0%} {what}" for what, share in shares.items())
-            rows.append(["limited by (time)", said])
+            rows.append(
+                ["limited by (time)", ", ".join(f"{share:.0%} {what}" for what, share in shares.items())]
+            )
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
+        caption = [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))]
         console.table(
             f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows,
-            caption="\n".join(filter(None, [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))])),
+            caption="\n".join(filter(None, caption)),
         )  # fmt: skip
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:

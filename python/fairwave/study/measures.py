@@ -185,8 +185,7 @@ def of_group(
 
 
 def loss(group: str | None = None) -> Measure:
-    """Units that did not arrive, whatever the reason, in % of those that the application sent; what is in flight at the end
-    counts in neither."""
+    """Units that did not arrive, in % of those sent; what is in flight at the end counts in neither."""
     share = _share(pl.col("units_lost"), pl.col("units_sent"), 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower")
 
@@ -231,7 +230,7 @@ def jitter(group: str | None = None) -> Measure:
 
 def late_for_playout(group: str | None = None) -> Measure:
     """Units that arrived but that the calls' receivers did not play, in % of those that arrived; calls only."""
-    calls = pl.col("missed_ratio").is_not_null()
+    calls = pl.col("missed_ratio").fill_nan(None).is_not_null()
     late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
     share = _share(late, received, 100)
     return Measure(
@@ -292,7 +291,9 @@ def worst_loss(group: str | None = None) -> Measure:
     """Loss in % of the flow that loses most, of several; flows that sent nothing have none."""
     share = pl.when(pl.col("units_sent") > 0).then(pl.col("units_lost") / pl.col("units_sent"))
     worst = _of_worst(share.otherwise(math.nan), "max", 100)
-    return Measure("worst_loss", _name("loss of the worst flow", group), "%", _per_flow(group, worst), "lower")
+    return Measure(
+        "worst_loss", _name("loss of the worst flow", group), "%", _per_flow(group, worst), "lower"
+    )
 
 
 def worst_goodput(group: str | None = None) -> Measure:

@@ -11,7 +11,7 @@ from fairwave.study.measures import Measure, _mean, _name, _per_flow, _share
 if TYPE_CHECKING:
     from fairwave.study.measures import Reduction
 
-_VIDEO = pl.col("decodable_ratio").is_not_null()
+_VIDEO = pl.col("decodable_ratio").fill_nan(None).is_not_null()
 
 
 def decodable(group: str | None = None) -> Measure:

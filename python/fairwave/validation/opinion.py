@@ -118,7 +118,7 @@ def poisson(name: str, per_second: float, payload: int) -> Table:
         "name": name,
         "from": "a",
         "to": "b",
-        "transport": {"name": "udp", "header": "0 B"},
+        "transport": {"name": "udp", "header": "0 B", "max-payload": f"{payload} B"},
         "traffic": {
             "kind": "burst",
             "rate": "1000 Gb/s",

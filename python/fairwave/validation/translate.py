@@ -35,6 +35,10 @@ def translate(plan: Plan, bottleneck: str) -> NsCase:
     names = [link["name"] for link in plan["links"]]
     if bottleneck not in names:
         raise NotInNs2Error(f"no link `{bottleneck}`; there are {', '.join(names[:8])}")
+    if any(plan["hosts"].values()):
+        raise NotInNs2Error(
+            'hosts that are not in step; write `hosts = { clock-skew = "0 ppm", send-jitter = "0 s" }`'
+        )
     record = plan["record"]
     return NsCase(
         name=plan["name"],

@@ -166,6 +166,11 @@ mod tests {
     }
 
     #[test]
+    fn the_round_goes_on_behind_a_flow_of_which_nothing_waits_any_more() {
+        assert_eq!(order(&[(1, 1500), (2, 1500), (3, 1500), (1, 1500), (3, 1500), (1, 1500)]), [1, 2, 3, 1, 3, 1]);
+    }
+
+    #[test]
     fn a_flow_of_which_nothing_waits_any_more_keeps_nothing() {
         let (mut queue, mut drops) = (queue(100), Vec::new());
         let mut both = |queue: &mut Queue, packets: &[(u32, u16)]| {

@@ -1,0 +1,138 @@
+//! The routes of all flows in one array of steps: where a packet goes when it has left a link is told by a single word, whichever
+//! flow and direction it belongs to.
+
+use crate::event::MAX_INDEX;
+
+/// Set where a step is taken at once: nothing that happens before it can matter.
+const AT_ONCE: u32 = 1 << 31;
+
+/// Instead of a link: the route has ended.
+pub const END: u32 = AT_ONCE - 1;
+
+// No link is mistaken for the end.
+const _: () = assert!(MAX_INDEX < END as usize);
+
+/// A step of a route: into which link, or that it has ended, and whether at once or by an event of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step(u32);
+
+impl Step {
+    /// Into `link`, which must not exceed [`MAX_INDEX`].
+    pub fn enter(link: u32, at_once: bool) -> Self {
+        Step(link | if at_once { AT_ONCE } else { 0 })
+    }
+
+    /// Out of the network.
+    pub fn end(at_once: bool) -> Self {
+        Step::enter(END, at_once)
+    }
+
+    /// Whether it needs no event.
+    #[inline]
+    pub fn is_at_once(self) -> bool {
+        self.0 & AT_ONCE != 0
+    }
+
+    /// The link that is entered; [`END`] at the end of the route.
+    #[inline]
+    pub fn target(self) -> u32 {
+        self.0 & !AT_ONCE
+    }
+}
+
+/// Steps of a cache line.
+const LINE: usize = 16;
+
+/// A cache line of steps.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Line([Step; LINE]);
+
+/// The routes.
+#[derive(Default)]
+pub struct Routes {
+    lines: Vec<Line>,
+    steps: usize,
+}
+
+impl Routes {
+    /// Adds the two routes of a flow, each with the step that ends it. Answers where they begin; `None` when there are more
+    /// steps than can be numbered. They share a cache line if they fit one: what a packet causes goes the other way.
+    pub fn add(&mut self, forward: &[Step], backward: &[Step]) -> Option<[u32; 2]> {
+        let used = self.steps % LINE;
+        if used > 0 && used + forward.len() + backward.len() > LINE {
+            self.steps += LINE - used;
+        }
+        let begin = self.steps;
+        for &step in forward.iter().chain(backward) {
+            if self.steps / LINE == self.lines.len() {
+                self.lines.push(Line([Step::end(false); LINE]));
+            }
+            self.lines[self.steps / LINE].0[self.steps % LINE] = step;
+            self.steps += 1;
+        }
+        u32::try_from(self.steps).ok()?;
+        Some([begin as u32, (begin + forward.len()) as u32])
+    }
+
+    /// The step at `place`, which lies on a route.
+    #[inline]
+    pub fn at(&self, place: u32) -> Step {
+        self.line(place).0[place as usize % LINE]
+    }
+
+    /// Where the step at `place` is, for those who want it in a cache.
+    #[inline]
+    pub fn line(&self, place: u32) -> &Line {
+        &self.lines[place as usize / LINE]
+    }
+
+    /// The place of the step into `link` on the route that begins at `begin`, or of its end; routes have no loops, so
+    /// there is one.
+    pub fn place_of(&self, begin: u32, link: usize) -> u32 {
+        let ends_here = |place: &u32| [link as u32, END].contains(&self.at(*place).target());
+        (begin..).find(ends_here).unwrap_or(begin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(links: std::ops::Range<u32>, end: Step) -> Vec<Step> {
+        links.map(|link| Step::enter(link, link % 3 == 0)).chain([end]).collect()
+    }
+
+    #[test]
+    fn each_route_has_its_links_in_order_and_ends() {
+        let mut routes = Routes::default();
+        let lengths = [(1, 1), (3, 3), (5, 2), (7, 7), (40, 1), (2, 2)];
+        let begins = lengths.map(|(forward, backward)| {
+            let (there, back) = (route(0..forward, Step::end(true)), route(9..9 + backward, Step::end(false)));
+            (routes.add(&there, &back).expect("room"), there, back)
+        });
+        for ([begin, begin_back], there, back) in begins {
+            for (begin, steps) in [(begin, &there), (begin_back, &back)] {
+                assert!((begin..).zip(steps).all(|(place, &step)| routes.at(place) == step));
+                let last = steps.len() as u32 - 2;
+                assert_eq!(routes.place_of(begin, steps[last as usize].target() as usize), begin + last);
+            }
+            if there.len() + back.len() <= LINE {
+                let last = begin_back as usize + back.len() - 1;
+                assert_eq!(begin as usize / LINE, last / LINE, "one line");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_says_where_and_whether_at_once() {
+        for (step, target, at_once) in [
+            (Step::enter(MAX_INDEX as u32, true), MAX_INDEX as u32, true),
+            (Step::enter(0, false), 0, false),
+            (Step::end(true), END, true),
+            (Step::end(false), END, false),
+        ] {
+            assert_eq!((step.target(), step.is_at_once()), (target, at_once));
+        }
+    }
+}
