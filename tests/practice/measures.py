@@ -9,6 +9,7 @@ from practice.situation import (
     Outcome,
     Situation,
     about,
+    apart,
     between,
     cbr,
     exactly,
@@ -74,7 +75,7 @@ def situations() -> Iterator[Situation]:
     yield Situation(
         "measure/skew", "Streams of ordinary hosts, 100 of 1 Mb/s nominal: mean rate", "Mb/s",
         *near(1, 0.0005), "crystals are within 50 ppm, and as often fast as slow",
-        lambda: ran(link("1 Gb/s", "5 ms"), cbr("streams", "1 Mb/s", count=100), 20, warmup="1 s").mean(
+        lambda: ran(*apart(link("1 Gb/s", "5 ms"), cbr("streams", "1 Mb/s", count=100)), 20, warmup="1 s").mean(
             "flows", "goodput_bps"
         ) / 1e6,
     )  # fmt: skip

@@ -14,6 +14,7 @@ from practice.situation import (
     Situation,
     Table,
     about,
+    apart,
     between,
     cbr,
     exactly,
@@ -204,7 +205,7 @@ def _bulk(discipline: str, flows: int = 1, **keys: object) -> Outcome:
     queue = {"discipline": discipline, "capacity": {"packets": 500}} | keys
     wire = link("10 Mb/s", "25 ms", queue=queue)
     files = flow("files", "tcp/sack", "bulk", count=flows, start={"from": "0 s", "to": "1 s"})
-    return ran(wire, files, 60, warmup="15 s")
+    return ran(*apart(wire, files), 150, warmup="50 s")
 
 
 def _wait(discipline: str, flows: int = 1, **keys: object) -> float:
@@ -214,7 +215,7 @@ def _wait(discipline: str, flows: int = 1, **keys: object) -> float:
 def _managed() -> Iterator[Situation]:
     yield Situation(
         "queue/bloat", "One file transfer through 500 packets of drop-tail, 10 Mb/s, round trip 50 ms: mean wait", "ms",
-        *between(0.75 * 500 * 0.832, 200, 500 * 0.832), "Reno's saw-tooth fills any buffer: about three quarters of 416 ms",
+        *about(0.75 * 500 * 0.832, 0.15), "Reno's saw-tooth fills any buffer: about three quarters of 416 ms",
         partial(_wait, "drop-tail"),
     )  # fmt: skip
     yield Situation(
@@ -255,7 +256,7 @@ def _managed() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "queue/rem", "Ten transfers through REM, target 20 packets: mean length", "packets",
-        *between(20, 12, 28), "Athuraliya et al. 2001: the price settles where the backlog is b*",
+        *between(20, 16, 24), "Athuraliya et al. 2001: the price settles where the backlog is b*",
         lambda: _bulk("rem", 10).mean("links", "mean_queue_packets", link="a>b"),
     )  # fmt: skip
     yield Situation(

@@ -102,6 +102,26 @@ def poisson(name: str, per_second: float, payload: int = 1000) -> Table:
     return flow(name, {"name": "udp", "header": "0 B"}, traffic)
 
 
+def apart(bottleneck: Table, flows: Table | list[Table]) -> tuple[list[Table], list[Table]]:
+    """The bottleneck from a to b and flows whose senders are hosts of their own, close to a."""
+    links, moved = [bottleneck], []
+    for one in flows if isinstance(flows, list) else [flows]:
+        host = f"{one['name']}-{{i}}"
+        near = {"discipline": "drop-tail", "capacity": {"packets": 1000}}
+        links.append(
+            {
+                "from": host,
+                "to": "a",
+                "rate": "100 Gb/s",
+                "delay": "1 us",
+                "queue": near,
+                "count": one.get("count", 1),
+            }
+        )
+        moved.append(one | {"from": host})
+    return links, moved
+
+
 class Outcome:
     """Tables of one scenario under one or several seeds."""
 
