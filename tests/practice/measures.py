@@ -72,6 +72,19 @@ def situations() -> Iterator[Situation]:
         "measure/warm-up-loss", "The same: packets lost", "packets",
         *exactly(0), "the same", lambda: _revived().total("flows", "lost"),
     )  # fmt: skip
+    for column, words, unit, scale, expected in (
+        ("delay_mean_s", "mean delay", "ms", 1e3, 20.8), ("delay_max_s", "largest delay", "ms", 1e3, 20.8),
+        ("jitter_s", "jitter", "ms", 1e3, 0.0), ("dropped", "packets dropped", "packets", 1, 0.0),
+    ):  # fmt: skip
+        yield Situation(
+            f"measure/warm-up-{column.removesuffix('_s').replace('_', '-')}", f"A stream of 1 Mb/s beside a flood that ends at 4 s, warm-up 10 s: its {words}", unit,
+            *exactly(expected), "every measure is of what follows the warm-up: 20 ms and a transmission of 0.8 ms",
+            lambda column=column, scale=scale: scale * _relieved().mean("flows", column, group="stream"),  # type: ignore[misc]
+        )  # fmt: skip
+    yield Situation(
+        "measure/warm-up-wait", "The same: mean wait before the link", "ms",
+        *exactly(0), "the same", lambda: 1e3 * _relieved().mean("links", "mean_wait_s", link="a>b"),
+    )  # fmt: skip
     yield Situation(
         "measure/skew", "Streams of ordinary hosts, 100 of 1 Mb/s nominal: mean rate", "Mb/s",
         *near(1, 0.0005), "crystals are within 50 ppm, and as often fast as slow",
@@ -142,6 +155,12 @@ def _longer() -> float:
         for seconds in (100, 200)
     )  # fmt: skip
     return short / long
+
+
+def _relieved() -> Outcome:
+    wire = link("10 Mb/s", "20 ms", 50)
+    flows = [cbr("stream", "1 Mb/s"), cbr("flood", "20 Mb/s", stop="4 s")]
+    return ran(wire, flows, 20, hosts=IN_STEP, warmup="10 s")
 
 
 def _revived() -> Outcome:

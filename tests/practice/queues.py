@@ -24,6 +24,7 @@ from practice.situation import (
     poisson,
     ran,
 )
+from practice.tcp import sawtooth_use
 
 
 def situations() -> Iterator[Situation]:
@@ -224,7 +225,7 @@ def _managed() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "queue/codel-use", "CoDel beside that one transfer: use of the link", "%",
-        *between(90, 80, 100), "RFC 8289 §4.3: little of the link is lost at round trips up to the interval",
+        *near(100 * sawtooth_use(0.1), 6), "a saw-tooth over a buffer of 5 ms, a tenth of the path (RFC 8289 §4.2: target 5 ms)",
         lambda: 100 * _bulk("codel").mean("links", "utilisation", link="a>b"),
     )  # fmt: skip
     yield Situation(

@@ -164,6 +164,15 @@ def _modelled(rate: str = "100 Mb/s", transport: str | Table = "udp", seeds: int
     return ran(link(rate, "10 ms"), flow("video", transport, "video"), 120, warmup="5 s", seeds=seeds)
 
 
+def _packets(transport: str) -> float:
+    """Packets of a frame of 5000 B."""
+    traffic = {"kind": "video-trace", "frames": [{"type": "I", "sizes": [5000]}] * 500}
+    outcome = ran(
+        link("100 Mb/s", "10 ms"), flow("video", transport, traffic), 20, hosts=IN_STEP, warmup="5 s"
+    )
+    return outcome.share("packets_sent", "units_sent")
+
+
 def _rates() -> Iterator[Situation]:
     yield Situation(
         "video/rate", "25 frames of 5000 B per second: goodput", "kb/s",
@@ -175,6 +184,12 @@ def _rates() -> Iterator[Situation]:
         *about(5000 + 5 * 40, 1e-6), "five packets, 40 B of headers each",
         lambda: traced("I", size=5000, repeat=500, seconds=20).share("wire_sent", "units_sent"),
     )  # fmt: skip
+    for transport in ("rtcp", "dvrc"):
+        yield Situation(
+            f"video/packets-{transport}", f"Packets of that video over {transport.upper()} for each over UDP, nothing lost", "",
+            *about(1, 0.02), "experience: transports are compared with packets of one size",
+            lambda transport=transport: _packets(transport) / _packets("udp"),  # type: ignore[misc]
+        )  # fmt: skip
     yield Situation(
         "video/model", "The default video, five layers of 1.024 Mb/s together: goodput", "kb/s",
         *about(1024, 0.04), "128 + 128 + 128 + 256 + 384 kb/s; ± 4 σ", lambda: _modelled(seeds=20).mean("flows", "goodput_bps") / 1e3,

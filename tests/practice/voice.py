@@ -47,6 +47,11 @@ def _wire_rate(codec: str, packet: str | None) -> float:
     return outcome.mean("flows", "wire_sent") * 8 / 54 / 1e3
 
 
+def _format(codec: str) -> int:
+    """The RFC that defines its payload."""
+    return {"gsm-hr": 5993, "ilbc-30": 3952, "amr-12.2": 4867}.get(codec, 3551)
+
+
 def _rates() -> Iterator[Situation]:
     for codec, payload, milliseconds, packet in (
         ("g711", 160, 20, None), ("g711", 80, 10, "10 ms"), ("g711", 240, 30, "30 ms"), ("g722", 160, 20, None),
@@ -56,7 +61,7 @@ def _rates() -> Iterator[Situation]:
         yield Situation(
             f"voice/rate-{codec}-{milliseconds}", f"{spelled(codec)}, {milliseconds} ms in a packet: rate at IP", "kb/s",
             *about((payload + 40) * 8 / milliseconds, 0.002),
-            f"RFC 3551, 3952, 4867, 5993: {payload} B of payload; RTP 12, UDP 8, IPv4 20 B",
+            f"RFC {_format(codec)}: {payload} B of payload; RTP 12, UDP 8, IPv4 20 B",
             partial(_wire_rate, codec, packet),
         )  # fmt: skip
     yield Situation(
