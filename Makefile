@@ -59,6 +59,7 @@ docs: setup  ## what is drawn, measured and gathered for docs/
 	$(BIN)/python -m fairwave.report.controllers docs
 	$(BIN)/python -m fairwave.video.fit
 	$(BIN)/python -m validation.citations
+	$(BIN)/python -m validation.practice
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.

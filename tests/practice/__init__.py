@@ -1,0 +1,1 @@
+"""Situations of voice, video, TCP and queues whose answer is known before anything is run."""

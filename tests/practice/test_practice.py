@@ -1,0 +1,72 @@
+"""Fairwave answers as standards, formulas and experience do, and the page lists all that it is asked."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from practice import g107
+from practice.page import MEASURED, page, rows
+from practice.situation import Situation
+from practice.situations import AREAS, situations
+
+ALL = situations()
+PAGE = Path(__file__).parents[2] / "docs" / "practice.md"
+
+
+@pytest.mark.parametrize("one", ALL, ids=[one.key for one in ALL])
+def test_a_situation_has_its_known_answer(one: Situation) -> None:
+    measured = one.measured()
+    assert one.low <= measured <= one.high, (
+        f"{one.asked} {one.expected:g} {one.unit} by {one.source}, from {one.low:g} to {one.high:g}: {measured:g}"
+    )
+
+
+def test_there_are_at_least_sixty_and_each_has_a_name_of_its_own() -> None:
+    assert len({one.key for one in ALL}) == len(ALL) >= 60
+    assert {one.area for one in ALL} == set(AREAS)
+
+
+@pytest.mark.parametrize("one", ALL, ids=[one.key for one in ALL])
+def test_what_is_allowed_is_bounded_and_allows_what_is_expected(one: Situation) -> None:
+    assert math.isfinite(one.low)
+    assert math.isfinite(one.high)
+    assert one.low <= one.expected <= one.high
+    assert one.asked
+    assert one.source
+
+
+def _without_measured(text: str) -> list[tuple[str, ...]]:
+    return [cells[: MEASURED + 1] + cells[MEASURED + 2 :] for cells in rows(text)]
+
+
+def test_the_page_lists_exactly_the_situations() -> None:
+    written = page(ALL, lambda one: one.expected)
+    assert _without_measured(PAGE.read_text(encoding="utf-8")) == _without_measured(written), (
+        "docs/practice.md is stale: run `make docs`"
+    )
+
+
+def test_no_answer_on_the_page_is_marked_as_wrong() -> None:
+    wrong = [
+        cells[0] for cells in rows(PAGE.read_text(encoding="utf-8")) if cells[MEASURED + 1].endswith("✗")
+    ]
+    assert wrong == []
+
+
+def test_a_wrong_answer_is_marked_on_the_page() -> None:
+    off = page(ALL[:1], lambda one: one.high + 1)
+    assert [cells[MEASURED + 1].endswith("✗") for cells in rows(off)] == [True]
+
+
+# ITU-T G.107, Table B.1 and §7.7.
+@pytest.mark.parametrize(("rating", "score"), [(90, 4.34), (80, 4.03), (70, 3.60), (60, 3.10), (50, 2.58)])
+def test_the_independent_score_is_that_of_the_recommendations_table(rating: float, score: float) -> None:
+    assert g107.opinion(rating) == pytest.approx(score, abs=0.007)
+
+
+def test_the_independent_rating_with_all_defaults_is_that_of_the_recommendation() -> None:
+    assert g107.r_factor(1e-9) == pytest.approx(93.2, abs=0.05)
+    assert g107.opinion(93.2) == pytest.approx(4.41, abs=0.005)

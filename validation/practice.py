@@ -1,0 +1,35 @@
+"""Asks fairwave all that `tests/practice` knows the answer of, and writes `docs/practice.md`.
+
+Ends with status 1 where an answer is not allowed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "practice.md"
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from practice.page import page  # noqa: E402  # found by the line above
+from practice.situations import situations  # noqa: E402  # likewise
+
+
+def main() -> int:
+    """Writes the page; the exit status."""
+    asked = situations()
+    answers = {one.key: one.measured() for one in asked}
+    PAGE.write_text(page(asked, lambda one: answers[one.key]), encoding="utf-8")
+    wrong = [one for one in asked if not one.low <= answers[one.key] <= one.high]
+    for one in wrong:
+        print(f"{one.key}: {answers[one.key]:g}, allowed from {one.low:g} to {one.high:g}", file=sys.stderr)
+    print(
+        f"written: {PAGE.relative_to(ROOT)}, {len(asked)} situations, {len(wrong)} of them answered wrongly"
+    )
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
