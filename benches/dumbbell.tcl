@@ -2,6 +2,11 @@
 # usage: ns dumbbell.tcl FLOWS SECONDS [count]
 # With `count`, a monitor on every link direction counts the packets that leave it and the total is printed; the run
 # that is timed goes without.
+
+# Every packet of ns-2 carries the headers of all protocols that it knows, unless it is told which are needed: these are.
+remove-all-packet-headers
+add-packet-header IP TCP Flags
+
 set flows [lindex $argv 0]
 set seconds [lindex $argv 1]
 set counting [expr {[lindex $argv 2] == "count"}]
