@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import pytest
@@ -47,11 +46,3 @@ def test_what_does_not_compile_is_not_counted_and_a_survivor_needs_a_reason(tmp_
     page, data, unexplained = mutants.report(outcomes, seed=1, population=400)
     assert unexplained == []
     assert "both are 0 there" in page
-
-
-def test_the_report_in_docs_holds_what_is_asked_of_it():
-    data = json.loads(mutants.DATA.read_text(encoding="utf-8"))
-    assert data["sampled"] >= 300
-    assert data["caught"] == data["sampled"] - len(data["survived"])
-    assert data["caught"] >= mutants.ASKED * data["sampled"]
-    assert all(one["why"] for one in data["survived"])

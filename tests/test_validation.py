@@ -201,6 +201,7 @@ def red(queue: dict[str, object]) -> NsQueue:
         "from": 0,
         "to": 1,
         "rate_bps": 1_000_000,
+        "rate": {"law": "constant", "rate": "1 Mb/s"},
         "delay_ns": 0,
         "loss": {"model": "none"},
     }

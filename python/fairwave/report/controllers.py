@@ -33,8 +33,11 @@ ROUND_TRIP = 0.1
 BUFFER = 120
 """Packets that the bottleneck's queue holds: about one bandwidth-delay product."""
 
+PAYLOAD = 1000
+"""Bytes of payload in a segment."""
+
 PACKET = 1040
-"""Bytes on the wire of a segment of 1000 bytes."""
+"""Bytes on the wire of a segment, but for Vegas', to which ns-2 gives no header."""
 
 SETTLED = 40.0
 """From when on the characteristic numbers are taken, seconds."""
@@ -200,7 +203,7 @@ def vegas_numbers(of: dict[str, Trace]) -> list[Number]:
         Number(
             "window, segments: what the path holds, and two",
             "as above",
-            RATE * ROUND_TRIP / 8 / PACKET + 2,
+            RATE * ROUND_TRIP / 8 / PAYLOAD + 2,  # ns-2's Vegas counts no header
             float(np.mean(of["window"].settled())),
             0.03,
         ),

@@ -56,7 +56,8 @@ def _against(
     for rival in _rivals(measured, axis, one, rivals):
         for point in measured.points(without=[axis]):
             ours, theirs = (measured.samples(**point, **{axis: label}) for label in (one, rival))
-            room = margin * abs(float(np.nanmean(theirs))) if len(theirs) else 0.0
+            defined = theirs[~np.isnan(theirs)]
+            room = margin * abs(float(np.mean(defined))) if len(defined) else 0.0
             comparisons.append(
                 Comparison(
                     _labelled(f"{one} − {rival}", point),
