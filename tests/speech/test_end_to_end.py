@@ -10,6 +10,7 @@ from fairwave.speech.codec import G711
 SCENARIO = """
 name = "one call"
 duration = "6 s"
+hosts = { clock-skew = "0 ppm", send-jitter = "0 s" }
 
 [topology]
 preset = "dumbbell"

@@ -39,15 +39,17 @@ impl Due {
     }
 }
 
-/// An entry beyond the year. Of two whose events are equal, the one with the lower number was entered first.
+/// An event beyond the year, and where its entry is: the heap moves this about, and not the entry. Of two whose events are
+/// equal, the one with the lower number was entered first.
 struct Far {
-    entry: Entry,
+    event: Event,
+    slot: u32,
     number: u64,
 }
 
 impl Far {
     fn key(&self) -> (Event, u64) {
-        (self.entry.event, self.number)
+        (self.event, self.number)
     }
 }
 
@@ -99,6 +101,9 @@ pub struct EventQueue {
     /// Entries in the lists of `days`.
     listed: usize,
     beyond: BinaryHeap<Reverse<Far>>,
+    /// The entries of `beyond`, and slots without one.
+    slots: Vec<Entry>,
+    vacant: Vec<u32>,
     /// How many have been entered beyond the year so far.
     numbered: u64,
     shift: u32,
@@ -122,6 +127,8 @@ impl EventQueue {
             pages: Pages::default(),
             listed: 0,
             beyond: BinaryHeap::new(),
+            slots: Vec::new(),
+            vacant: Vec::new(),
             numbered: 0,
             shift: 15,
             until_review: REVIEW,
@@ -164,7 +171,15 @@ impl EventQueue {
             self.today.insert(place, due);
         } else {
             self.numbered += 1;
-            self.beyond.push(Reverse(Far { entry, number: self.numbered }));
+            let slot = match self.vacant.pop() {
+                Some(slot) => slot,
+                None => {
+                    self.slots.push(entry);
+                    (self.slots.len() - 1) as u32
+                }
+            };
+            self.slots[slot as usize] = entry;
+            self.beyond.push(Reverse(Far { event: entry.event, slot, number: self.numbered }));
         }
     }
 
@@ -227,17 +242,18 @@ impl EventQueue {
         loop {
             if self.listed == 0 {
                 // The year is empty: go to the first day that the heap knows of.
-                self.day = (self.beyond.peek()?.0.entry.event.at.nanos() >> self.shift).max(self.day + 1);
+                self.day = (self.beyond.peek()?.0.event.at.nanos() >> self.shift).max(self.day + 1);
             } else {
                 self.day += 1;
             }
             while let Some(Reverse(first)) = self.beyond.peek() {
-                let day = first.entry.event.at.nanos() >> self.shift;
+                let day = first.event.at.nanos() >> self.shift;
                 if day >= self.day + self.days.len() as u64 {
                     break;
                 }
                 let Some(Reverse(first)) = self.beyond.pop() else { break };
-                self.list(day.max(self.day), first.entry);
+                self.vacant.push(first.slot);
+                self.list(day.max(self.day), self.slots[first.slot as usize]);
             }
             let slot = (self.day & (self.days.len() as u64 - 1)) as usize;
             if self.days[slot].is_empty() {
@@ -246,8 +262,7 @@ impl EventQueue {
             self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
             self.listed -= self.entries.len();
             self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
-            let today = &mut self.today;
-            self.pages.for_each(self.entries, |place, entry| today.push(Due::new(entry.event, place)));
+            self.pages.map_to(self.entries, &mut self.today, |place, entry| Due::new(entry.event, place));
             self.begun = true;
             // Stable: of equal events the one that was entered first comes first.
             self.today.sort_by_key(|due| due.key());
@@ -272,7 +287,9 @@ impl EventQueue {
         }
         let mut beyond = std::mem::take(&mut self.beyond).into_vec();
         beyond.sort_unstable_by_key(|far| far.0.number);
-        all.extend(beyond.into_iter().map(|far| far.0.entry));
+        all.extend(beyond.into_iter().map(|far| self.slots[far.0.slot as usize]));
+        self.slots.clear();
+        self.vacant.clear();
         // No entry is due before the day has ended.
         (self.shift, self.day, self.listed) = (shift, (end >> shift).saturating_sub(1), 0);
         self.days = vec![List::EMPTY; days];

@@ -19,6 +19,7 @@ from fairwave.cli.input import (
 
 if TYPE_CHECKING:
     from fairwave.report.comparison import Line
+    from fairwave.report.heard import Heard
     from fairwave.scenario import Scenario
     from fairwave.study.study import Clip
 
@@ -41,8 +42,7 @@ def compare_transports(
     playout: str | None,
 ) -> None:
     """Runs, compares, and leaves a page."""
-    from fairwave.report import comparison
-    from fairwave.report.call import CALL, Speech
+    from fairwave.report import call, comparison
     from fairwave.study.grid import Grid
     from fairwave.study.replication import Folder
 
@@ -54,10 +54,10 @@ def compare_transports(
     group = media_group(base, flow)
     buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
-    said, remark = Speech.find(speech) if audio and voice else (None, "")
-    if said is not None:
-        base = said.carried_by(base, group)
-    changed = [group] if said is None else [group, CALL]
+    heard, remarks = _heard(base, group, speech) if audio and voice else (None, [])
+    if heard is not None:
+        base = heard.scenario
+    changed = [group] if heard is None else heard.changed
     axes: dict[str, Any] = {
         AXIS: {one: {f"flow.{name}.transport": one for name in changed} for one in transports}
     }
@@ -67,33 +67,52 @@ def compare_transports(
         f"{base.name}: {len(transports)} transports × {replications}", quiet=json
     ) as progress:
         results = grid.run(seeds, threads=threads, keep=Folder(out / ".cache"), progress=progress)
-    found = comparison.lines(results, AXIS, group)
+    found = comparison.lines(heard.whole(results) if heard else results, AXIS, group)
     clips: list[Clip] = []
-    if said is not None:
+    if heard is not None:
         console.say("making the calls audible …", quiet=json)
-        clips, remark = said.clips(results, AXIS, transports, seed, buffer)
+        clips, remarks = call.clips(heard, results, AXIS, transports, seed, buffer)
     page = comparison.write(
         results, AXIS, group, out,
         title=base.name,
         lead=str(base.to_dict().get("description", "")),
         clips=clips,
-        notes=[remark] if remark else [],
-        scenario=base.to_toml() if said is None else scenario(path, settings).to_toml(),
+        notes=remarks,
+        scenario=base.to_toml(),
         found=found,
-        heard=seed if clips else None,
+        heard=heard if clips else None,
+        seed=seed,
     )  # fmt: skip
     if json:
-        console.document(_document(base, found, results.provenance.to_dict(), page, clips))
+        console.document(_document(base, found, results.provenance.to_dict(), page, clips, remarks))
         return
     _show(base, found, replications)
-    if remark:
+    for remark in remarks:
         console.say(f"\n{remark}")
     console.say(f"\nPage{' with audio' if clips else ''}: {page}   tables: {out}")
 
 
+def _heard(base: Scenario, group: str, speech: Path | None) -> tuple[Heard | None, list[str]]:
+    """The call that is to be heard; or why there is none.
+
+    Raises:
+        BadInputError: The recording that was asked for cannot be used.
+    """
+    from fairwave.report.heard import Heard
+    from fairwave.speech import SpeechError
+    from fairwave.speech.fetch import speech as recording
+
+    try:
+        return Heard.of(recording(speech), base, group), []
+    except SpeechError as error:
+        if speech is not None:
+            raise BadInputError(str(error)) from None
+        return None, [f"No audio: {error}"]
+
+
 def _show(base: Scenario, found: list[Line], replications: int) -> None:
     from fairwave.report import style
-    from fairwave.report.comparison import footnotes
+    from fairwave.report.comparison import footnotes, starred
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -111,13 +130,17 @@ def _show(base: Scenario, found: list[Line], replications: int) -> None:
         f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(style.title(label) for label in labels)],
         rows,
-        caption="* no other is significantly better (paired differences under the same seeds)\n"
-        f"{footnotes(found)}".rstrip(),
+        caption=f"{starred(AXIS)}\n{footnotes(found)}".rstrip(),
     )
 
 
 def _document(
-    base: Scenario, found: list[Line], provenance: dict[str, Any], page: Path, clips: list[Any]
+    base: Scenario,
+    found: list[Line],
+    provenance: dict[str, Any],
+    page: Path,
+    clips: list[Clip],
+    remarks: list[str],
 ) -> dict[str, Any]:
     from fairwave.report import comparison
 
@@ -126,5 +149,6 @@ def _document(
         "comparison": comparison.as_data(found, AXIS),
         "page": str(page),
         "audio": [clip.title for clip in clips],
+        "remarks": remarks,
         "provenance": provenance,
     }

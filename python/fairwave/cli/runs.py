@@ -212,9 +212,8 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
-            rows.append(
-                ["limited by (time)", ", ".join(f"{share:.0%} {what}" for what, share in shares.items())]
-            )
+            held = ", ".join(f"{share:.0%} {what}" for what, share in shares.items())
+            rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         caption = [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))]

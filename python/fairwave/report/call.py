@@ -1,14 +1,12 @@
 """The calls of a comparison, made audible: one recording carried packet by packet through each alternative.
 
-A thin seam to `fairwave.speech`, which codes, plays out and conceals. Without a recording there are no clips, and a
-remark says how to supply one.
+A thin seam to `fairwave.speech`, which codes, plays out and conceals; which call it is, `fairwave.report.heard` says.
 """
 
 from __future__ import annotations
 
 import io
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -21,12 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.report.heard import Heard
     from fairwave.results import Results
-    from fairwave.scenario import Scenario
-    from fairwave.speech import Playout, Script
-
-CALL = "heard"
-"""Name of the flow group that is listened to."""
+    from fairwave.speech import Playout, RenderedCall
 
 SCORED = 2
 """At most so many clips of a call are scored by ViSQOL."""
@@ -35,115 +30,109 @@ LISTEN_S = 20.0
 """Seconds of each call that a page carries."""
 
 
-@dataclass(frozen=True)
-class Speech:
-    """A recording, ready to be carried by a call.
+def clips(
+    heard: Heard,
+    results: Results,
+    axis: str,
+    labels: Sequence[Any],
+    seed: int,
+    playout: Playout | None = None,
+) -> tuple[list[Clip], list[str]]:
+    """What the listener hears over each alternative in the run with this seed, the original first.
 
-    Attributes:
-        script: The recording cut into frames.
+    The notes beside each clip are about the whole call: its units, R and MOS as the E-model estimates them, the delay
+    from mouth to ear, and the mean score that ViSQOL gives to what is heard against the original.
+
+    Args:
+        heard: The call.
+        results: Runs with one axis.
+        axis: Its name.
+        labels: The alternatives.
+        seed: Seed of the run.
+        playout: The playout buffer; the language's default when None.
+
+    Returns:
+        The clips, and remarks: which call it is, what was left out, where the recording comes from.
     """
+    from fairwave.speech import SpeechError, render_call
 
-    script: Script
-
-    @classmethod
-    def find(cls, path: Path | None) -> tuple[Speech | None, str]:
-        """The recording at `path`, or the default one; and a remark when there is none.
-
-        Raises:
-            BadInputError: The file that was asked for cannot be used.
-        """
-        from fairwave.cli.input import BadInputError
-        from fairwave.speech import SpeechError, script
-        from fairwave.speech.fetch import speech
-
+    runs = results.to_polars("runs")
+    flows = results.to_polars("flows").filter(
+        (pl.col("group").cast(pl.String) == heard.name) & (pl.col("flow") == 0)
+    )
+    found: list[Clip] = []
+    for label in labels:
+        run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
+        mine = heard.units(results, run)
         try:
-            return cls(script(speech(path))), ""
+            call = render_call(
+                mine, heard.script, codec=heard.codec, playout=playout, concealment=heard.concealment,
+                any_payload=True,
+            )  # fmt: skip
+            samples, reference = call.segment(*_excerpt(mine["created_s"].to_list()))
         except SpeechError as error:
-            if path is not None:
-                raise BadInputError(str(error)) from None
-            return None, f"No audio: {error}"
+            return found, [f"No audio over {label}: {error}"]
+        if not found:
+            found.append(Clip("The original", wav(reference), "as it was spoken, neither coded nor lost"))
+        found.append(Clip(style.title(label), wav(samples), "; ".join(_notes(call, flows, run))))
+    said = [_which(heard, seed), heard.remark, heard.script.recording.attribution]
+    return found, [one for one in said if one]
 
-    def carried_by(self, scenario: Scenario, group: str) -> Scenario:
-        """The scenario with one call of `group` taken out and put beside it, where it says the recording.
 
-        It is the group `CALL`, with everything else as the others have it, and its units are recorded.
-        """
-        flows = scenario.to_dict()["flow"]
-        where = next(i for i, flow in enumerate(flows) if flow["name"] == group)
-        others = dict(flows[where])
-        count = int(others.get("count", 1))
-        heard = {**others, "name": CALL, "count": 1, "traffic": self.script.traffic()}
-        others["count"] = max(count - 1, 0)
-        changed = [*flows[:where], others, heard, *flows[where + 1 :]]
-        return scenario.with_overrides({"flow": changed, "record.units": [f"{CALL}[0]"]})
+def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> list[str]:
+    """What is said beside a clip, about the whole call."""
+    from fairwave.speech import SpeechError
+    from fairwave.speech.score import visqol, visqol_is_there
 
-    def clips(
-        self, results: Results, axis: str, labels: Sequence[Any], seed: int, playout: Playout | None = None
-    ) -> tuple[list[Clip], str]:
-        """What the listener hears over each alternative in the run with this seed, the original first.
+    counts = call.counts
+    shares = {fate: 100 * count / sum(counts.values()) for fate, count in counts.items()}
+    notes = [
+        ", ".join(f"{share:.1f} % {fate}" for fate, share in shares.items()),
+        f"{call.mouth_to_ear_s:.2f} s from mouth to ear",
+    ]
+    row = flows.filter(pl.col("run") == run)
+    if row.height and row["mos"][0] is not None:
+        notes.append(f"E-model R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
+    if row.height and row["quality_note"][0]:
+        notes.append(str(row["quality_note"][0]))
+    if visqol_is_there() and counts["played"]:
+        try:
+            score = visqol(call.reference, call.samples, most=SCORED).mos
+        except SpeechError as error:
+            notes.append(f"no ViSQOL: {error}")
+        else:
+            notes.append("no ViSQOL: a clip is silent" if math.isnan(score) else f"ViSQOL {score:.2f}")
+    return notes
 
-        The notes beside each clip are about the whole call: its units, R and MOS as the E-model estimates them, the
-        delay from mouth to ear, and the mean score that ViSQOL gives to what is heard against the original.
 
-        Returns:
-            The clips, and a remark: where the recording comes from and what was left out.
-        """
-        from fairwave.speech import SpeechError, render_call
-        from fairwave.speech.score import visqol, visqol_is_there
-
-        runs = results.to_polars("runs")
-        units = results.to_polars("units")
-        flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == CALL)
-        found: list[Clip] = []
-        for label in labels:
-            run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
-            mine = units.filter(pl.col("run") == run).sort("unit")
-            try:
-                call = render_call(mine, self.script, playout=playout)
-                heard, reference = call.segment(*_excerpt(mine["created_s"].to_list()))
-            except SpeechError as error:
-                return found, f"No audio over {label}: {error}"
-            if not found:
-                found.append(Clip("The original", wav(reference), "as it was spoken, neither coded nor lost"))
-            row = flows.filter(pl.col("run") == run)
-            counts = call.counts
-            shares = {fate: 100 * count / sum(counts.values()) for fate, count in counts.items()}
-            notes = [
-                ", ".join(f"{share:.1f} % {fate}" for fate, share in shares.items()),
-                f"{call.mouth_to_ear_s:.2f} s from mouth to ear",
-            ]
-            if row.height and row["mos"][0] is not None:
-                notes.append(f"E-model R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
-            if row.height and row["quality_note"][0]:
-                notes.append(str(row["quality_note"][0]))
-            if visqol_is_there() and counts["played"]:
-                try:
-                    score = visqol(call.reference, call.samples, most=SCORED).mos
-                except SpeechError as error:
-                    notes.append(f"no ViSQOL: {error}")
-                else:
-                    notes.append(
-                        "no ViSQOL: a clip is silent" if math.isnan(score) else f"ViSQOL {score:.2f}"
-                    )
-            found.append(Clip(style.title(label), wav(heard), "; ".join(notes)))
-        remark = f"{LISTEN_S:g} seconds of one call under seed {seed}, with the same competitors over the same network."
-        return found, f"{remark} {self.script.recording.attribution}".strip()
+def _which(heard: Heard, seed: int) -> str:
+    """Which call one hears."""
+    codec = heard.scenario_codec
+    if heard.name == heard.group:
+        which = f"the call of {heard.group}, by {codec}, which says the recording"
+    else:
+        which = (
+            f"one of the {heard.number + 1} calls of {heard.group}, by {codec}, which says the recording "
+            f"(in tables the flow group {heard.name}; {heard.group} is measured over all of them)"
+        )
+    return f"One hears {LISTEN_S:g} seconds of {which}, under seed {seed}, with its competitors over their network."
 
 
 def draw_units(
-    results: Results, axis: str, labels: Sequence[Any], seed: int, folder: Path
+    heard: Heard, results: Results, axis: str, labels: Sequence[Any], seed: int, folder: Path
 ) -> drawing.Drawing:
     """Every unit of the excerpt that one hears: how long it travelled, or that it never arrived.
 
     One panel per alternative, time across, one-way delay up (logarithmic), units that did not arrive as ticks below.
     """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     runs = results.to_polars("runs")
-    units = results.to_polars("units")
     looks = style.looks(labels)
     parts = []
     for label in labels:
         run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
-        mine = units.filter(pl.col("run") == run).sort("unit")
+        mine = heard.units(results, run)
         first, stop = _excerpt(mine["created_s"].to_list())
         delay = pl.col("arrived_s") - pl.col("created_s")
         parts.append(
@@ -161,6 +150,8 @@ def draw_units(
             for made in missing["created_s"]:
                 axes.axvline(made, 0, 0.07, color=style.INK, linewidth=0.8)
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.set_title(style.title(label))
             axes.set_ylabel("s")
@@ -168,7 +159,8 @@ def draw_units(
         return drawing.save(
             canvas, folder, "units", data, results.provenance,
             title="One call, packet by packet",
-            caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that never arrived.",
+            caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that had not arrived "
+            "by the end of the run.",
             alt=f"One-way delay of each unit over time, one panel per {axis}",
         )  # fmt: skip
 

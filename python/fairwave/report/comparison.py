@@ -10,7 +10,7 @@ import polars as pl
 
 from fairwave.report import figures as drawing
 from fairwave.report import style
-from fairwave.report.call import CALL, draw_units
+from fairwave.report.call import draw_units
 from fairwave.report.page import Card, Page, TableView
 from fairwave.staging import staging
 from fairwave.study import measures, watched
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.report.figures import Drawing
+    from fairwave.report.heard import Heard
     from fairwave.results import Results
     from fairwave.study.measured import Measured
     from fairwave.study.measures import Measure
@@ -114,9 +115,7 @@ def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | N
     present = results.to_polars("flows")["group"].cast(pl.String).unique(maintain_order=True).to_list()
     chosen = [(group, one) for one in (wanted if wanted is not None else call_measures(group))]
     if wanted is None:
-        chosen += [
-            (other, one) for other in present if other not in {group, CALL} for one in other_measures(other)
-        ]
+        chosen += [(other, one) for other in present if other != group for one in other_measures(other)]
     found = []
     for owner, measure in chosen:
         measured = measure.over(results)
@@ -136,18 +135,28 @@ def footnotes(found: Sequence[Line]) -> str:
     return f"{MARK} {'. '.join(each)}." if each else ""
 
 
+def starred(axis: str) -> str:
+    """What a star beside a number says, and what it says that there is none."""
+    return (
+        f"A star (*) marks the means than which no other {axis} has a significantly better one, in rows in which some "
+        f"{axis} is significantly worse than another: the 95 % interval of their differences, paired by seed, leaves "
+        "zero out. A row without a star shows no such difference, or its measure has no better direction."
+    )
+
+
 def _best(measured: Measured, axis: str, labels: Sequence[Any]) -> frozenset[Any]:
     """Those that no other beats significantly, by paired differences; none when that is true of all."""
     sign = {"higher": 1.0, "lower": -1.0}.get(measured.measure.better or "")
     if sign is None:
         return frozenset()
     samples = {label: sign * measured.samples(**{axis: label}) for label in labels}
+    rated = [label for label in labels if not np.isnan(samples[label]).all()]
 
     def beaten(label: Any) -> bool:
-        return any(paired(samples[other], samples[label]).low > 0 for other in labels if other != label)
+        return any(paired(samples[other], samples[label]).low > 0 for other in rated if other != label)
 
-    best = frozenset(label for label in labels if not beaten(label) and not np.isnan(samples[label]).all())
-    return frozenset() if len(best) == len(labels) else best
+    best = frozenset(label for label in rated if not beaten(label))
+    return frozenset() if len(best) == len(rated) else best
 
 
 def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:
@@ -194,8 +203,7 @@ def table_view(found: Sequence[Line], axis: str, files: Sequence[str] = ()) -> T
         ["measure", *(style.title(label) for label in labels)],
         rows,
         files,
-        caption=f"* no other {axis} is significantly better, by paired differences under the same seeds. "
-        f"{footnotes(found)}".rstrip(),
+        caption=f"{starred(axis)} {footnotes(found)}".rstrip(),
     )
 
 
@@ -220,7 +228,14 @@ def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> li
             heading = heading[:1].upper() + heading[1:]
             if name == "others":
                 heading = line.measure.title
-            panels.append(drawing.Panel(summary, axis, None, line.measure.unit, "", heading, "bar"))
+            # Ratings and indices are seen on their whole scale; a loss of 2 % out of 100 could not be seen.
+            panels.append(
+                drawing.Panel(
+                    summary, axis, None, line.measure.unit, "", heading, "bar",
+                    limits=line.measure.limits, scale=line.measure.scale or line.measure.id,
+                    whole=line.measure.unit != "%",
+                )
+            )  # fmt: skip
             numbers.append(
                 summary.select(
                     pl.lit(line.measure.id).alias("measure"), pl.lit(line.group).alias("group"), pl.all()
@@ -231,7 +246,9 @@ def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> li
             drawings.append(
                 drawing.save(
                     canvas, folder, name, pl.concat(numbers, how="vertical_relaxed"), results.provenance,
-                    title=title, caption=f"One bar per {axis}; error bars are 95 % confidence intervals.",
+                    title=title,
+                    caption=f"One bar per {axis}, from the least that the measure can be; error bars are 95 % "
+                    "confidence intervals, cut where the measure ends. Panels of the same measure share their axis.",
                 )
             )  # fmt: skip
     return drawings
@@ -249,7 +266,8 @@ def write(
     notes: Sequence[str] = (),
     scenario: str = "",
     found: Sequence[Line] | None = None,
-    heard: int | None = None,
+    heard: Heard | None = None,
+    seed: int = 1,
 ) -> Path:
     """Leaves page, tables and figures in the folder `out`, all or nothing.
 
@@ -264,19 +282,21 @@ def write(
         notes: Remarks.
         scenario: The scenario's text.
         found: The comparison, where it has been made already.
-        heard: Seed of the run whose call is heard, which is then drawn unit by unit.
+        heard: The call that is heard, which is then drawn unit by unit.
+        seed: Seed of the run in which it is heard.
 
     Returns:
         The page.
     """
-    chosen = list(found) if found is not None else lines(results, axis, group)
+    counted = heard.whole(results) if heard is not None else results
+    chosen = list(found) if found is not None else lines(counted, axis, group)
     replications = len(results.provenance.seeds)
     with staging(out) as partial:
         results.write_into(partial)
         drawings = draw(results, chosen, axis, partial / "figures")
         if heard is not None:
             labels = results.to_polars("runs")[axis].unique(maintain_order=True).to_list()
-            drawings.append(draw_units(results, axis, labels, heard, partial / "figures"))
+            drawings.append(draw_units(heard, results, axis, labels, seed, partial / "figures"))
         for number, clip in enumerate(clips, 1):
             (partial / f"audio-{number}-{_plain(clip.title)}.wav").write_bytes(clip.wav)
         page = Page(

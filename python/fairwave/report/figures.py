@@ -66,6 +66,9 @@ class Panel:
         lines: Horizontal lines to compare with: label to value.
         y_from_zero: Whether the vertical axis begins at zero.
         log_x: Whether the horizontal axis is logarithmic.
+        limits: Least and most that the measure can be: what is drawn stays within.
+        scale: Panels of the same scale side by side have the same vertical axis; one of its own when empty.
+        whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
     """
 
     data: pl.DataFrame
@@ -78,6 +81,14 @@ class Panel:
     lines: dict[str, float] = field(default_factory=dict)
     y_from_zero: bool = True
     log_x: bool = False
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    scale: str = ""
+    whole: bool = False
+
+    @property
+    def foot(self) -> float:
+        """Where bars and an axis that shows the whole measure begin: at the least that it can be, or zero."""
+        return max(self.limits[0], 0.0)
 
 
 @contextmanager
@@ -99,6 +110,7 @@ def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
         draw_panel(axes, panel)
+    _share_scales(list(zip(grid.flat, panels, strict=False)))
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     handles, labels = grid.flat[0].get_legend_handles_labels()
@@ -121,9 +133,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         x = [place[one] for one in part[panel.x].to_list()]
         # What is not defined is drawn as a gap.
         mean = part["mean"].fill_null(math.nan).to_list()
-        low, high = (
-            part[end].fill_null(part["mean"]).fill_null(math.nan).to_list() for end in ("low", "high")
-        )
+        low, high = (_end(part, end, panel.limits) for end in ("low", "high"))
         look, label = looks[name], (style.title(name) if name is not None else None)
         if panel.kind == "line":
             axes.plot(
@@ -134,13 +144,14 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
             width = 0.8 / len(names)
             at = [one - 0.4 + width * (i + 0.5) for one in x]
             reach = [
-                [m - lo for m, lo in zip(mean, low, strict=True)],
-                [hi - m for m, hi in zip(mean, high, strict=True)],
+                [max(m - lo, 0.0) for m, lo in zip(mean, low, strict=True)],
+                [max(hi - m, 0.0) for m, hi in zip(mean, high, strict=True)],
             ]
+            above = [m - panel.foot for m in mean]
             colours = [look.colour] * len(x)
             if panel.series is None:
                 colours = [one.colour for one in style.looks(ticks).values()]
-            axes.bar(at, mean, width * 0.86, color=colours, label=label, zorder=2)
+            axes.bar(at, above, width * 0.86, panel.foot, color=colours, label=label, zorder=2)
             axes.errorbar(
                 at, mean, yerr=reach, fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=3
             )
@@ -155,11 +166,44 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     if panel.log_x and numeric:
         axes.set_xscale("log")
     if panel.y_from_zero:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=panel.foot)
+    _keep_within(axes, panel)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     if panel.title:
         axes.set_title(panel.title)
+
+
+def _end(part: pl.DataFrame, end: str, limits: tuple[float, float]) -> list[float]:
+    """One end of each interval, cut where the measure ends; the mean itself where a single sample has no interval."""
+    least, most = limits
+    values = zip(part[end].to_list(), part["mean"].fill_null(math.nan).to_list(), strict=True)
+    return [min(max(one, least), most) if one is not None and math.isfinite(one) else m for one, m in values]
+
+
+def _keep_within(axes: Axes, panel: Panel) -> None:
+    """Ends the vertical axis where the measure ends, with room for half a marker."""
+    least, most = panel.limits
+    if panel.whole and math.isfinite(least) and math.isfinite(most):
+        axes.set_ylim(least, most)
+    low, high = axes.get_ylim()
+    room = 0.02 * (min(high, most) - max(low, least))
+    if high >= most:
+        axes.set_ylim(top=most + room)
+    if low < least:
+        axes.set_ylim(bottom=least - room)
+
+
+def _share_scales(drawn: Sequence[tuple[Axes, Panel]]) -> None:
+    """Gives panels of the same scale the same vertical axis: heights side by side are compared."""
+    by_scale: dict[tuple[str, bool], list[Axes]] = {}
+    for axes, panel in drawn:
+        if panel.scale:
+            by_scale.setdefault((panel.scale, panel.y_from_zero), []).append(axes)
+    for alike in by_scale.values():
+        ends = [axes.get_ylim() for axes in alike]
+        for axes in alike:
+            axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def size_for(panels: int) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """The call itself: from the units of a simulated call to the sound that the listener hears.
 
-Each unit carries the samples that the script assigns to it (:mod:`fairwave.speech.script`). They are coded,
-each unit meets its fate in the playout buffer (:mod:`fairwave.speech.playout`), what is missing is
-concealed (:mod:`fairwave.speech.concealment`).
+Each unit carries the samples that the script assigns to it (:mod:`fairwave.speech.script`). They are coded
+(:mod:`fairwave.speech.codec`), each unit meets its fate in the playout buffer (:mod:`fairwave.speech.playout`),
+what is missing is concealed (:mod:`fairwave.speech.concealment`).
 
 The listener's clock starts when the first unit is made: a unit made at time t with playout delay D is heard
 at t + D. A buffer that stretches plays faster and slower meanwhile (:mod:`fairwave.speech.stretching`). Beside what
@@ -52,6 +52,7 @@ class RenderedCall:
         position: per unit, index of its first sample in ``samples``; of one that was not played, where it was due.
         reference_position: per unit, index of its first sample in ``reference``: the same, unless speech was stretched.
         frame: samples per unit.
+        ahead: samples of what follows a unit that its encoder waits for.
         offset_s: per unit, from making to playing, in seconds; NaN if it was not played.
         schedule: playout delays and talkspurts.
         codec: its name.
@@ -66,6 +67,7 @@ class RenderedCall:
     position: NDArray[np.int64]
     reference_position: NDArray[np.int64]
     frame: int
+    ahead: int
     offset_s: Times
     schedule: Schedule
     codec: str
@@ -90,9 +92,9 @@ class RenderedCall:
 
     @property
     def mouth_to_ear_s(self) -> float:
-        """Mean delay from mouth to ear, in seconds: filling a frame, travel and wait, concealment."""
-        ahead = DELAY_S if self.concealment == "appendix-i" else 0.0
-        return self.frame / RATE + self.playout_delay_s + ahead
+        """Mean delay from mouth to ear, in seconds: filling a packet, looking ahead, travel and wait, concealment."""
+        concealing = DELAY_S if self.concealment == "appendix-i" else 0.0
+        return (self.frame + self.ahead) / RATE + self.playout_delay_s + concealing
 
     def segment(self, first: int, stop: int) -> tuple[Samples, Samples]:
         """Cut out what was heard and its reference from unit ``first`` up to but not including unit ``stop``.
@@ -129,6 +131,7 @@ def render_call(
     codec: str = "g711u",
     playout: Playout | None = None,
     concealment: str = "appendix-i",
+    any_payload: bool = False,
 ) -> RenderedCall:
     """Make the call audible.
 
@@ -142,6 +145,8 @@ def render_call(
         playout: the playout buffer: a policy, or the ``playout`` table of the scenario's flow; the scenario
             language's default (NetEQ) if not given.
         concealment: one of :data:`fairwave.speech.concealment.METHODS`.
+        any_payload: take packets as long as the script's frames whatever they weigh; else those of G.711 must weigh
+            what it makes of the frames, which tells a script that was cut in another way.
 
     Raises:
         SpeechError: a table, name or value that cannot be used; the message says which and what is allowed.
@@ -152,7 +157,7 @@ def render_call(
     frame = said.frame
     expected = frame * coder.payload_per_sample
     fits = (payload == expected) | (payload == expected + _RTP_HEADER)
-    if codec.startswith("g711") and not fits.all():
+    if codec.startswith("g711") and not any_payload and not fits.all():
         odd = int(np.flatnonzero(~fits)[0])
         raise SpeechError(
             f"unit {odd}: payload of {payload[odd]:g} B, but the script's frames of "
@@ -163,7 +168,7 @@ def render_call(
     sent = said.frames[np.arange(len(created)) % len(said.frames)]
     played = plan.fate == Fate.PLAYED
     lay = _whole if plan.heard is None else _stretched
-    heard, position, said_at = lay(created, plan, coder.transmit(sent), concealment)
+    heard, position, said_at = lay(created, plan, coder.transmit(sent, played), concealment)
     _check_length(int(said_at.max()) + frame)
     reference = np.zeros(max(len(heard), int(said_at.max()) + frame), np.int16)
     reference[said_at[:, None] + np.arange(frame)] = sent
@@ -174,6 +179,7 @@ def render_call(
         position=position,
         reference_position=said_at,
         frame=frame,
+        ahead=coder.ahead,
         offset_s=np.where(played, plan.played_s - created, np.nan),
         schedule=plan,
         codec=coder.name,

@@ -3,7 +3,7 @@
 G.711 is memoryless, so its two laws are tables: the encoder's over all 65536 linear values and the
 decoder's over all 256 codes, both asked once of ffmpeg's libraries (``pcm_mulaw``, ``pcm_alaw``) and
 checked in the tests against code points of ITU-T G.711 tables 1 and 2. ``linear`` codes nothing and
-separates what the network does from what the codec does.
+separates what the network does from what the codec does. Codecs with memory are in :mod:`fairwave.speech.coders`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from av.audio.frame import AudioFrame
 from numpy.typing import NDArray
 
 from fairwave.speech.audio import RATE, Samples
+from fairwave.speech.coders import CODERS
 from fairwave.speech.errors import SpeechError
 
 Codes = NDArray[np.uint8]
+
+Played = NDArray[np.bool_]
 
 
 class Codec(Protocol):
@@ -34,14 +37,25 @@ class Codec(Protocol):
     def payload_per_sample(self) -> int:
         """Payload bytes of one sample; 0 where the two are not in a fixed proportion."""
 
-    def transmit(self, frames: Samples) -> Samples:
-        """Encode and decode frames of linear samples, one a row, as if all arrived; the shape stays."""
+    @property
+    def ahead(self) -> int:
+        """Samples of what follows a frame that its encoder waits for."""
+
+    def transmit(self, frames: Samples, played: Played | None = None) -> Samples:
+        """Encode frames of linear samples, one a row, and decode those that are played; the shape stays.
+
+        Args:
+            frames: linear samples, in the order in which they are spoken.
+            played: per row, whether its packet reaches the decoder; all do if not given. What the others become is
+                not defined.
+        """
 
 
 class G711:
     """ITU-T G.711: eight bits a sample, 64 kb/s."""
 
     payload_per_sample = 1
+    ahead = 0
 
     def __init__(self, law: str) -> None:
         if law not in {"u", "a"}:
@@ -59,7 +73,7 @@ class G711:
         linear: Samples = self._decode[codes]
         return linear
 
-    def transmit(self, frames: Samples) -> Samples:
+    def transmit(self, frames: Samples, played: Played | None = None) -> Samples:  # noqa: ARG002  # no memory
         """Quantise as an encoder and a decoder do."""
         return self.decode(self.encode(np.ascontiguousarray(frames)))
 
@@ -69,13 +83,14 @@ class Linear:
 
     name = "linear"
     payload_per_sample = 2
+    ahead = 0
 
-    def transmit(self, frames: Samples) -> Samples:
+    def transmit(self, frames: Samples, played: Played | None = None) -> Samples:  # noqa: ARG002  # no memory
         """Return the frames unchanged."""
         return np.array(frames, dtype=np.int16)
 
 
-CODECS = ("g711u", "g711a", "linear")
+CODECS = ("g711u", "g711a", "linear", *CODERS)
 """Names that :func:`codec` knows."""
 
 
@@ -94,7 +109,34 @@ def codec(name: str) -> Codec:
         return G711("a")
     if name == "linear":
         return Linear()
+    if name in CODERS:
+        return CODERS[name]
     raise SpeechError(f"codec {name!r}: not known; choose one of {', '.join(CODECS)}")
+
+
+STAND_IN = "g711u"
+"""What is heard of a call whose own codec is not to be had."""
+
+
+def heard_as(name: str, frame: int) -> tuple[str, str]:
+    """The codec by which a scenario's call is heard: its own, where these libraries encode and decode it.
+
+    Args:
+        name: the codec's name in scenarios.
+        frame: samples in a packet.
+
+    Returns:
+        One of :data:`CODECS`, and why it is not the scenario's own; empty if it is.
+    """
+    if name == "g711":
+        return STAND_IN, ""
+    coder = CODERS.get(name)
+    if coder is None or not coder.is_there:
+        return STAND_IN, f"no coder for {name} here"
+    if frame % coder.frame:
+        packet, own = (1e3 * samples / RATE for samples in (frame, coder.frame))
+        return STAND_IN, f"packets of {packet:g} ms are no whole number of {name}'s frames of {own:g} ms"
+    return name, ""
 
 
 @cache

@@ -72,18 +72,24 @@ class Script:
         """Talk intervals in seconds from the recording's beginning."""
         return [(first * self.frame_s, stop * self.frame_s) for first, stop in self.talk.tolist()]
 
-    def traffic(self, *, repeat: bool = True) -> dict[str, Any]:
-        """The traffic source that sends this script over G.711, as a scenario's ``traffic`` table.
+    def traffic(
+        self, codec: str = "g711", payload: str | None = None, *, repeat: bool = True
+    ) -> dict[str, Any]:
+        """The traffic source that sends this script, as a scenario's ``traffic`` table.
 
         Args:
+            codec: the codec's name in scenarios.
+            payload: what a packet weighs, such as "160 B"; what the codec makes of a frame if not given.
             repeat: begin again after the recording and its pause; else it is said once.
         """
         table: dict[str, Any] = {
             "kind": "recording",
-            "codec": "g711",
+            "codec": codec,
             "packet-time": f"{self.frame / 8:g} ms",
             "talk": [[first, stop] for first, stop in self.talk.tolist()],
         }
+        if payload is not None:
+            table["payload"] = payload
         if repeat:
             table["repeat-after"] = self.repeat_after
         return table

@@ -199,6 +199,7 @@ def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> D
             drawing.Panel(
                 summary, figure.x, figure.series, measure.label, figure.x_label or figure.x, title,
                 figure.kind, dict(figure.lines), figure.y_from_zero, figure.log_x,
+                measure.limits, measure.scale or measure.id,
             )
         )  # fmt: skip
         parts.append(

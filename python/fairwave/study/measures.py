@@ -8,6 +8,7 @@ NaN, and is left out of means, which say how many they left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +30,18 @@ TIMELINESS = "timeliness"
 
 Part = Literal["timely", "delayed"]
 
+Limits = tuple[float, float]
+"""Least and most that a measure can be, in its unit; infinite where nothing bounds it."""
+
+UNBOUNDED: Limits = (-math.inf, math.inf)
+POSITIVE: Limits = (0.0, math.inf)
+RATIO: Limits = (0.0, 1.0)
+PERCENT: Limits = (0.0, 100.0)
+MOS: Limits = (1.0, 4.5)
+"""ITU-T G.107 Annex B: the opinion scores that a rating comes to."""
+R: Limits = (0.0, 129.0)
+"""ITU-T G.107 and, for wideband calls, G.107.1."""
+
 Reduction = Callable[["Results"], pl.DataFrame]
 """From results to columns `run`, `value` and, for measures with axes of their own, those."""
 
@@ -45,6 +58,8 @@ class Measure:
         better: Which direction is good for whoever calls; None when it depends.
         axes: Columns besides `run` and `value` that `reduce` leaves, as the threshold of timeliness.
         table: The table that it reads; where the runs left none, the measure does not apply.
+        limits: Least and most that it can be: axes begin at the least, and intervals are drawn no further.
+        scale: Measures of the same scale are drawn on the same axis; `id` when empty.
     """
 
     id: str
@@ -54,6 +69,8 @@ class Measure:
     better: Literal["higher", "lower"] | None = None
     axes: tuple[str, ...] = ()
     table: str = "flows"
+    limits: Limits = UNBOUNDED
+    scale: str = ""
 
     @property
     def label(self) -> str:
@@ -110,7 +127,9 @@ def goodput(group: str | None = None) -> Measure:
         total = pl.when(on.len() > 0).then(on.sum() / 1e6).otherwise(math.nan)
         return rows.group_by("run", maintain_order=True).agg(total.alias("value"))
 
-    return Measure("goodput", _name("goodput", group), "Mb/s", reduce, "higher", table="groups")
+    return Measure(
+        "goodput", _name("goodput", group), "Mb/s", reduce, "higher", table="groups", limits=POSITIVE
+    )
 
 
 def goodput_per_flow(group: str | None = None) -> Measure:
@@ -121,32 +140,33 @@ def goodput_per_flow(group: str | None = None) -> Measure:
         "kb/s",
         _per_flow(group, _mean("goodput_bps", 1e-3)),
         "higher",
+        limits=POSITIVE,
     )
 
 
 def fairness(group: str | None = None) -> Measure:
     """Jain's index of the flows' goodputs, (Σx)² / (n Σx²): 1 when all have the same, 1/n when one has all."""
-    return of_group("jain", "fairness (Jain)", group, id="fairness", better="higher")
+    return of_group("jain", "fairness (Jain)", group, id="fairness", better="higher", limits=RATIO)
 
 
 def worst_case_fairness(group: str | None = None) -> Measure:
     """Smallest over largest goodput among the flows (paper 002)."""
-    return of_group("worst_case_fairness", "worst-case fairness", group, better="higher")
+    return of_group("worst_case_fairness", "worst-case fairness", group, better="higher", limits=RATIO)
 
 
 def short_term_fairness(group: str | None = None) -> Measure:
     """Mean of Jain's index per bin after the warm-up; needs a scenario that records bins."""
-    return of_group("short_term_fairness", "short-term fairness", group, better="higher")
+    return of_group("short_term_fairness", "short-term fairness", group, better="higher", limits=RATIO)
 
 
 def cov(group: str | None = None) -> Measure:
     """Coefficient of variation of a flow's goodput over bins after the warm-up, mean over flows; needs bins."""
-    return of_group("cov", "coefficient of variation", group, better="lower")
+    return of_group("cov", "coefficient of variation", group, better="lower", limits=POSITIVE)
 
 
 def overhead(group: str | None = None) -> Measure:
     """Share of the bytes sent (on the wire, data direction) that are not payload delivered, in %."""
-    return of_group("overhead", "overhead", group, "%", 100, better="lower")
+    return of_group("overhead", "overhead", group, "%", 100, better="lower", limits=PERCENT)
 
 
 def of_group(
@@ -158,6 +178,7 @@ def of_group(
     *,
     id: str = "",  # noqa: A002  # it is the measure's id
     better: Literal["higher", "lower"] | None = None,
+    limits: Limits = UNBOUNDED,
 ) -> Measure:
     """A column of the `groups` table, which the simulator measures over all flows of a group.
 
@@ -169,6 +190,7 @@ def of_group(
         scale: Factor.
         id: Short name; the column's when empty.
         better: Which direction is good.
+        limits: Least and most that it can be, after scaling.
 
     Raises:
         ValueError: When used: no group is named and the runs have several.
@@ -181,25 +203,29 @@ def of_group(
             raise ValueError(f"{title} is that of one flow group; name one of {known}")
         return rows.select("run", (pl.col(column) * scale).alias("value"))
 
-    return Measure(id or column, _name(title, group), unit, reduce, better, table="groups")
+    return Measure(id or column, _name(title, group), unit, reduce, better, table="groups", limits=limits)
 
 
 def loss(group: str | None = None) -> Measure:
     """Units that did not arrive, in % of those sent; what is in flight at the end counts in neither."""
     share = _share(pl.col("units_lost"), pl.col("units_sent"), 100)
-    return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower")
+    return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower", limits=PERCENT)
 
 
 def packet_loss(group: str | None = None) -> Measure:
     """Data packets dropped by queues or lost by links, in % of those sent, retransmissions included."""
     share = _share(pl.col("dropped") + pl.col("lost"), pl.col("packets_sent"), 100)
-    return Measure("packet_loss", _name("packet loss", group), "%", _per_flow(group, share), "lower")
+    return Measure(
+        "packet_loss", _name("packet loss", group), "%", _per_flow(group, share), "lower", limits=PERCENT
+    )
 
 
 def retransmitted(group: str | None = None) -> Measure:
     """Data packets sent again, in % of those sent."""
     share = _share(pl.col("packets_retransmitted"), pl.col("packets_sent"), 100)
-    return Measure("retransmitted", _name("retransmitted", group), "%", _per_flow(group, share), "lower")
+    return Measure(
+        "retransmitted", _name("retransmitted", group), "%", _per_flow(group, share), "lower", limits=PERCENT
+    )
 
 
 def delay(group: str | None = None) -> Measure:
@@ -207,7 +233,7 @@ def delay(group: str | None = None) -> Measure:
     each = pl.col("delay_mean_s").fill_nan(None)
     received = pl.col("units_received").filter(each.is_not_null()).sum()
     mean = pl.when(received > 0).then((each * pl.col("units_received")).sum() / received * 1e3)
-    return Measure("delay", _name("delay", group), "ms", _per_flow(group, mean), "lower")
+    return Measure("delay", _name("delay", group), "ms", _per_flow(group, mean), "lower", limits=POSITIVE)
 
 
 def delay_p95(group: str | None = None) -> Measure:
@@ -218,13 +244,19 @@ def delay_p95(group: str | None = None) -> Measure:
         "ms",
         _per_flow(group, _mean("delay_p95_s", 1e3)),
         "lower",
+        limits=POSITIVE,
     )
 
 
 def jitter(group: str | None = None) -> Measure:
     """Interarrival jitter of RFC 3550, mean over the units received and over flows, in ms."""
     return Measure(
-        "jitter", _name("jitter (RFC 3550)", group), "ms", _per_flow(group, _mean("jitter_s", 1e3)), "lower"
+        "jitter",
+        _name("jitter (RFC 3550)", group),
+        "ms",
+        _per_flow(group, _mean("jitter_s", 1e3)),
+        "lower",
+        limits=POSITIVE,
     )
 
 
@@ -234,7 +266,12 @@ def late_for_playout(group: str | None = None) -> Measure:
     late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
     share = _share(late, received, 100)
     return Measure(
-        "late_for_playout", _name("late for playout", group), "%", _per_flow(group, share), "lower"
+        "late_for_playout",
+        _name("late for playout", group),
+        "%",
+        _per_flow(group, share),
+        "lower",
+        limits=PERCENT,
     )
 
 
@@ -246,6 +283,7 @@ def mouth_to_ear(group: str | None = None) -> Measure:
         "ms",
         _per_flow(group, _mean("mouth_to_ear_s", 1e3)),
         "lower",
+        limits=POSITIVE,
     )
 
 
@@ -261,17 +299,23 @@ def r_cost(cause: str, group: str | None = None) -> Measure:
         "",
         _per_flow(group, _mean(f"r_cost_{cause}")),
         "lower",
+        limits=POSITIVE,
+        scale="r_cost",
     )
 
 
 def r_factor(group: str | None = None) -> Measure:
     """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
-    return Measure("r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher")
+    return Measure(
+        "r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher", limits=R
+    )
 
 
 def mos(group: str | None = None) -> Measure:
     """Mean opinion score that the E-model estimates, 1 to 4.5, mean over the calls that have one."""
-    return Measure("mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher")
+    return Measure(
+        "mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher", limits=MOS
+    )
 
 
 def _of_worst(column: pl.Expr, worst: Literal["min", "max"], scale: float = 1.0) -> pl.Expr:
@@ -284,7 +328,15 @@ def _of_worst(column: pl.Expr, worst: Literal["min", "max"], scale: float = 1.0)
 def worst_mos(group: str | None = None) -> Measure:
     """MOS of the call that has the least, of several."""
     mean = _of_worst(pl.col("mos"), "min")
-    return Measure("worst_mos", _name("MOS of the worst call", group), "", _per_flow(group, mean), "higher")
+    return Measure(
+        "worst_mos",
+        _name("MOS of the worst call", group),
+        "",
+        _per_flow(group, mean),
+        "higher",
+        limits=MOS,
+        scale="mos",
+    )
 
 
 def worst_loss(group: str | None = None) -> Measure:
@@ -292,7 +344,13 @@ def worst_loss(group: str | None = None) -> Measure:
     share = pl.when(pl.col("units_sent") > 0).then(pl.col("units_lost") / pl.col("units_sent"))
     worst = _of_worst(share.otherwise(math.nan), "max", 100)
     return Measure(
-        "worst_loss", _name("loss of the worst flow", group), "%", _per_flow(group, worst), "lower"
+        "worst_loss",
+        _name("loss of the worst flow", group),
+        "%",
+        _per_flow(group, worst),
+        "lower",
+        limits=PERCENT,
+        scale="loss",
     )
 
 
@@ -300,7 +358,12 @@ def worst_goodput(group: str | None = None) -> Measure:
     """Goodput in kb/s of the flow that gets least, of several."""
     least = _of_worst(pl.col("goodput_bps"), "min", 1e-3)
     return Measure(
-        "worst_goodput", _name("goodput of the worst flow", group), "kb/s", _per_flow(group, least), "higher"
+        "worst_goodput",
+        _name("goodput of the worst flow", group),
+        "kb/s",
+        _per_flow(group, least),
+        "higher",
+        limits=POSITIVE,
     )
 
 
@@ -322,6 +385,8 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
         _timeliness("timely", group, reading, threshold_s),
         "higher",
         table=TIMELINESS,
+        limits=RATIO,
+        scale="index",
     )
 
 
@@ -331,7 +396,16 @@ def delayed(
     """Units that arrived later than the threshold allows, in % of those sent. Arguments as for `index`."""
     title = _name(f"delayed ({_in_words(reading)})", group)
     reduction = _timeliness("delayed", group, reading, threshold_s)
-    return Measure(f"delayed_{reading}", title, "%", reduction, "lower", table=TIMELINESS)
+    return Measure(
+        f"delayed_{reading}",
+        title,
+        "%",
+        reduction,
+        "lower",
+        table=TIMELINESS,
+        limits=PERCENT,
+        scale="delayed",
+    )
 
 
 def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
@@ -345,6 +419,8 @@ def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> 
         "higher",
         ("threshold",),
         TIMELINESS,
+        RATIO,
+        "index",
     )
 
 
@@ -353,7 +429,15 @@ def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -
     title = _name(f"delayed ({_in_words(reading)})", group)
     reduction = _by_threshold("delayed", group, reading)
     return Measure(
-        f"delayed_by_threshold_{reading}", title, "%", reduction, "lower", ("threshold",), TIMELINESS
+        f"delayed_by_threshold_{reading}",
+        title,
+        "%",
+        reduction,
+        "lower",
+        ("threshold",),
+        TIMELINESS,
+        PERCENT,
+        "delayed",
     )
 
 
@@ -364,7 +448,7 @@ def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0)
         rows = results.to_polars("links").filter(pl.col("link").cast(pl.String) == name)
         return rows.select("run", (pl.col(column) * scale).alias("value"))
 
-    return Measure(f"{column}:{name}", title, unit, reduce, table="links")
+    return Measure(f"{column}:{name}", title, unit, reduce, table="links", limits=POSITIVE)
 
 
 def _in_words(reading: Reading) -> str:

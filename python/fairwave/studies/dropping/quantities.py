@@ -195,14 +195,36 @@ def _of_sent(column: str) -> measures.Reduction:
 
 
 QUEUE_LOSS = Measure(
-    "queue_loss", "voice dropped by queues", "%", _queue_loss(None), "lower", table="classes"
+    "queue_loss",
+    "voice dropped by queues",
+    "%",
+    _queue_loss(None),
+    "lower",
+    table="classes",
+    limits=measures.PERCENT,
 )
-FIRST_LOSS = Measure("first_loss", "voice dropped at R2", "%", _queue_loss("r2>r3"), "lower", table="classes")
+FIRST_LOSS = Measure(
+    "first_loss",
+    "voice dropped at R2",
+    "%",
+    _queue_loss("r2>r3"),
+    "lower",
+    table="classes",
+    limits=measures.PERCENT,
+)
 SECOND_LOSS = Measure(
-    "second_loss", "voice dropped at R5", "%", _queue_loss("r5>r6"), "lower", table="classes"
+    "second_loss",
+    "voice dropped at R5",
+    "%",
+    _queue_loss("r5>r6"),
+    "lower",
+    table="classes",
+    limits=measures.PERCENT,
 )
-LATE_LOSS = Measure("late_loss", "voice late", "%", _of_sent("late_units"), "lower")
-LINK_LOSS = Measure("link_loss", "voice lost by links", "%", _of_sent("lost"), "lower")
+LATE_LOSS = Measure("late_loss", "voice late", "%", _of_sent("late_units"), "lower", limits=measures.PERCENT)
+LINK_LOSS = Measure(
+    "link_loss", "voice lost by links", "%", _of_sent("lost"), "lower", limits=measures.PERCENT
+)
 
 
 def _total(results: Results) -> pl.DataFrame:
@@ -226,7 +248,16 @@ def _printed_mos(results: Results) -> pl.DataFrame:
     return joined.select("run", pl.Series("value", values, dtype=pl.Float64))
 
 
-MOS = Measure("mos_printed", "MOS as printed", "", _printed_mos, "higher", table="classes")
+MOS = Measure(
+    "mos_printed",
+    "MOS as printed",
+    "",
+    _printed_mos,
+    "higher",
+    table="classes",
+    limits=measures.MOS,
+    scale="mos",
+)
 """Paper 004's Eq. (1)–(2) for mean delay and total loss of all voice, natural logarithm, and G.107's map to MOS."""
 
 
@@ -239,7 +270,7 @@ def _full_mos(results: Results) -> pl.DataFrame:
     )
 
 
-FULL_MOS = Measure("mos_g107", "MOS, full G.107", "", _full_mos, "higher")
+FULL_MOS = Measure("mos_g107", "MOS, full G.107", "", _full_mos, "higher", limits=measures.MOS, scale="mos")
 """ITU-T G.107 per call with its own loss, burst ratio, playout and G.711 Appendix I; mean over calls."""
 
 
