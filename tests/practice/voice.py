@@ -88,10 +88,10 @@ def _activity() -> float:
     return 100 * outcome.total("flows", "packets_sent") / (20 * 200 * 50)
 
 
-def _calls(count: int, seconds: float = 60, packets: int = 20, *, in_step: bool = False) -> Outcome:
-    wire = link("1 Mb/s", "10 ms", packets)
+def _calls(count: int, seconds: float = 60, **more: object) -> Outcome:
+    wire = link("1 Mb/s", "10 ms", 20)
     calls = flow("calls", "udp", _speaker("g711"), count=count, start={"from": "0 s", "to": "20 ms"})
-    return ran(*apart(wire, calls), seconds, warmup="10 s", **({"hosts": IN_STEP} if in_step else {}))
+    return ran(*apart(wire, calls), seconds, warmup="10 s", **more)
 
 
 def _streams(count: int, seconds: float = 60) -> Outcome:
@@ -113,7 +113,7 @@ def _room() -> Iterator[Situation]:
     yield Situation(
         "voice/twelve-wait", "Twelve G.711 calls on 1 Mb/s in step, begun at random: the longest anything waits", "ms",
         *between(11 * 1.6, 0, 11 * 1.6 + 0.002), "N·D/D/1: at worst behind the eleven others, 1.6 ms each",
-        lambda: 1e3 * max(_calls(12, in_step=True).values("flows", "delay_max_s")) - 10 - 1.6,
+        lambda: 1e3 * max(_calls(12, hosts=IN_STEP).values("flows", "delay_max_s")) - 10 - 1.6,
     )  # fmt: skip
     yield Situation(
         "voice/thirteen", "Thirteen G.711 calls on 1 Mb/s: packets lost", "%",
@@ -130,9 +130,9 @@ def _room() -> Iterator[Situation]:
         *between(1, 1, 3), "the same", lambda: _ratio(_streams(13)),
     )  # fmt: skip
     yield Situation(
-        "voice/thirteen-turns", "Thirteen G.711 calls on 1 Mb/s, an hour: the best one's goodput over the worst one's", "",
+        "voice/thirteen-turns", "Thirteen G.711 calls on 1 Mb/s whose clocks alone differ, an hour: the best one's goodput over the worst one's", "",
         *between(1, 1, 1.5), "crystals 50 ppm apart drift by nine packet times, so that each has its turn",
-        lambda: _ratio(_calls(13, 3600)),
+        lambda: _ratio(_calls(13, 3600, hosts={"clock-skew": "50 ppm", "send-jitter": "0 s"})),
     )  # fmt: skip
     yield Situation(
         "voice/locked-phases", "The same calls in step: the worst one's loss over the mean", "",
@@ -152,7 +152,7 @@ def _ratio(outcome: Outcome) -> float:
 
 
 def _locked() -> float:
-    outcome = _calls(13, in_step=True)
+    outcome = _calls(13, hosts=IN_STEP)
     losses = outcome.values("flows", "dropped")
     return max(losses) / (sum(losses) / len(losses))
 
