@@ -41,7 +41,7 @@ def grows(data):
 @pytest.fixture(scope="module")
 def study():
     base = fairwave.load(CALLS).with_overrides(
-        {"duration": "3 s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"}}
+        {"duration": "3 s", "warmup": "0 s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"}}
     )
     flows = vary("flow.voice.count", [2, 6])
     rates = vary("topology.bottleneck.rate", ["200 kb/s", "300 kb/s"])

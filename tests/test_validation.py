@@ -211,6 +211,7 @@ def red(queue: dict[str, object]) -> NsQueue:
         "groups": [],
         "links": [link | {"queue": {"discipline": "red", "victim": "tail"} | queue}],
         "flows": [],
+        "hosts": {"clock_skew_ppb": 0, "send_jitter_ns": 0},
         "duration_ns": 1,
         "warmup_ns": 0,
         "seed": 1,
