@@ -111,6 +111,12 @@ fn values_out_of_range_are_refused_with_their_key() {
 }
 
 #[test]
+fn paper_002s_p_and_q_and_a_round_of_ten_are_what_rounds_take_when_nothing_is_said() {
+    let rounds: LossConfig = serde_json::from_str(r#"{"model": "rounds"}"#).expect("readable");
+    assert_eq!(rounds, RoundsConfig { first: 0.01, after_loss: 0.15, mean_length: 10.0 }.into());
+}
+
+#[test]
 fn an_unknown_key_is_refused() {
     for json in [r#"{"model": "none", "colour": 1}"#, r#"{"model": "bernoulli", "rate": 0.1, "colour": 1}"#] {
         assert!(serde_json::from_str::<LossConfig>(json).expect_err(json).to_string().contains("colour"));
