@@ -63,6 +63,7 @@ class Grid:
         axes: What is varied.
         keep: Answers, for the labels of a point, whether it belongs to the grid.
         most: The most seeds that a study runs it under; all when None. Sensitivity tables make do with fewer.
+        settings: What is set at every point after the axes, for its labels: a reading of the paper.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Grid:
     axes: Axes
     keep: Callable[[dict[str, Label]], bool] | None = None
     most: int | None = None
+    settings: Callable[[dict[str, Label]], Overrides] | None = None
 
     def points(self) -> list[Point]:
         """All points, the last axis fastest.
@@ -85,6 +87,8 @@ class Grid:
             changes: dict[str, Any] = {}
             for _, overrides in combination:
                 changes.update(overrides(labels) if callable(overrides) else overrides)
+            if self.settings is not None:
+                changes.update(self.settings(labels))
             found.append(Point(labels, self.base.with_overrides(changes) if changes else self.base))
         return found
 

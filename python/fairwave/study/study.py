@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairwave.study.grid import Grid, Label
     from fairwave.study.measured import Measured
     from fairwave.study.measures import Measure
+    from fairwave.study.readings import Readings
     from fairwave.study.replication import Progress
 
 
@@ -246,6 +247,7 @@ class Study:
         calibrations: Calibrations.
         sensitivities: Sensitivity tables, made only when asked for.
         audio: Makes clips to listen to; handed the seeds and a folder to work in.
+        readings: How else the paper can be read; None where nothing is open.
     """
 
     name: str
@@ -259,6 +261,7 @@ class Study:
     calibrations: Sequence[Calibration] = ()
     sensitivities: Sequence[Sensitivity] = ()
     audio: Callable[[], Sequence[Clip]] | None = None
+    readings: Readings | None = None
 
     def pictured(self) -> list[str]:
         """Ids of its figures and tables, which `--figure` takes."""
