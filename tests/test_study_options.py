@@ -41,7 +41,7 @@ def study():
             Claim(
                 "S1", "Loss rises | with flows.", "nowhere", ("main",), rising,
                 dict.fromkeys(Verdict, lambda data: f"{len(data.results['main'].to_polars('runs'))} runs say so."),
-                readings={"upwards": rising, "downwards": falling},
+                wordings={"upwards": rising, "downwards": falling},
             )
         ],
     )  # fmt: skip
@@ -59,9 +59,9 @@ def claim(folder):
 
 
 def test_each_reading_of_a_claim_is_judged_beside_its_verdict(out):
-    readings = {one["name"]: one["verdict"] for one in claim(out)["readings"]}
-    assert readings["upwards"] == claim(out)["verdict"] == "reproduced"
-    assert readings["downwards"] == "not reproduced"
+    wordings = {one["name"]: one["verdict"] for one in claim(out)["wordings"]}
+    assert wordings["upwards"] == claim(out)["verdict"] == "reproduced"
+    assert wordings["downwards"] == "not reproduced"
     assert "downwards" in (out / "index.html").read_text(encoding="utf-8")
 
 

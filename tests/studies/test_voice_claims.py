@@ -70,8 +70,8 @@ PAPER = ranked(UDP, REAL, VEGAS, WESTWOOD)
 
 def test_there_are_fifteen_claims_and_seven_speak_of_timeliness():
     assert [one.id for one in claims()] == [f"V{number}" for number in range(1, 16)]
-    assert [one.id for one in claims() if one.readings] == ["V4", "V5", "V10", "V12", "V13", "V14", "V15"]
-    assert all(list(one.readings) == list(q.NAMES.values()) for one in claims() if one.readings)
+    assert [one.id for one in claims() if one.wordings] == ["V4", "V5", "V10", "V12", "V13", "V14", "V15"]
+    assert all(list(one.wordings) == list(q.NAMES.values()) for one in claims() if one.wordings)
 
 
 @pytest.mark.parametrize(

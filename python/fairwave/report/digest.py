@@ -61,14 +61,14 @@ def _verdicts(claims: Sequence[Judgement]) -> str:
         for one in claims
     ]
     columns = ["", "claim", "verdict", "by each reading", "hangs on"]
-    if not any(one.readings for one in claims):
+    if not any(one.wordings for one in claims):
         rows = [[*row[:3], row[4]] for row in rows]
         columns.remove("by each reading")
     return _table(columns, rows)
 
 
 def _others(one: Judgement) -> str:
-    return "; ".join(f"{name}: {evidence.verdict()}" for name, evidence in one.readings.items())
+    return "; ".join(f"{name}: {evidence.verdict()}" for name, evidence in one.wordings.items())
 
 
 def _decisive(evidence: Evidence) -> str:

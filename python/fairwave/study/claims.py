@@ -186,7 +186,7 @@ class Claim:
         notes: What to add to the explanation, by verdict: why a claim does not come out, what was tried, and on which
             assumption it hangs. A function of the data where the words hold numbers.
         assumptions: Ids of the assumptions on which the claim may hang.
-        readings: Where the paper contradicts itself or leaves a word open: the test by each reading, by name. They are
+        wordings: Where the paper contradicts itself or leaves a word open: the test by each reading, by name. They are
             shown beside the verdict, which is that of `test`.
     """
 
@@ -197,7 +197,7 @@ class Claim:
     test: Callable[[Data], Evidence]
     notes: Mapping[Verdict, str | Callable[[Data], str]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
-    readings: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
+    wordings: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
 
     def judge(self, data: Data) -> Judgement:
         """Tests the claim on measured numbers."""
@@ -205,8 +205,8 @@ class Claim:
         verdict = evidence.verdict()
         note = self.notes.get(verdict, "")
         words = note if isinstance(note, str) else note(data)
-        readings = {name: test(data) for name, test in self.readings.items()}
-        return Judgement(self, verdict, evidence, f"{evidence.describe()} {words}".strip(), readings)
+        wordings = {name: test(data) for name, test in self.wordings.items()}
+        return Judgement(self, verdict, evidence, f"{evidence.describe()} {words}".strip(), wordings)
 
 
 @dataclass(frozen=True)
@@ -218,14 +218,14 @@ class Judgement:
         verdict: What became of it.
         evidence: The comparisons.
         explanation: How they came out, and the claim's note for this verdict.
-        readings: The comparisons by each reading of the claim, by name.
+        wordings: The comparisons by each reading of the claim, by name.
     """
 
     claim: Claim
     verdict: Verdict
     evidence: Evidence
     explanation: str
-    readings: Mapping[str, Evidence] = field(default_factory=dict)
+    wordings: Mapping[str, Evidence] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The claim's entry in the ledger."""
@@ -236,9 +236,9 @@ class Judgement:
             **_found(self.evidence),
             "explanation": self.explanation,
             "assumptions": list(self.claim.assumptions),
-            "readings": [
+            "wordings": [
                 {"name": name, **_found(evidence), "explanation": evidence.describe()}
-                for name, evidence in self.readings.items()
+                for name, evidence in self.wordings.items()
             ],
             "comparisons": [
                 {

@@ -3,7 +3,7 @@
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
     study, title, provenance {version, command, scenarios, seeds},
     claims [{id, statement, source, verdict, estimate, interval, unit, of, explanation, assumptions,
-        readings, comparisons}],
+        wordings, comparisons}],
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
     sensitivities [{id, title, files, verdicts}],

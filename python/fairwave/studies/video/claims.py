@@ -363,7 +363,7 @@ def claims() -> list[Claim]:
             test=TESTS[name],
             notes=EXPLANATIONS.get(name, {}),
             assumptions=assumptions,
-            readings=READINGS.get(name, {}),
+            wordings=READINGS.get(name, {}),
         )
         for name, (statement, source, grids, assumptions) in STATEMENTS.items()
     ]
