@@ -109,9 +109,19 @@ def study(
     ] = None,
     replications: Replications = 10,
     figure: Annotated[Optional[str], typer.Option(help="Make only this figure or table.")] = None,
-    sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Make the sensitivity tables as well.")
-    ] = False,
+    reading: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE", help="Another reading of the paper: a JSON object of factors to values."
+        ),
+    ] = None,
+    explore: Annotated[
+        Optional[int],
+        typer.Option(
+            metavar="N",
+            help="Judge every claim in N readings of the paper, drawn from all that its words allow; 128 are usual.",
+        ),
+    ] = None,
     settings: Settings = None,
     threads: Threads = None,
     json: Json = False,
@@ -119,7 +129,9 @@ def study(
     """Carry out a study: every figure and table of its papers, and a verdict per claim."""
     from fairwave.cli.studying import run_study
 
-    run_study(name, out, replications, figure, settings or [], threads, sensitivity=sensitivity, json=json)
+    run_study(
+        name, out, replications, figure, settings or [], threads, reading=reading, explored=explore, json=json
+    )
 
 
 @app.command("list")
