@@ -13,7 +13,6 @@ from fairwave.study import (
     Claim,
     Figure,
     Grid,
-    Sensitivity,
     Study,
     Table,
     comparisons,
@@ -44,14 +43,12 @@ def study():
         {"duration": "3 s", "warmup": "0 s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"}}
     )
     flows = vary("flow.voice.count", [2, 6])
-    rates = vary("topology.bottleneck.rate", ["200 kb/s", "300 kb/s"])
     return Study(
         name="small",
         title="A small study",
         question="Does it hold together?",
         grids=[
             Grid("main", base, {"transport": TRANSPORTS, "flows": flows}),
-            Grid("rates", base, {"rate": rates, "transport": TRANSPORTS, "flows": flows}),
         ],
         figures=[
             Figure("a", "Loss", "main", [LOSS, GOODPUT], x="flows", x_label="flows", source="paper 000, Figure 6"),
@@ -68,14 +65,13 @@ def study():
         ],
         assumptions=[Assumption("rate", "The bottleneck has 300 kb/s.", "not stated", "rate")],
         calibrations=[Calibration("loss", "1 %", "Table 1", "rate 300 kb/s", lambda _: "2 %", ("main",))],
-        sensitivities=[Sensitivity("rate", "Bottleneck", "rates", ("rate",), "main", {"S1": grows}, [LOSS])],
         audio=lambda: [Clip("A call", b"RIFF")],
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def outcome(study, tmp_path_factory):
-    return study.run(tmp_path_factory.mktemp("out") / "small", 3, sensitivity=True)
+    return study.run(tmp_path_factory.mktemp("out") / "small", 3)
 
 
 def test_verdicts_follow_the_numbers(outcome):
@@ -111,16 +107,9 @@ def test_the_ledger_has_its_shape(outcome):
     assert ledger["provenance"]["seeds"] == [1, 2, 3]
 
 
-def test_sensitivity_judges_claims_per_setting(outcome):
-    (table,) = [one for one in outcome.tables if one.id == "sensitivity-rate"]
-    assert [row[0] for row in table.rows] == ["200 kb/s", "300 kb/s"]
-    assert table.columns[1] == "S1"
-    assert {row[1] for row in table.rows} == {"reproduced"}
-
-
 def test_the_page_stands_alone(outcome):
     page = outcome.page.read_text(encoding="utf-8")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 5
     assert "data:audio/wav;base64,UklGRg==" in page
     assert "not reproduced" in page
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
@@ -138,8 +127,8 @@ def test_links_of_the_page_lead_to_files(outcome):
 
 
 def test_running_again_makes_no_run_and_leaves_the_same_bytes(study, outcome, tmp_path):
-    again = study.run(outcome.page.parent, 3, sensitivity=True)
-    fresh = study.run(tmp_path / "fresh", 3, sensitivity=True)
+    again = study.run(outcome.page.parent, 3)
+    fresh = study.run(tmp_path / "fresh", 3)
     for file in ("index.html", "ledger.json", "figures/a.svg", "figures/a.png", "figures/a.parquet"):
         assert (again.page.parent / file).read_bytes() == (fresh.page.parent / file).read_bytes(), file
 

@@ -7,8 +7,10 @@ digests and no simulator. A mutant that fails a test, or makes the tests run for
 compile does not count.
 
 The files of the families of laws are declared by macros, behind which ``cargo-mutants`` does not look; so it works on a
-copy of the tree in which they are named once more, for it alone. What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it
-stopped, as long as core has not changed.
+copy of the tree in which they are named once more, for it alone.
+
+What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it stopped, as long as core has
+not changed.
 
 A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be
 seen. Why each is tolerated stands in ``validation/mutants.toml``: tables ``survivor`` (``mutant``, as the report

@@ -136,20 +136,24 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
     """The page's text."""
     parts = [
         "# The studies at a glance",
-        "Made by `python -m validation.studies` from the ledgers in `docs/studies/`; do not edit. "
-        "[How a study works, and how a claim is judged](judging.md) is told elsewhere.",
-        "Every claim of the five papers was judged in many readings of them: everything that a paper leaves open is a "
-        "factor, and each column below is a reading drawn from all factors at once. The base reading, apart on the "
-        "left, is the most plausible one, ranked before any claim was judged. Green: reproduced; orange: undecided; "
-        "red: contradicted.",
+        (
+            "Made by `python -m validation.studies` from the ledgers in `docs/studies/`; do not edit. "
+            "[How a study works, and how a claim is judged](judging.md) is told elsewhere."
+        ),
+        (
+            "Every claim of the five papers was judged in many readings of them: everything that a paper leaves open is "
+            "a factor, and each column below is a reading drawn from all factors at once. The base reading, apart on "
+            "the left, is the most plausible one, ranked before any claim was judged. Green: reproduced; orange: undecided; "
+            "red: contradicted."
+        ),
         "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
     ]
     for name, (ledger, _) in found.items():
         run = ledger["exploration"]
         parts.append(
             f"## [{name}](studies/{name}.md)\n\n{run['drawn']} readings drawn, {run['readings']} judged with the base, "
-            f"its neighbours and pairs, under seeds {', '.join(map(str, run['seeds']))}; {run['core_seconds'] / 60:.0f} "
-            "minutes of one core."
+            f"its neighbours and pairs, under seeds {', '.join(map(str, run['seeds']))}; "
+            f"{run['core_seconds'] / 60:.0f} minutes of one core."
         )
         for entry in ledger["papers"]:
             paper = entry["paper"]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
     """The findings as Markdown."""
     parts = [f"# {study.title}", study.question, _how(ledger)]
+    if ledger.reading and study.readings and (differs := study.readings.differs(ledger.reading)):
+        changed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
+        parts.append(f"**Another reading than the base:** {changed}.")
     if ledger.settings:
         changed = ", ".join(f"`{path} = {value}`" for path, value in ledger.settings.items())
         parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
@@ -46,12 +49,19 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
 
 def _how(ledger: Ledger) -> str:
     seeds = ledger.provenance.seeds
-    option = " --sensitivity" if ledger.sensitivities else ""
+    explored = ledger.exploration
+    option = f" --explore {len(explored.drawn)}" if explored else ""
     return (
         f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
         f"{seeds_in_words(seeds)}); `fairwave study {ledger.study} --replications {len(seeds)}{option}` makes it "
         "again, as `digest.md`. "
         "Intervals are 95 % confidence intervals; differences are taken seed by seed."
+        + (
+            f" Every claim was judged in {len(explored.judged)} readings as well: the base, each step from it to one "
+            f"other value, pairs, and {len(explored.drawn)} drawn from all factors at once; their spreads are pooled."
+            if explored
+            else ""
+        )
     )
 
 

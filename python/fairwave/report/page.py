@@ -95,7 +95,6 @@ class Page:
         drawings: Figures.
         tables: Tables.
         clips: Audio.
-        sensitivities: Sensitivity tables.
         assumptions: Entries with `id`, `statement`, `source`, `swept`.
         calibrations: Entries with `quantity`, `target`, `source`, `setting`, `measured`.
         notes: Remarks, a paragraph each.
@@ -116,7 +115,6 @@ class Page:
     drawings: Sequence[Drawing] = ()
     tables: Sequence[TableView] = ()
     clips: Sequence[Clip] = ()
-    sensitivities: Sequence[TableView] = ()
     assumptions: Sequence[Mapping[str, Any]] = ()
     calibrations: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=list)

@@ -88,7 +88,8 @@ def draw_matrix(axes: Axes, base: Mapping[str, str], columns: Sequence[Mapping[s
     gap = max(1, len(columns) // 60)
     left, right = -3 * gap - 0.5, len(columns) - 0.5
     looks: dict[str, Any] = {
-        "cmap": ListedColormap(list(COLOURS.values())), "vmin": 0, "vmax": 2, "aspect": "auto", "interpolation": "nearest",
+        "cmap": ListedColormap(list(COLOURS.values())), "vmin": 0, "vmax": 2, "aspect": "auto",
+        "interpolation": "nearest",
     }  # fmt: skip
     for cells, extent in (
         ([[numbers[base[claim]]] for claim in claims], (left, -gap - 0.5)),

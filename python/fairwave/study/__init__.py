@@ -4,8 +4,9 @@ from fairwave.study.claims import Claim, Comparison, Evidence, Judgement, Verdic
 from fairwave.study.grid import Grid, vary
 from fairwave.study.measured import Measured
 from fairwave.study.measures import Measure
+from fairwave.study.readings import Factor, Reading, Readings, Value
 from fairwave.study.statistics import Interval, interval, paired
-from fairwave.study.study import Assumption, Calibration, Data, Figure, Sensitivity, Study, Table
+from fairwave.study.study import Assumption, Calibration, Data, Figure, Study, Table
 
 __all__ = [
     "Assumption",
@@ -14,15 +15,18 @@ __all__ = [
     "Comparison",
     "Data",
     "Evidence",
+    "Factor",
     "Figure",
     "Grid",
     "Interval",
     "Judgement",
     "Measure",
     "Measured",
-    "Sensitivity",
+    "Reading",
+    "Readings",
     "Study",
     "Table",
+    "Value",
     "Verdict",
     "interval",
     "paired",

@@ -19,7 +19,6 @@ from fairwave.study.explore import explore
 from fairwave.study.grid import assemble
 from fairwave.study.ledger import Ledger
 from fairwave.study.replication import Folder, check_runs, replicate
-from fairwave.study.statistics import interval
 from fairwave.study.study import Data
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from fairwave.study.grid import Grid
     from fairwave.study.readings import Reading
     from fairwave.study.replication import Progress
-    from fairwave.study.study import Figure, Sensitivity, Study, Table
+    from fairwave.study.study import Figure, Study, Table
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Outcome:
         page: The page.
         data: The results of each grid, to look further into.
         drawings: The figures.
-        tables: The tables, sensitivity tables among them.
+        tables: The tables.
     """
 
     ledger: Ledger
@@ -62,7 +61,6 @@ def conduct(
     replications: int = 10,
     *,
     figure: str | None = None,
-    sensitivity: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
     status: Callable[[str], None] | None = None,
@@ -84,14 +82,12 @@ def conduct(
     if explored is not None:
         exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
     figures, tables = _chosen(study, figure)
-    sensitivities = list(study.sensitivities) if sensitivity and figure is None else []
     wanted = {grid for one in figures for grid in one.reads()} | {
         grid for one in tables for grid in one.grids
     }
     if figure is None:
         wanted |= {grid for claim in study.claims for grid in claim.grids}
         wanted |= {grid for one in study.calibrations for grid in one.grids}
-    wanted |= {one.grid for one in sensitivities}
     # A single figure runs its own points, which claims do not make do with.
     claims = study.claims if figure is None else ()
     grids = [grid for grid in study.grids if grid.id in wanted]
@@ -116,7 +112,6 @@ def conduct(
         forests = {one.claim.id: forest(one) for one in judgements}
         read = _read(exploration, partial, provenance) if exploration is not None else None
         views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
-        sweeps = [_sweep(one, data, partial / "tables", provenance) for one in sensitivities]
         say("writing the page")
         calibrations = [
             {
@@ -129,7 +124,7 @@ def conduct(
             for one in study.calibrations
         ]
         shown = read.drawings if read else []
-        _enter(ledger, study, replications, [*drawings, *shown], views, sweeps, calibrations)
+        _enter(ledger, study, replications, [*drawings, *shown], views, calibrations)
         ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
@@ -142,7 +137,6 @@ def conduct(
             readings=read,
             drawings=drawings,
             tables=views,
-            sensitivities=[view for view, _ in sweeps],
             notes=_otherwise(settings or {}, study.readings.differs(taken) if study.readings else {}),
             factors=ledger.factors,
             assumptions=ledger.assumptions,
@@ -153,10 +147,10 @@ def conduct(
         (partial / "index.html").write_text(page.html(), encoding="utf-8")
         (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
         (partial / "digest.md").write_text(
-            digest(study, ledger, [*(read.tables if read else ()), *views, *(one for one, _ in sweeps)]),
+            digest(study, ledger, [*(read.tables if read else ()), *views]),
             encoding="utf-8",
         )
-    return Outcome(ledger, folder / "index.html", data, drawings, [*views, *(view for view, _ in sweeps)])
+    return Outcome(ledger, folder / "index.html", data, drawings, views)
 
 
 def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]]:
@@ -322,49 +316,12 @@ def _write(
     return TableView(name, title, frame.columns, drawing.table_rows(frame), names, source, caption)
 
 
-def _sweep(
-    one: Sensitivity, data: Data, folder: Path, provenance: Provenance
-) -> tuple[TableView, dict[str, Any]]:
-    """Claims and means for each setting of an assumption."""
-    import polars as pl
-
-    runs = data.results[one.grid].to_polars("runs")
-    rows: list[dict[str, Any]] = []
-    verdicts: list[dict[str, Any]] = []
-    for setting in runs.select(one.over).unique(maintain_order=True).to_dicts():
-        row: dict[str, Any] = dict(setting)
-        part = data.through({one.instead_of: (one.grid, setting)})
-        for claim, test in one.claims.items():
-            verdict = test(part).verdict()
-            row[claim] = str(verdict)
-            verdicts.append({"claim": claim, "setting": setting, "verdict": str(verdict)})
-        for measure in one.measures:
-            measured = part.measured(measure, one.instead_of)
-            for labels in measured.points(without=[axis for axis in measured.axes if axis not in one.by]):
-                mean = _mean_over_points(measured.at(**labels).frame)
-                row[f"{measure.title}, {' '.join(map(str, labels.values()))}"] = mean
-        rows.append(row)
-    frame = pl.DataFrame(rows, strict=False)
-    caption = f"{one.caption} {runs['seed'].n_unique()} replications.".strip()
-    view = _write(f"sensitivity-{one.id}", one.title, frame, folder, provenance, "", caption)
-    return view, {"id": one.id, "title": one.title, "files": list(view.files), "verdicts": verdicts}
-
-
-def _mean_over_points(frame: pl.DataFrame) -> str:
-    import polars as pl
-
-    return str(
-        interval(frame.group_by("seed", maintain_order=True).agg(pl.col("value").mean())["value"].to_numpy())
-    )
-
-
 def _enter(
     ledger: Ledger,
     study: Study,
     replications: int,
     drawings: Sequence[Drawing],
     views: Sequence[TableView],
-    settings: Sequence[tuple[TableView, Mapping[str, Any]]],
     calibrations: Sequence[Mapping[str, Any]],
 ) -> None:
     seeds = list(ledger.provenance.seeds)
@@ -399,7 +356,6 @@ def _enter(
             for factor in study.readings.factors
         ]
     ledger.calibrations = [dict(one) for one in calibrations]
-    ledger.sensitivities = [dict(one) for _, one in settings]
 
 
 def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:

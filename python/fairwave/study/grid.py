@@ -62,7 +62,7 @@ class Grid:
         base: The scenario.
         axes: What is varied.
         keep: Answers, for the labels of a point, whether it belongs to the grid.
-        most: The most seeds that a study runs it under; all when None. Sensitivity tables make do with fewer.
+        most: The most seeds that a study runs it under; all when None.
         settings: What is set at every point after the axes, for its labels: a reading of the paper.
     """
 

@@ -11,7 +11,6 @@
     factors [{id, open, ranking, values [{name, admits}]}], reading {factor: value} (what the study was made under),
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
-    sensitivities [{id, title, files, verdicts}],
     settings {path: value} (assumptions made otherwise than the study makes them; most often empty).
 Numbers that do not exist are null.
 """
@@ -44,7 +43,6 @@ class Ledger:
         tables: Entries of tables.
         assumptions: Entries of assumptions.
         calibrations: Entries of calibrations.
-        sensitivities: Entries of sensitivity tables.
         settings: Assumptions that were made otherwise, path to value.
         reading: The reading that was made, factor to value; empty where nothing is open.
         exploration: All readings that were judged; None where only one was.
@@ -59,7 +57,6 @@ class Ledger:
     tables: list[dict[str, Any]] = field(default_factory=list)
     assumptions: list[dict[str, Any]] = field(default_factory=list)
     calibrations: list[dict[str, Any]] = field(default_factory=list)
-    sensitivities: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
     exploration: Exploration | None = None
@@ -83,7 +80,6 @@ class Ledger:
             "tables": self.tables,
             "assumptions": self.assumptions,
             "calibrations": self.calibrations,
-            "sensitivities": self.sensitivities,
             "settings": self.settings,
             "reading": self.reading,
             "factors": self.factors,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fairwave.report.figures import Kind
-from fairwave.study.claims import Claim, Evidence
+from fairwave.study.claims import Claim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,16 +32,10 @@ class Data:
 
     Args:
         results: Grid's id to its results.
-        through: Where to look instead, for sensitivity tables: grid's id to another grid and the labels to keep of it.
     """
 
-    def __init__(
-        self,
-        results: Mapping[str, Results],
-        through: Mapping[str, tuple[str, Mapping[str, Label]]] | None = None,
-    ) -> None:
+    def __init__(self, results: Mapping[str, Results]) -> None:
         self.results = dict(results)
-        self._through = dict(through or {})
         self._known: dict[tuple[str, int], tuple[Measure, Measured]] = {}
 
     def measured(self, measure: Measure, grid: str) -> Measured:
@@ -50,23 +44,13 @@ class Data:
         Raises:
             KeyError: That grid has not been run.
         """
-        source, labels = self._through.get(grid, (grid, {}))
-        if source not in self.results:
-            raise KeyError(f"grid {source!r} has not been run; there are {', '.join(self.results)}")
-        key = (source, id(measure))
+        if grid not in self.results:
+            raise KeyError(f"grid {grid!r} has not been run; there are {', '.join(self.results)}")
+        key = (grid, id(measure))
         if key not in self._known:
             # The measure is kept beside what it gave, so that its id stays taken.
-            self._known[key] = (measure, measure.over(self.results[source]))
-        found = self._known[key][1]
-        if not labels:
-            return found
-        return found.at(**labels).without(*labels)
-
-    def through(self, instead: Mapping[str, tuple[str, Mapping[str, Label]]]) -> Data:
-        """The same results, with some grids taken from part of another."""
-        part = Data(self.results, instead)
-        part._known = self._known
-        return part
+            self._known[key] = (measure, measure.over(self.results[grid]))
+        return self._known[key][1]
 
 
 @dataclass(frozen=True)
@@ -160,7 +144,7 @@ class Assumption:
         id: Short name.
         statement: What is assumed.
         source: Where the gap is, and why it is closed so.
-        swept: Id of the sensitivity table that varies it; empty when none does.
+        swept: Id of the factor that reads it otherwise; empty when none does.
     """
 
     id: str
@@ -187,33 +171,6 @@ class Calibration:
     setting: str
     measured: Callable[[Data], str] | None = None
     grids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """Whether claims hang on an assumption: they are judged again for each setting of it.
-
-    Attributes:
-        id: Short name; the stem of its files.
-        title: One line.
-        grid: Id of the grid that holds the settings; not run unless asked for.
-        over: Axes of that grid that are the settings.
-        instead_of: Id of the grid that the claims read, which one setting of `grid` replaces.
-        claims: Claim id to the test to make per setting, most often the claim's own.
-        measures: Measures whose means are shown per setting and label of `by`.
-        by: Axes whose labels become columns.
-        caption: What to see.
-    """
-
-    id: str
-    title: str
-    grid: str
-    over: tuple[str, ...]
-    instead_of: str
-    claims: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
-    measures: Sequence[Measure] = ()
-    by: tuple[str, ...] = ("transport",)
-    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -245,7 +202,6 @@ class Study:
         claims: Claims.
         assumptions: Assumptions.
         calibrations: Calibrations.
-        sensitivities: Sensitivity tables, made only when asked for.
         audio: Makes clips to listen to; handed the seeds and a folder to work in.
         readings: How else the paper can be read; None where nothing is open.
     """
@@ -259,7 +215,6 @@ class Study:
     claims: Sequence[Claim] = ()
     assumptions: Sequence[Assumption] = ()
     calibrations: Sequence[Calibration] = ()
-    sensitivities: Sequence[Sensitivity] = ()
     audio: Callable[[], Sequence[Clip]] | None = None
     readings: Readings | None = None
 
@@ -273,7 +228,6 @@ class Study:
         replications: int = 10,
         *,
         figure: str | None = None,
-        sensitivity: bool = False,
         threads: int | None = None,
         progress: Progress | None = None,
         status: Callable[[str], None] | None = None,
@@ -287,7 +241,6 @@ class Study:
             out: The folder. Runs that end are kept in `.cache` there, so that an interrupted study resumes.
             replications: Number of seeds per point.
             figure: Id of the only figure or table to make.
-            sensitivity: Whether to make the sensitivity tables as well.
             threads: How many runs at once; all cores when None.
             progress: Told how many runs are done, of how many.
             status: Told in words what is being done.
@@ -310,7 +263,6 @@ class Study:
             out,
             replications,
             figure=figure,
-            sensitivity=sensitivity,
             threads=threads,
             progress=progress,
             status=status,
