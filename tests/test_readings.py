@@ -10,8 +10,10 @@ import fairwave
 from fairwave.report import readings as shown
 from fairwave.study import Claim, Grid, Study, comparisons, deciding, design, measures, moderation, vary
 from fairwave.study.claims import Comparison, Evidence, Verdict
-from fairwave.study.explore import About, Shelf, explore, from_plain, judge, to_plain
+from fairwave.study.explore import explore
+from fairwave.study.overall import About
 from fairwave.study.readings import Factor, Readings, Value
+from fairwave.study.shelf import Shelf, from_plain, judge, to_plain
 from scenarios import CALLS
 
 DELAY = measures.delay("voice")

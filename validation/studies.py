@@ -141,10 +141,10 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
             "[How a study works, and how a claim is judged](judging.md) is told elsewhere."
         ),
         (
-            "Every claim of the five papers was judged in many readings of them: everything that a paper leaves open is "
-            "a factor, and each column below is a reading drawn from all factors at once. The base reading, apart on "
-            "the left, is the most plausible one, ranked before any claim was judged. Green: reproduced; orange: undecided; "
-            "red: contradicted."
+            "Every claim of the five papers was judged in many readings of them: everything that a paper leaves open "
+            "is a factor, and each column below is a reading drawn from all factors at once. The base reading, apart "
+            "on the left, is the most plausible one, ranked before any claim was judged. Green: reproduced; orange: "
+            "undecided; red: contradicted."
         ),
         "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
     ]

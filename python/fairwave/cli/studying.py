@@ -9,7 +9,7 @@ from fairwave.cli import console
 from fairwave.cli.input import BadInputError, overrides, positive
 
 if TYPE_CHECKING:
-    from fairwave.study.explore import Exploration
+    from fairwave.study.overall import Exploration
 
 TONES = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}
 

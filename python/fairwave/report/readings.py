@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairwave.provenance import Provenance
     from fairwave.report.figures import Drawing
-    from fairwave.study.explore import Exploration, Judged
+    from fairwave.study.overall import Exploration, Judged
 
 GOOD, OPEN, BAD = (
     next(one.colour for one in style.LOOKS if one.name == name) for name in ("green", "orange", "vermilion")

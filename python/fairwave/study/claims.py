@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairwave.study.explore import About
+    from fairwave.study.overall import About
     from fairwave.study.study import Data
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from fairwave.report.figures import Drawing
     from fairwave.results import Results
     from fairwave.study.claims import Judgement
-    from fairwave.study.explore import Exploration
     from fairwave.study.grid import Grid
+    from fairwave.study.overall import Exploration
     from fairwave.study.readings import Reading
     from fairwave.study.replication import Progress
     from fairwave.study.study import Figure, Study, Table

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fairwave.provenance import Provenance
     from fairwave.study.claims import Judgement
-    from fairwave.study.explore import Exploration
+    from fairwave.study.overall import Exploration
 
 
 @dataclass
