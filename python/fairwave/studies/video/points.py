@@ -39,6 +39,7 @@ FRIENDLY = "friendliness"
 HOPS, CHAIN = "hops", "chain"
 LAYERS = "layers"
 ROUND_TRIPS = "round-trips"
+MECHANISMS = "mechanisms"
 JUDGED, JUDGED_LOAD = "judged", "judged-load"
 
 LAYER_KILOBITS = (128, 128, 128, 256, 384)
