@@ -17,6 +17,7 @@ pub mod preset;
 pub mod rtcp;
 mod serial;
 mod sizes;
+mod subscription;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
