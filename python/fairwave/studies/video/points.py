@@ -311,7 +311,7 @@ def _judged(extent: Extent) -> list[Grid]:
 
 
 def _mechanisms(extent: Extent) -> Grid:
-    """What else a video can be sent in, beyond the paper: each layer of each frame a unit, as versions and frames are."""
+    """What else a video can be sent in, beyond the paper: each layer or version of each frame a unit."""
     base = scenario("reverse", **{"duration": extent.length, "flow.video.traffic.packet": None})
     cumulative = layers([sum(LAYER_KILOBITS[: count + 1]) for count in range(len(LAYER_KILOBITS))])
     simulcast = {"flow.video.traffic.coding": "simulcast", "flow.video.traffic.layers": cumulative}
