@@ -14,6 +14,8 @@ pub(crate) struct Logged {
     pub arrived: Instant,
     /// Payload bytes.
     pub payload: u32,
+    /// Video layer, 0 for what is not layered.
+    pub layer: u8,
     /// The transport's adaptation left it out: neither sent nor lost.
     pub skipped: bool,
     /// A packet of it is gone that the transport does not send again.
@@ -37,8 +39,8 @@ impl UnitLog {
 
     /// The application made a unit. Units are numbered from 0 without gaps.
     pub fn sent(&mut self, unit: &Unit) {
-        let (created, payload) = (unit.created, unit.payload);
-        self.units.push(Logged { created, arrived: Instant::NEVER, payload, skipped: false, gone: false });
+        let (created, payload, layer) = (unit.created, unit.payload, unit.layer);
+        self.units.push(Logged { created, arrived: Instant::NEVER, payload, layer, skipped: false, gone: false });
     }
 
     /// The unit made last was not sent.

@@ -1,6 +1,6 @@
 //! What became of a video's frames: from the units that arrived to what a decoder can make of them.
 
-use fairwave_core::quality::decodable::{Decodability, ReceivedFrame, decodable_layers};
+use fairwave_core::quality::decodable::{Arrivals, Decodability, ReceivedFrame, decodable_layers};
 use fairwave_core::traffic::{Frames, LayerRates};
 use fairwave_core::units::Instant;
 
@@ -9,20 +9,71 @@ use crate::unit_log::{Logged, UnitLog};
 /// Over the frames made in the log's window that were to be shown by `end`. What is left out of a frame by its sender never
 /// arrives.
 pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Decodability {
-    let by_frame = || log.units.chunks(usize::from(frames.layers).max(1));
-    let received: Vec<ReceivedFrame> = by_frame()
+    let arrivals = if frames.packets { of_packets(log, frames) } else { of_parts(log, frames) };
+    let shown_at = |made: Instant| made + frames.playout_delay;
+    let received: Vec<ReceivedFrame> = arrivals
+        .iter()
         .enumerate()
-        .map(|(number, units)| {
-            let mut arrived = [Instant::NEVER; LayerRates::MOST];
-            let arrivals = units.iter().map(|unit| if unit.skipped { Instant::NEVER } else { unit.arrived });
-            arrived.iter_mut().zip(arrivals).for_each(|(slot, arrival)| *slot = arrival);
-            let made = units.first().map_or(Instant::ZERO, |unit| unit.created);
-            ReceivedFrame { frame_type: frames.frame_type(number), shown: made + frames.playout_delay, arrived }
+        .map(|(number, &(made, arrived))| ReceivedFrame {
+            frame_type: frames.frame_type(number),
+            shown: shown_at(made),
+            arrived,
         })
         .collect();
     let shown = received.iter().take_while(|frame| frame.shown <= end).count();
-    let early = by_frame().take_while(|units| units.iter().any(|unit| unit.created < log.from)).count();
+    let early = arrivals.iter().take_while(|(made, _)| *made < log.from).count();
     Decodability::of(decodable_layers(&received).get(early..shown).unwrap_or(&[]))
+}
+
+/// When a unit was there; never if it was left out.
+fn arrival(unit: &Logged) -> Instant {
+    if unit.skipped { Instant::NEVER } else { unit.arrived }
+}
+
+/// When each frame was made, and when each layer of it arrived: each unit is a layer, or a version, of a frame.
+fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
+    let of_frame = |units: &[Logged]| {
+        let mut arrived = [Instant::NEVER; LayerRates::MOST];
+        if frames.versions {
+            // Whoever has a version has no need of those below it.
+            for (place, unit) in units.iter().enumerate().take(LayerRates::MOST) {
+                arrived[..=place].iter_mut().for_each(|slot| *slot = (*slot).min(arrival(unit)));
+            }
+        } else {
+            arrived.iter_mut().zip(units).for_each(|(slot, unit)| *slot = arrival(unit));
+        }
+        (units.first().map_or(Instant::ZERO, |unit| unit.created), arrived)
+    };
+    log.units.chunks(usize::from(frames.layers).max(1)).map(of_frame).collect()
+}
+
+/// The same where each unit is a packet of a layer that is a stream of bytes: a frame's part of a layer is there with the packets
+/// made for it and the one made before them, which holds its beginning.
+fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
+    let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
+    let time = frames.frame_time.nanos().max(1);
+    let number_of = |unit: &Logged| ((unit.created - start).nanos() + time / 2) / time;
+    let mut found: Vec<(Instant, Arrivals)> = Vec::new();
+    // The arrival of each layer's latest packet; before the first one there is nothing to wait for.
+    let mut latest = [Instant::ZERO; LayerRates::MOST];
+    for units in log.units.chunk_by(|one, next| number_of(one) == number_of(next)) {
+        let number = units.first().map_or(0, number_of);
+        // Frames all of whose bytes were in packets made before.
+        while (found.len() as u64) < number {
+            found.push((start + frames.frame_time * found.len() as u64, latest));
+        }
+        let mut arrived = latest;
+        for unit in units {
+            let layer = usize::from(unit.layer) % LayerRates::MOST;
+            arrived[layer] = arrived[layer].max(arrival(unit));
+            latest[layer] = arrival(unit);
+        }
+        found.push((start + frames.frame_time * number, arrived));
+    }
+    for (_, arrived) in &mut found {
+        arrived.iter_mut().skip(usize::from(frames.layers)).for_each(|slot| *slot = Instant::NEVER);
+    }
+    found
 }
 
 /// Units of the log's window that missed the showing of their frame, due by `end`, though nothing has lost them: they arrived after it, or are
@@ -35,4 +86,69 @@ pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, waiting: u64) -
         unit.created >= log.from && shown <= end && (came_too_late || never_left)
     };
     log.units.iter().rev().filter(|unit| !unit.skipped).enumerate().filter(|&unit| missed(unit)).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use fairwave_core::traffic::{TrafficConfig, Unit};
+    use fairwave_core::units::Span;
+
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    /// Units of these layers, made at these times (ms), and when they arrived, none for those that did not.
+    fn log(units: &[(u8, u64, Option<u64>)]) -> UnitLog {
+        let mut log = UnitLog::new(&[], Instant::ZERO);
+        for (id, &(layer, made, arrived)) in units.iter().enumerate() {
+            let unit = Unit { id: id as u32, payload: 1000, created: at(made), layer, frame_type: Default::default() };
+            log.sent(&unit);
+            if let Some(arrived) = arrived {
+                log.received(id as u32, at(arrived));
+            }
+        }
+        log
+    }
+
+    fn frames(json: &str) -> Frames {
+        serde_json::from_str::<TrafficConfig>(json).expect("a video").frames().expect("frames")
+    }
+
+    #[test]
+    fn a_frames_part_of_a_layer_is_there_with_its_packets_and_the_one_before_them() {
+        let two = frames(r#"{"kind":"video","layers":["100 kb/s","100 kb/s"],"packet":"1000 B"}"#);
+        let log = log(&[
+            (0, 0, Some(10)),
+            (1, 0, Some(11)),
+            // Frame 1 has no packet of its own in layer 1, and frame 2 none at all.
+            (0, 40, Some(55)),
+            (0, 120, None),
+            (1, 120, Some(130)),
+            (0, 160, Some(170)),
+        ]);
+        let never = Instant::NEVER;
+        let found: Vec<_> = of_packets(&log, &two).iter().map(|(made, a)| (*made, a[0], a[1], a[2])).collect();
+        assert_eq!(
+            found,
+            [
+                (at(0), at(10), at(11), never),
+                (at(40), at(55), at(11), never),
+                (at(80), at(55), at(11), never),
+                (at(120), never, at(130), never),
+                (at(160), never, at(130), never), // its beginning is in the packet that was lost
+            ]
+        );
+    }
+
+    #[test]
+    fn whoever_has_a_version_has_all_layers_up_to_it() {
+        let two = frames(r#"{"kind":"video","layers":["100 kb/s","200 kb/s"],"coding":"simulcast"}"#);
+        let mut log = log(&[(0, 0, None), (1, 0, Some(20)), (0, 40, Some(50)), (1, 40, None)]);
+        log.units[0].skipped = true;
+        log.units[3].skipped = true;
+        let found: Vec<_> = of_parts(&log, &two).iter().map(|(_, a)| (a[0], a[1])).collect();
+        assert_eq!(found, [(at(20), at(20)), (at(50), Instant::NEVER)]);
+    }
 }

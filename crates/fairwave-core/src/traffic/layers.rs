@@ -11,6 +11,8 @@ use crate::units::Rate;
 pub struct LayerRates {
     cumulative: [Rate; LayerRates::MOST],
     count: u8,
+    /// They are versions of the whole video, of which one is sent.
+    versions: bool,
 }
 
 impl LayerRates {
@@ -42,7 +44,36 @@ impl LayerRates {
         Ok(layers)
     }
 
-    /// c₁ … c_k.
+    /// The same video coded several times, each version a stream of its own with its own rate, slowest first (simulcast): whoever
+    /// gets one of them needs no other.
+    ///
+    /// # Errors
+    /// When there is none, when there are more than 8, or when one is not faster than the one before.
+    pub fn versions(rates: &[Rate]) -> Result<Self, ConfigError> {
+        let mut before = 0;
+        let mut steps = [Rate::default(); Self::MOST];
+        for (place, rate) in rates.iter().enumerate() {
+            let Some(step) = rate.bits_per_second().checked_sub(before).filter(|&step| step > 0) else {
+                let key = format!("layers[{place}]");
+                return Err(ConfigError::new(key, rate, "faster than the version before", "layers = [\"128 kb/s\", \"256 kb/s\"]"));
+            };
+            before = rate.bits_per_second();
+            if let Some(slot) = steps.get_mut(place) {
+                *slot = Rate::from_bits_per_second(step);
+            }
+        }
+        match steps.get(..rates.len()) {
+            Some(steps) => Ok(LayerRates { versions: true, ..LayerRates::new(steps)? }),
+            None => LayerRates::new(rates),
+        }
+    }
+
+    /// True for versions of the whole video, of which one is sent; false for layers that add up.
+    pub const fn are_versions(&self) -> bool {
+        self.versions
+    }
+
+    /// c₁ … c_k; of versions, their rates.
     pub fn cumulative(&self) -> &[Rate] {
         &self.cumulative[..usize::from(self.count)]
     }
@@ -100,6 +131,17 @@ mod tests {
         assert!(error.contains("layers[1]") && error.contains("above 0") && error.contains("kb/s"), "{error}");
         assert!(LayerRates::new(&[]).expect_err("no layer").to_string().contains("base layer"));
         assert!(LayerRates::new(&kilobits(&[1; 9])).is_err());
+    }
+
+    #[test]
+    fn versions_have_their_own_rates_and_each_is_faster_than_the_one_before() {
+        let versions = LayerRates::versions(&kilobits(&[128, 256, 512])).expect("three versions");
+        assert_eq!(versions.cumulative(), kilobits(&[128, 256, 512]));
+        assert!(versions.are_versions() && !LayerRates::new(&kilobits(&[128])).expect("a layer").are_versions());
+        assert_eq!(versions.carried_by(Rate::from_bits_per_second(511_999)), 2);
+        assert_eq!(LayerRates::versions(&kilobits(&[128, 128])).expect_err("as fast").key, "layers[1]");
+        assert_eq!(LayerRates::versions(&kilobits(&[1, 2, 3, 4, 5, 6, 7, 8, 9])).expect_err("nine").key, "layers");
+        assert_eq!(LayerRates::versions(&[]).expect_err("none").key, "layers");
     }
 
     proptest! {

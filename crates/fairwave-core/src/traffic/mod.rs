@@ -27,7 +27,7 @@ pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
 pub use recording::Recording;
-pub use video::{Frames, TracedFrame, Video, VideoFit, VideoTrace};
+pub use video::{Coding, Frames, TracedFrame, Video, VideoFit, VideoTrace};
 pub use voice::Reading;
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.

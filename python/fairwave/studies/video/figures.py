@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -244,7 +245,7 @@ def _jitter(canvas: Canvas, data: Data) -> pl.DataFrame:
     )
 
 
-def _queues(canvas: Canvas, data: Data) -> pl.DataFrame:
+def _queues(canvas: Canvas, data: Data, *, capacity: float) -> pl.DataFrame:
     """Figure 11: R2's queue over time under DVRC and UDP; how long how full under all systems."""
     queue = data.measured(q.QUEUE, p.QUEUE)
     names = queue.labels("transport")
@@ -255,12 +256,12 @@ def _queues(canvas: Canvas, data: Data) -> pl.DataFrame:
     for axes, name, letter in ((top, DVRC, "a"), (bottom, UDP, "b")):
         trace = during(first_seed(queue.at(transport=name)), (20.0, 50.0))
         axes.plot(trace["time"], trace["value"], color=looks[name].colour, linewidth=1.0)
-        axes.set_ylim(0, q.CAPACITY * 1.05)
+        axes.set_ylim(0, capacity * 1.05)
         axes.set_title(f"({letter}) {name}, one replication")
         axes.set_ylabel("packets")
         rows.append(traced("queue (packets)", name, trace))
     bottom.set_xlabel("time (s)")
-    levels = np.linspace(0, q.CAPACITY, 51)
+    levels = np.linspace(0, capacity, 51)
     for name in names:
         values = queue.at(transport=name).frame.filter(pl.col("time") >= 2)["value"].to_numpy()
         share = np.array([(values <= level).mean() * 100 for level in levels])
@@ -344,15 +345,15 @@ def alone() -> list[Figure]:
     ]
 
 
-def queues() -> Figure:
+def queues(capacity: float = q.CAPACITY) -> Figure:
     """Figure 11."""
     return Figure(
         id="002-11",
         title="Queue of router R2 with 40 videos",
         grids=(p.QUEUE,),
-        draw=_queues,
+        draw=partial(_queues, capacity=capacity),
         source="paper 002, Figure 11a–b",
-        caption=f"Means over 50 ms. The buffer holds {q.CAPACITY:g} packets.",
+        caption=f"Means over 50 ms. The buffer holds {capacity:g} packets.",
         size=(10.6, 4.6),
     )
 

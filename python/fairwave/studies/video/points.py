@@ -2,22 +2,24 @@
 
 Every grid is a variation of one of four scenarios, which lie beside this module: `single.toml` (dumbbell), `cross.toml`
 (Fig. 5a), `reverse.toml` (Fig. 5b) and `hops.toml` (Fig. 5c). An `Extent` says how much of each is made: all of the
-paper's sweeps, or the fewest points on which the claims can be judged (for sensitivity tables and tests).
+paper's sweeps, or the fewest points on which the claims can be judged (for the exploration of readings, and for tests).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fairwave.scenario import load
 from fairwave.studies.video.systems import (
     DVRC,
+    LAYER_KILOBITS,
     LITERAL,
     RENO,
     RTCP,
     TFRC,
+    TOTAL_KILOBITS,
     TRANSPORTS,
     UDP,
     WESTWOOD,
@@ -27,7 +29,7 @@ from fairwave.studies.video.systems import (
 from fairwave.study.grid import Grid, Label, vary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairwave.scenario import Scenario
 
@@ -39,12 +41,17 @@ FRIENDLY = "friendliness"
 HOPS, CHAIN = "hops", "chain"
 LAYERS = "layers"
 ROUND_TRIPS = "round-trips"
+MECHANISMS = "mechanisms"
+FIXED, SIMULCAST, ALLOCATED, TEMPORAL, BY_SENDER = (
+    "DVRC, layers",
+    "DVRC, simulcast",
+    "DVRC, layers allocated",
+    "DVRC, frames left out",
+    "RTCP/UDP, simulcast",
+)
+"""What a video is sent in: the paper's cumulative layers and four other ways."""
+
 JUDGED, JUDGED_LOAD = "judged", "judged-load"
-
-LAYER_KILOBITS = (128, 128, 128, 256, 384)
-"""What each of the five layers adds, kb/s: assumed."""
-
-TOTAL_KILOBITS = sum(LAYER_KILOBITS)
 
 MEGABITS = 10.0
 """Bottlenecks where many flows meet, Mb/s."""
@@ -62,13 +69,9 @@ SHARING = 10
 """How many flows share there."""
 
 TEXT, EQUATION = "receiving rate (text)", "requested rate (Eq. 11)"
-READINGS: dict[str, dict[str, Any]] = {
-    TEXT: {
-        "flow.video.transport": {"name": "dvrc", "segment": "1000 B", "aiamd": {"compare": "receiving-rate"}}
-    },
-    EQUATION: {
-        "flow.video.transport": {"name": "dvrc", "segment": "1000 B", "aiamd": {"compare": "requested-rate"}}
-    },
+COMPARED: dict[str, dict[str, Any]] = {
+    TEXT: {"flow.video.transport": dict(TRANSPORTS[DVRC])},
+    EQUATION: {"flow.video.transport": dict(TRANSPORTS[LITERAL])},
 }
 """The two readings of what a loss is judged by."""
 
@@ -106,12 +109,12 @@ PAPER = Extent()
 ESSENTIAL = Extent(
     flows=(5, 20, 50),
     hops=(1, 5, 10),
-    layers=(1, 2, 4, 5, 8),
+    layers=(4, 5, 8),
     contention=(20,),
-    errors=(0.0, 0.03),
-    load=(1, 4),
+    length="20 s",
+    alone="60 s",
 )
-"""The fewest points on which every claim can be judged: what sensitivity tables simulate for each of their settings."""
+"""The fewest points on which every claim can be judged: what readings are explored at."""
 
 
 def scenario(name: str, **overrides: Any) -> Scenario:
@@ -160,8 +163,8 @@ def _alone(extent: Extent) -> list[Grid]:
     names = (DVRC, LITERAL, TFRC, WESTWOOD, RTCP, UDP)
     return [
         Grid(SINGLE, single, {"transport": systems(names)}),
-        Grid(BULK, bulk, {"transport": systems((DVRC, LITERAL, TFRC))}),
-        Grid(BOUND, bound, {"reading": READINGS}),
+        Grid(BULK, bulk, {"transport": systems((DVRC, LITERAL, TFRC), video=False)}),
+        Grid(BOUND, bound, {"reading": COMPARED}),
     ]
 
 
@@ -298,13 +301,59 @@ def _judged(extent: Extent) -> list[Grid]:
     per = {one: _errors(one) for one in extent.errors}
     load = vary("flow.ftp.count", extent.load)
     return [
-        Grid(JUDGED, base, {"per": per, "tcp": load, "reading": READINGS}),
+        Grid(JUDGED, base, {"per": per, "tcp": load, "reading": COMPARED}),
         Grid(
             JUDGED_LOAD,
             scenario("cross", duration=extent.length),
-            {"flows": vary("flow.video.count", extent.flows), "reading": READINGS},
+            {"flows": vary("flow.video.count", extent.flows), "reading": COMPARED},
         ),
     ]
+
+
+def _mechanisms(extent: Extent) -> Grid:
+    """What else a video can be sent in, beyond the paper: each layer or version of each frame a unit."""
+    base = scenario("reverse", **{"duration": extent.length, "flow.video.traffic.packet": None})
+    cumulative = layers([sum(LAYER_KILOBITS[: count + 1]) for count in range(len(LAYER_KILOBITS))])
+    simulcast = {"flow.video.traffic.coding": "simulcast", "flow.video.traffic.layers": cumulative}
+    dvrc, rtcp = ({"flow.video.transport": dict(TRANSPORTS[name])} for name in (DVRC, RTCP))
+    found: dict[str, dict[str, Any]] = {
+        FIXED: dvrc,
+        SIMULCAST: {**dvrc, **simulcast},
+        ALLOCATED: {"flow.video.transport": {**TRANSPORTS[DVRC], "allocation": "group"}},
+        TEMPORAL: {**dvrc, "flow.video.traffic.coding": "temporal"},
+        BY_SENDER: {**rtcp, **simulcast},
+    }
+    return Grid(MECHANISMS, base, {"flows": vary("flow.video.count", extent.contention), "mechanism": found})
+
+
+def needed(extent: Extent, reading: Mapping[str, str]) -> list[Grid]:
+    """What claims alone read, each grid with no more labels than they compare."""
+    compared = EQUATION if reading.get("compared") == "requested rate" else TEXT
+    wanted: dict[str, dict[str, tuple[Label, ...]]] = {
+        SINGLE: {"transport": (DVRC, TFRC)},
+        BOUND: {"reading": (compared,)},
+        CROSS: {},
+        SPREAD: {},
+        QUEUE: {"transport": (DVRC, UDP)},
+        REVERSE: {},
+        FRIENDLY: {},
+        HOPS: {"transport": (DVRC,)},
+        CHAIN: {},
+        LAYERS: {},
+    }
+    found = []
+    for grid in grids(extent):
+        if grid.id in wanted:
+            axes = {
+                axis: {
+                    label: value
+                    for label, value in labels.items()
+                    if label in wanted[grid.id].get(axis, labels)
+                }
+                for axis, labels in grid.axes.items()
+            }
+            found.append(replace(grid, axes=axes))
+    return found
 
 
 def grids(extent: Extent) -> list[Grid]:
@@ -318,4 +367,5 @@ def grids(extent: Extent) -> list[Grid]:
         _ablation(extent),
         _round_trips(extent),
         *_judged(extent),
+        _mechanisms(extent),
     ]

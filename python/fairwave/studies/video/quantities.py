@@ -7,6 +7,7 @@ does. Everything is taken from 2 s on, but for index, delayed and lost packets, 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -98,17 +99,28 @@ UNNOTICED = timely_of_received(NOTICEABLE_S, "gap")
 UNNOTICED_EXCESS = timely_of_received(NOTICEABLE_S, "excess-gap")
 
 
-def _index_of_sent(results: Results) -> pl.DataFrame:
-    timely = timely_of_received(THRESHOLD_S, "gap").reduce(results)
-    lost = DROPS.reduce(results).rename({"value": "lost"})
-    share = pl.col("value") / 100 * (1 - pl.col("lost") / 100)
-    return timely.join(lost, on="run", how="left", maintain_order="left").select("run", share.alias("value"))
+def _of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
+    """Units in time, or late, of what the transport put on the network: what a sender holds back was not sent."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        timely = timely_of_received(THRESHOLD_S, reading).reduce(results)
+        lost = DROPS.reduce(results).rename({"value": "lost"})
+        arrived = 1 - pl.col("lost") / 100
+        share = pl.col("value") / 100 * arrived if part == "timely" else (100 - pl.col("value")) * arrived
+        joined = timely.join(lost, on="run", how="left", maintain_order="left")
+        return joined.select("run", share.alias("value"))
+
+    words = "" if reading == "gap" else ", excess gaps"
+    name, unit = ("index", "") if part == "timely" else ("delayed", "%")
+    title = f"{name} (of what left the sender{words})"
+    better: Literal["higher", "lower"] = "higher" if part == "timely" else "lower"
+    return Measure(f"{part}-of-sent-{reading}", title, unit, reduce, better, table="timeliness")
 
 
-INDEX_OF_SENT = Measure(
-    "index-of-sent", "index (of what left the sender)", "", _index_of_sent, "higher", table="timeliness"
-)
-"""The index of what the transport put on the network: what TFRC and TCP hold back does not count as sent."""
+INDEX_OF_SENT = _of_sent("timely", "gap")
+INDEX_OF_SENT_EXCESS = _of_sent("timely", "excess-gap")
+DELAYED_OF_SENT = _of_sent("delayed", "gap")
+DELAYED_OF_SENT_EXCESS = _of_sent("delayed", "excess-gap")
 
 
 def normalised(group: str, megabits: float) -> Measure:
@@ -334,39 +346,40 @@ LAYER_CHANGES = Measure(
 )
 
 
-def queue_share(below: float, capacity: float, title: str) -> Measure:
-    """Share of the time after 2 s in which the queue of R2 holds less than `below` of its capacity, %."""
+CAPACITY = 100.0
+"""Packets that R2's buffer holds: 10 Mb/s times 80 ms."""
+
+
+def _queue(results: Results) -> pl.DataFrame:
+    return results.to_polars("series").filter(
+        (pl.col("kind").cast(pl.String) == "queue_packets") & (pl.col("time_s") >= 2)
+    )
+
+
+@cache
+def queue_share(below: float, title: str, capacity: float = CAPACITY) -> Measure:
+    """Share of the time after 2 s in which the queue of R2 holds less than `below` of its capacity (packets), %."""
 
     def reduce(results: Results) -> pl.DataFrame:
-        rows = results.to_polars("series").filter(
-            (pl.col("kind").cast(pl.String) == "queue_packets") & (pl.col("time_s") >= 2)
-        )
-        return rows.group_by("run", maintain_order=True).agg(
-            ((pl.col("value") < below * capacity).mean() * 100).alias("value")
+        return (
+            _queue(results)
+            .group_by("run", maintain_order=True)
+            .agg(((pl.col("value") < below * capacity).mean() * 100).alias("value"))
         )
 
     return Measure(f"queue-below-{below:g}", title, "%", reduce, None, (), "series")
 
 
-CAPACITY = 100.0
-"""Packets that R2's buffer holds: 10 Mb/s times 80 ms."""
-
-DRAINED = queue_share(0.25, CAPACITY, "time with less than a quarter of R2's buffer full")
-NOT_FULL = queue_share(0.75, CAPACITY, "time with less than three quarters of R2's buffer full")
-
-
-def drains(low: float, high: float, title: str) -> Measure:
-    """How often per minute the queue of R2 falls below `low` of its capacity after having been above `high` of it."""
+@cache
+def drains(low: float, title: str, capacity: float = CAPACITY) -> Measure:
+    """How often per minute the queue of R2 falls below `low` of its capacity after three quarters of it were full."""
 
     def reduce(results: Results) -> pl.DataFrame:
-        rows = results.to_polars("series").filter(
-            (pl.col("kind").cast(pl.String) == "queue_packets") & (pl.col("time_s") >= 2)
-        )
         found = []
-        for (run,), series in rows.group_by("run", maintain_order=True):
+        for (run,), series in _queue(results).group_by("run", maintain_order=True):
             times, queue = (series.sort("time_s")[name].to_numpy() for name in ("time_s", "value"))
             # 1 full, −1 drained, nothing in between; a drain is a change from 1 to −1.
-            state = np.where(queue > high * CAPACITY, 1, np.where(queue < low * CAPACITY, -1, 0))
+            state = np.where(queue > 0.75 * capacity, 1, np.where(queue < low * capacity, -1, 0))
             state = state[state != 0]
             count = int(((state[1:] == -1) & (state[:-1] == 1)).sum())
             found.append({"run": run, "value": count / (times[-1] - times[0]) * 60})
@@ -375,5 +388,17 @@ def drains(low: float, high: float, title: str) -> Measure:
     return Measure(f"drains-{low:g}", title, "1/min", reduce, None, (), "series")
 
 
-DRAINS = drains(0.25, 0.75, "drains of R2's queue")
-DRAINS_HALF = drains(0.5, 0.75, "drains of R2's queue to a half")
+TO_A_QUARTER, TO_A_HALF = "drains of R2's queue", "drains of R2's queue to a half"
+SPARE = "time with less than three quarters of R2's buffer full"
+DRAINS, DRAINS_HALF = drains(0.25, TO_A_QUARTER), drains(0.5, TO_A_HALF)
+NOT_FULL = queue_share(0.75, SPARE)
+
+
+def _timeouts(results: Results) -> pl.DataFrame:
+    rows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == FTP)
+    mean = pl.col("timeouts").cast(pl.Float64).mean()
+    return rows.group_by("run", maintain_order=True).agg(mean.alias("value"))
+
+
+TIMEOUTS = Measure("timeouts", "timeouts of a TCP flow", "", _timeouts, "lower")
+COV_TCP = measures.cov(FTP)

@@ -1,7 +1,13 @@
 """The systems of paper 002: DVRC, and what it sets against it.
 
-Labels are the paper's names. DVRC and RTCP/UDP send the layers that they find room for; TFRC and Westwood+ carry the
-video 'at the optimal quality', that is all layers; UDP alone does, too.
+Labels are the paper's names. DVRC and RTCP/UDP send the layers that they find room for. TFRC and Westwood+ carry the
+video 'at the optimal quality', adaptation being disabled (§4.1): one stream of the rate of all layers. UDP alone does,
+too.
+
+DVRC is as the paper's words have it where they differ from what the protocol does by default: every gap in sequence
+numbers is a loss event (§3.1), both α have the unit of R, a packet per second (Eq. 11), and R rises no further than
+all layers need (§5.4). So it does well alone on an empty path, which it does not where losses of a round trip are
+one event and α is a packet per round trip (`tests/studies/test_video_alone.py`).
 """
 
 from __future__ import annotations
@@ -16,9 +22,12 @@ DVRC, TFRC, WESTWOOD, RTCP, UDP, RENO = "DVRC", "TFRC", "Westwood+", "RTCP/UDP",
 LITERAL = "DVRC, Eq. (11)"
 """DVRC that judges a loss by the rate it asked for, R(t − 1), as Eq. (11) prints; the text says the receiving rate."""
 
+_DVRC: Mapping[str, Any] = {"name": "dvrc", "segment": "1000 B", "reaction": "gap", "headroom": 0.0}
+_RULE: Mapping[str, Any] = {"unit": "rate", "alpha-rate": "8 kb/s"}
+
 TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
-    DVRC: {"name": "dvrc", "segment": "1000 B"},
-    LITERAL: {"name": "dvrc", "segment": "1000 B", "aiamd": {"compare": "requested-rate"}},
+    DVRC: {**_DVRC, "aiamd": _RULE},
+    LITERAL: {**_DVRC, "aiamd": {**_RULE, "compare": "requested-rate"}},
     TFRC: {"name": "tfrc", "segment": "1000 B"},
     WESTWOOD: {"name": "tcp/westwood+", "segment": "1000 B"},
     RTCP: {"name": "rtcp", "max-payload": "1000 B"},
@@ -27,13 +36,31 @@ TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
 }
 """Each system's transport as a scenario writes it: all packets carry 1000 bytes (§4.1)."""
 
+LAYER_KILOBITS = (128, 128, 128, 256, 384)
+"""What each of the five layers adds, kb/s: assumed."""
+
+TOTAL_KILOBITS = sum(LAYER_KILOBITS)
+
+ONE_STREAM = (TFRC, WESTWOOD, UDP, RENO)
+"""Systems under which the video is not adapted."""
+
 WIRE_BITS = 8 * 1040
 """A full TCP segment on the wire."""
 
 
-def systems(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """These systems as labels of an axis."""
-    return {name: {"flow.video.transport": dict(TRANSPORTS[name])} for name in names}
+def systems(names: Sequence[str], *, video: bool = True) -> dict[str, dict[str, Any]]:
+    """These systems as labels of an axis, each with the video as it carries it; or with data, unless `video`."""
+    return {
+        name: {
+            "flow.video.transport": dict(TRANSPORTS[name]),
+            **(
+                {"flow.video.traffic.layers": [f"{TOTAL_KILOBITS} kb/s"]}
+                if video and name in ONE_STREAM
+                else {}
+            ),
+        }
+        for name in names
+    }
 
 
 def reno(megabits: float) -> dict[str, Any]:

@@ -113,7 +113,14 @@ impl TrafficLaw for VideoTraceConfig {
     fn frames(&self) -> Option<Frames> {
         let types: Vec<FrameType> = self.frames.iter().map(|frame| frame.frame_type).collect();
         (!types.is_empty()).then_some(())?;
-        Some(Frames { layers: self.rates().ok()?.count(), playout_delay: self.playout_delay, types })
+        Some(Frames {
+            layers: self.rates().ok()?.count(),
+            packets: false,
+            versions: false,
+            frame_time: frame_time(self.frame_rate).ok()?,
+            playout_delay: self.playout_delay,
+            types,
+        })
     }
 }
 

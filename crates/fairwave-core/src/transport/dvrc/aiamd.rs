@@ -7,7 +7,7 @@
 //!
 //! **Assumptions.**
 //! - The paper prints α_D = 1 and α_I = −1; since α_I > 0 > α_D everywhere else, they are taken to be swapped.
-//! - The unit of both α is one packet per round-trip time, added once per round-trip time: `step` below.
+//! - The unit of both α is one packet per round-trip time, or a rate (`unit`), added once per round-trip time: `step` below.
 //! - The gains of R̄ and D̄ are those of RFC 6298 (1/8 and 1/4), and so are their first values (R and R/2).
 //! - At the first loss event there is no history and so no bound: the loss is taken for random.
 //! - When nothing arrives at all (a timeout), it is congestion whatever the history.
@@ -31,6 +31,17 @@ pub enum Compared {
     RequestedRate,
 }
 
+/// What both α of Eq. (11) count in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepUnit {
+    /// Packets per round-trip time.
+    #[default]
+    Packet,
+    /// A rate that is the same on every path, `alpha-rate`.
+    Rate,
+}
+
 /// Parameters of Eq. (11).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -49,6 +60,18 @@ pub struct AiamdConfig {
     pub deviation_gain: f64,
     /// Which rate is compared with the bound. Default `receiving-rate`.
     pub compare: Compared,
+    /// What both α count in. Default `packet`: packets per round-trip time.
+    #[serde(skip_serializing_if = "StepUnit::is_packet")]
+    pub unit: StepUnit,
+    /// The unit of both α where it is a rate, above 0. Default 8 kb/s: a packet of 1000 bytes per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha_rate: Option<Rate>,
+}
+
+impl StepUnit {
+    fn is_packet(&self) -> bool {
+        *self == StepUnit::Packet
+    }
 }
 
 impl Default for AiamdConfig {
@@ -61,6 +84,8 @@ impl Default for AiamdConfig {
             mean_gain: 0.125,
             deviation_gain: 0.25,
             compare: Compared::ReceivingRate,
+            unit: StepUnit::Packet,
+            alpha_rate: None,
         }
     }
 }
@@ -85,7 +110,18 @@ impl AiamdConfig {
                 return Err(ConfigError::new(key, gain, "above 0 and at most 1", format!("{key} = 0.125")));
             }
         }
+        if self.alpha_rate.is_some_and(|rate| rate.bits_per_second() == 0) {
+            return Err(ConfigError::new("alpha-rate", "0 b/s", "above 0", "alpha-rate = \"8 kb/s\""));
+        }
         Ok(())
+    }
+
+    /// What an α of 1 is on a path on which a packet per round-trip time is `packet`.
+    pub fn step(&self, packet: Rate) -> Rate {
+        match self.unit {
+            StepUnit::Packet => packet,
+            StepUnit::Rate => self.alpha_rate.unwrap_or(Rate::from_bits_per_second(8_000)),
+        }
     }
 }
 
@@ -138,6 +174,12 @@ impl Aiamd {
     /// Eq. (11), y(t) = 0: a round trip without loss. `step` is one packet per round-trip time.
     pub fn on_round_without_loss(&mut self, step: Rate) {
         self.set(self.rate + self.config.alpha_increase * step.bits_per_second() as f64);
+    }
+
+    /// Eq. (11), y(t) = 0: a packet behind which nothing is missing, of so many of those that R sends in a round trip.
+    pub fn on_packet_without_loss(&mut self, step: Rate, of_a_round: f64) {
+        let packets = of_a_round.max(1.0);
+        self.set(self.rate + self.config.alpha_increase * step.bits_per_second() as f64 / packets);
     }
 
     /// What a loss at this receiving rate is taken for.
@@ -212,6 +254,25 @@ mod tests {
         let mut policy = with_history(500, 600_000.0, 100_000.0);
         assert_eq!(policy.on_loss_event(kilobits(449), STEP), Verdict::Congestion);
         assert_eq!(policy.rate(), kilobits(250));
+    }
+
+    #[test]
+    fn a_round_of_packets_adds_what_a_round_trip_adds() {
+        let mut policy = policy(500);
+        (0..4).for_each(|_| policy.on_packet_without_loss(STEP, 4.0));
+        assert_eq!(policy.rate(), kilobits(600));
+        policy.on_packet_without_loss(STEP, 0.1);
+        assert_eq!(policy.rate(), kilobits(700), "less than a packet per round trip adds no more than one would");
+    }
+
+    #[test]
+    fn alpha_is_a_packet_per_round_trip_or_a_rate_of_its_own() {
+        let rate = AiamdConfig { unit: StepUnit::Rate, ..AiamdConfig::default() };
+        assert_eq!(AiamdConfig::default().step(STEP), STEP);
+        assert_eq!((rate.step(STEP), rate.step(kilobits(1))), (kilobits(8), kilobits(8)));
+        let other = AiamdConfig { alpha_rate: Some(kilobits(3)), ..rate };
+        assert_eq!(other.step(STEP), kilobits(3));
+        assert_eq!(AiamdConfig { alpha_rate: Some(kilobits(0)), ..other }.check().expect_err("nothing").key, "alpha-rate");
     }
 
     #[test]

@@ -9,12 +9,12 @@
 //! - Rates count payload. The receiving rate is measured over the last 150 ms (the interval of the paper's Fig. 6) or the
 //!   last round-trip time, whichever is longer.
 //! - The receiver learns round-trip time and DTO from the sender, which alone can measure them: both ride on data packets.
-//! - Losses within one round-trip time of a loss event belong to it: they are judged alike and lower the rate no further,
-//!   but a round trip in which there were any does not raise it either.
+//! - By default losses within one round-trip time of a loss event belong to it: they are judged alike and lower the rate no further,
+//!   but a round trip in which there were any does not raise it either. By §3.1's words every gap is an event (`reaction = "gap"`).
 //! - A round trip begins anew at each loss event; the rate rises at its end if something arrived and nothing was lost.
 //! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
 //!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.
-//! - Packets are paced at R; faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
+//! - Packets are paced at R (`pace`); faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
 //! - What is in the send queue when a layer is left is still sent.
 //! - On a timeout the receiver sends a control packet that echoes nothing; repeated timeouts are spaced twice as far each
 //!   time, and after ten the flow is taken to have ended. Packets that turn out to be missing when the silence ends
@@ -71,9 +71,87 @@ pub struct DvrcConfig {
     pub most_delay: Span,
     /// A sender that has heard nothing for this long sends only the base layer. Default 2 s.
     pub silence: Span,
+    /// What is a loss event of its own. Default `round-trip`; §3.1's words are `gap`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reaction: Reaction,
+    /// In which steps y(t) of Eq. (11) is 0. Default `round-trip`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rise: Rise,
+    /// The receiving rate by which a loss is judged. Default `window`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub measure: Measured,
+    /// How the sender spaces packets. Default `rate`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pace: Pace,
+    /// Whether the layers' rates are chosen once or again and again. Default `fixed`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub allocation: Allocation,
 }
 
-pub use aiamd::AiamdConfig;
+/// What is a loss event of its own: what ends an epoch, is judged, and lowers the rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reaction {
+    /// The losses of a round-trip time together, as TFRC has it.
+    #[default]
+    RoundTrip,
+    /// Every gap in sequence numbers (paper 002 §3.1).
+    Gap,
+}
+
+/// When the rate rises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rise {
+    /// At the end of a round trip in which something arrived and nothing was lost.
+    #[default]
+    RoundTrip,
+    /// With each packet behind which nothing is missing, by its share of what R sends in a round trip.
+    Packet,
+}
+
+/// Over what the receiving rate is measured by which a loss is judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// `measure-over`, or the round-trip time if that is longer.
+    #[default]
+    Window,
+    /// The epoch that the loss ends: the time since the loss event before it.
+    Epoch,
+}
+
+/// How a sender spaces its packets. In no case do they wait longer than `most-delay`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// At R, as the receiver asks.
+    #[default]
+    Rate,
+    /// At the rate of the layers that are sent, c_K; at R where there are none.
+    Layers,
+    /// Not at all: units leave as they are made. Data without end go at R.
+    None,
+}
+
+/// Paper 002 §3.3: DVRC goes with layers whose rates are fixed as well as with such as are allocated dynamically.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// The layers have their rates once and for all.
+    #[default]
+    Fixed,
+    /// Where a group of frames begins (and where frames are of no type, with each), the rates of all layers are chosen so that together
+    /// they have R, each keeping its share, but no less than the base layer's rate and no more than all layers had; units are coded
+    /// that much smaller. Until the next group, K is the number of those layers that R carries. For cumulative layers.
+    Group,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+pub use aiamd::{AiamdConfig, StepUnit};
 pub use timeout::TimeoutConfig;
 
 impl Default for DvrcConfig {
@@ -90,6 +168,11 @@ impl Default for DvrcConfig {
             most_rate: Rate::from_bits_per_second(100_000_000),
             most_delay: Span::from_millis(200),
             silence: Span::from_secs(2),
+            reaction: Reaction::default(),
+            rise: Rise::default(),
+            measure: Measured::default(),
+            pace: Pace::default(),
+            allocation: Allocation::default(),
         }
     }
 }

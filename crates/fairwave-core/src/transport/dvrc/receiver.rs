@@ -2,7 +2,7 @@
 
 use super::aiamd::{Aiamd, Verdict};
 use super::wire::{CONTROL, Control, Data, Header, clamp};
-use super::{DvrcConfig, FlowContext};
+use super::{DvrcConfig, FlowContext, Measured, Reaction, Rise};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::registry::Checked;
@@ -12,7 +12,7 @@ use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
 use crate::transport::sizes::narrow;
 use crate::transport::{Delivery, LossVerdict, Output, Receiver, ReceiverView};
-use crate::units::{Instant, Rate, Span};
+use crate::units::{Bytes, Instant, Rate, Span};
 
 /// Timeouts in a row after which the flow is taken to have ended.
 const MOST_TIMEOUTS: u32 = 10;
@@ -48,6 +48,8 @@ pub struct DvrcReceiver {
     silent_after: Option<u64>,
     /// The latest loss event, and what it was taken for.
     event: Option<(Instant, Verdict)>,
+    /// Payload that has arrived since it.
+    epoch: u64,
     lost: u64,
     malformed: u64,
     congestion_events: u64,
@@ -83,6 +85,7 @@ impl DvrcReceiver {
             timeouts_in_a_row: 0,
             silent_after: None,
             event: None,
+            epoch: 0,
             lost: 0,
             malformed: 0,
             congestion_events: 0,
@@ -101,9 +104,18 @@ impl DvrcReceiver {
         self.lost
     }
 
-    /// One packet per round-trip time: the unit of both α of Eq. (11).
+    /// The unit of both α of Eq. (11): one packet per round-trip time, or what the configuration says.
     fn step(&self) -> Rate {
-        self.config.segment.per(self.round_trip)
+        self.config.aiamd.step(self.config.segment.per(self.round_trip))
+    }
+
+    /// The receiving rate by which a loss that is noticed now is judged.
+    fn judged_by(&mut self, now: Instant) -> Rate {
+        let began = self.event.map_or(self.since, |(time, _)| Some(time)).unwrap_or(now);
+        match self.config.measure {
+            Measured::Epoch if now > began => Bytes::new(self.epoch).per(now - began),
+            _ => self.measure(now),
+        }
     }
 
     /// The receiving rate; of a young flow, since its first packet.
@@ -124,13 +136,14 @@ impl DvrcReceiver {
                 self.lossless = false;
                 (Verdict::Congestion, false)
             }
-            Some((began, verdict)) if now - began < self.round_trip => {
+            Some((began, verdict)) if self.config.reaction == Reaction::RoundTrip && now - began < self.round_trip => {
                 self.lossless = false;
                 (verdict, false)
             }
             _ => {
                 let verdict = self.policy.on_loss_event(receiving, self.step());
                 self.event = Some((now, verdict));
+                self.epoch = 0;
                 self.begin_round(now);
                 match verdict {
                     Verdict::Congestion => self.congestion_events += 1,
@@ -195,6 +208,7 @@ impl DvrcReceiver {
             self.lost = self.lost.saturating_sub(u64::from(self.detector.gave_up(sequence)));
         }
         self.meter.on_arrival(now, data.length);
+        self.epoch += u64::from(data.length);
         self.receiving = self.measure(now);
         let complete = self.assembly.completes(data.unit, data.parts);
         let (unit, payload, layer) = (data.unit, u32::from(data.length), data.layer);
@@ -202,8 +216,12 @@ impl DvrcReceiver {
         if let Some(Gap { before, after }) = self.detector.on_arrival(sequence, now) {
             let packets = after.0 - before.0 - 1;
             self.lost += packets;
-            let receiving = self.measure(now);
+            let receiving = self.judged_by(now);
             self.on_loss(now, before.0 + 1, packets, receiving, out);
+        } else if is_newest && self.config.rise == Rise::Packet && self.round_trip > Span::ZERO {
+            let bytes = self.policy.rate().bits_per_second() as f64 / 8.0 * self.round_trip.seconds();
+            let of_a_round = bytes / f64::from(data.length.max(1));
+            self.policy.on_packet_without_loss(self.step(), of_a_round);
         }
         if self.round_end == Instant::NEVER {
             self.begin_round(now);
@@ -242,7 +260,7 @@ impl Receiver for DvrcReceiver {
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         if now >= self.round_end {
             let (arrived, lossless) = (self.arrived, self.lossless);
-            if arrived && lossless {
+            if arrived && lossless && self.config.rise == Rise::RoundTrip {
                 self.policy.on_round_without_loss(self.step());
             }
             self.round_end = Instant::NEVER;

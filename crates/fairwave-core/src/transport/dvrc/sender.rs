@@ -2,7 +2,7 @@
 
 use super::timeout::TimeoutEstimator;
 use super::wire::{CONTROL, Control, DATA_HEADER, Data, Header, micros};
-use super::{DvrcConfig, FlowContext};
+use super::{Allocation, DvrcConfig, FlowContext, Pace};
 use crate::config::ConfigError;
 use crate::packet::{Body, Packet};
 use crate::registry::Checked;
@@ -10,6 +10,7 @@ use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
 use crate::transport::serial::unwrap;
 use crate::transport::sizes::narrow;
+use crate::transport::subscription::Subscription;
 use crate::transport::{Output, Sender, SenderView};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -27,6 +28,9 @@ pub struct DvrcSender {
     urgency: Rate,
     /// K; meaningless for flows without layers.
     layers: u8,
+    subscription: Subscription,
+    /// Of the layers' rates, as much as they are to have until the next group of frames; 1 unless they are allocated anew.
+    scale: f64,
     /// When the latest packet was sent, and its payload.
     last: Option<(Instant, u16)>,
     /// Packets sent: the next sequence number.
@@ -58,6 +62,8 @@ impl DvrcSender {
             rate: config.range(&context).0,
             urgency: Rate::default(),
             layers: 1,
+            subscription: Subscription::default(),
+            scale: 1.0,
             last: None,
             sequence: 0,
             first_sequence: 0,
@@ -90,7 +96,32 @@ impl DvrcSender {
     }
 
     fn pace(&self) -> Rate {
-        self.rate.max(self.urgency)
+        let sent = match self.config.pace {
+            Pace::Rate => self.rate,
+            _ if !self.is_layered() => self.rate,
+            Pace::Layers => self.sent_rate(),
+            Pace::None => Rate::from_bits_per_second(u64::MAX),
+        };
+        sent.max(self.urgency)
+    }
+
+    /// c_K of the layers as they are now.
+    fn sent_rate(&self) -> Rate {
+        let place = usize::from(self.layers.max(1)) - 1;
+        let rate = self.context.layers.cumulative().get(place).map_or(self.rate, |&rate| rate);
+        Rate::from_bits_per_second((rate.bits_per_second() as f64 * self.scale) as u64)
+    }
+
+    /// Chooses the layers' rates where a group of frames begins, and how many of them R carries.
+    fn allocate(&mut self, unit: &Unit) {
+        let (Some(base), Some(total)) = (self.context.layers.base(), self.context.layers.total()) else { return };
+        let bits = |rate: Rate| rate.bits_per_second() as f64;
+        if unit.layer == 0 && matches!(unit.frame_type, FrameType::I | FrameType::None) {
+            self.scale = (bits(self.rate) / bits(total)).clamp(bits(base) / bits(total), 1.0);
+        }
+        // What rounding to whole bits takes from R must not cost a layer.
+        let carried = Rate::from_bits_per_second(((bits(self.rate) + 1.0) / self.scale) as u64);
+        self.layers = self.context.layers.carried_by(carried).max(1);
     }
 
     /// Takes in a unit that must have left after `most-delay`. The pace that this needs is settled here and kept until
@@ -181,7 +212,9 @@ impl DvrcSender {
         }
         let (least, most) = self.config.range(&self.context);
         self.rate = Rate::from_bits_per_second(u64::from(control.rate)).clamp(least, most);
-        self.layers = control.layers.clamp(1, self.context.layers.count().max(1));
+        if self.config.allocation == Allocation::Fixed {
+            self.layers = control.layers.clamp(1, self.context.layers.count().max(1));
+        }
     }
 
     /// Nobody answers: only the base layer, until somebody does.
@@ -209,11 +242,15 @@ impl Sender for DvrcSender {
         if !self.running {
             return;
         }
-        if self.is_layered() && unit.layer >= self.layers {
+        if self.config.allocation == Allocation::Group {
+            self.allocate(&unit);
+        }
+        if !self.subscription.takes(&self.context.layers, self.layers, &unit) {
             out.skipped += 1;
             return;
         }
-        self.take_in(now, unit);
+        let payload = (f64::from(unit.payload) * self.scale) as u32;
+        self.take_in(now, Unit { payload: payload.max(unit.payload.min(1)), ..unit });
         self.send_what_is_due(now, out);
     }
 

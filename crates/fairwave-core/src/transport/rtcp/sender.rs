@@ -8,6 +8,7 @@ use crate::random::Stream;
 use crate::registry::Checked;
 use crate::traffic::Unit;
 use crate::transport::sizes::narrow;
+use crate::transport::subscription::Subscription;
 use crate::transport::udp::UdpSender;
 use crate::transport::{Backlog, Output, Sender, SenderView};
 use crate::units::{Instant, Span};
@@ -22,6 +23,7 @@ pub struct RtcpSender {
     next_report: Instant,
     running: bool,
     layers: u8,
+    subscription: Subscription,
     packets: u32,
     octets: u32,
     /// Of the latest report: fraction lost, highest sequence number, and datagrams sent by then.
@@ -46,6 +48,7 @@ impl RtcpSender {
             next_report: Instant::NEVER,
             running: false,
             layers: config.start_layers.clamp(1, context.layers.count().max(1)),
+            subscription: Subscription::default(),
             packets: 0,
             octets: 0,
             fraction_lost: 0.0,
@@ -78,7 +81,7 @@ impl Sender for RtcpSender {
     }
 
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
-        if self.running && self.is_layered() && unit.layer >= self.layers {
+        if self.running && !self.subscription.takes(&self.context.layers, self.layers, &unit) {
             out.skipped += 1;
             return;
         }

@@ -11,16 +11,21 @@ use crate::transport::wire_test::{Fate, Wire};
 use crate::transport::{FlowContext, Receiver, Sender};
 use crate::units::{Instant, Rate};
 
-type TcpWire = Wire<TcpSender, TcpReceiver>;
+pub(super) type TcpWire = Wire<TcpSender, TcpReceiver>;
 
 const DELAY: Span = Span::from_millis(50);
 
-fn at(millis: u64) -> Instant {
+pub(super) fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
 fn ns2() -> TcpConfig {
     TcpConfig { preset: Preset::Ns2, ..TcpConfig::default() }
+}
+
+/// A connection over 100 ms of round trip.
+pub(super) fn wire_of(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
+    wire(flavour, config, bulk)
 }
 
 fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
