@@ -60,7 +60,9 @@ impl Packet {
     /// none for TCP and for feedback.
     pub fn sequence(&self) -> Option<u32> {
         match self.body {
-            Body::Datagram { sequence, .. } | Body::TfrcData { sequence, .. } => Some(sequence),
+            Body::Datagram { sequence, .. } | Body::Redundant { sequence, .. } | Body::TfrcData { sequence, .. } => {
+                Some(sequence)
+            }
             Body::Dvrc { header, .. } if !self.feedback => Some(sequence_of(&header)),
             _ => None,
         }
@@ -74,6 +76,17 @@ pub struct SackBlock {
     pub first: u32,
     /// One past the last; equal to `first` in an unused block.
     pub end: u32,
+}
+
+/// An earlier unit that a datagram repeats (RFC 2198 §3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Repeat {
+    /// How many units before the datagram's own it was made; 0 in an unused place.
+    pub back: u16,
+    /// Payload bytes.
+    pub payload: u16,
+    /// How much earlier the application made it than the datagram's own unit, nanoseconds.
+    pub age: u32,
 }
 
 /// The header that the transport wrote, and which application unit the payload belongs to.
@@ -93,6 +106,19 @@ pub enum Body {
         parts: u16,
         /// When the application made the unit.
         created: Instant,
+    },
+    /// UDP with a sequence number that carries, besides a whole unit, copies of units before it (RFC 2198).
+    Redundant {
+        /// Payload bytes of its own unit.
+        payload: u16,
+        /// Datagrams sent before this one.
+        sequence: u32,
+        /// The application's unit.
+        unit: u32,
+        /// When the application made the unit.
+        created: Instant,
+        /// What it repeats, the latest first.
+        repeats: [Repeat; 2],
     },
     /// A TCP segment. Sequence numbers count segments, not bytes: SYN is segment 0, data starts at 1.
     Segment {
@@ -114,6 +140,13 @@ pub enum Body {
         sent: Instant,
         /// When the application made the unit.
         created: Instant,
+    },
+    /// A partially reliable TCP gives segments up: the receiver is not to wait for them (RFC 3758 §3.2, as it were).
+    Forward {
+        /// The first segment that is not given up.
+        next: u32,
+        /// When the sender sent it.
+        sent: Instant,
     },
     /// A TCP acknowledgement.
     Ack {

@@ -174,10 +174,11 @@ impl Receiving {
             self.measure.lost(packet.feedback, now, window);
         }
         if self.logged
-            && let Body::Datagram { unit, .. } | Body::TfrcData { unit, .. } = packet.body
+            && let Body::Datagram { unit, .. } | Body::Redundant { unit, .. } | Body::TfrcData { unit, .. } =
+                packet.body
             && let Some(units) = &mut self.units
         {
-            // Neither of these transports sends anything again.
+            // None of these transports sends anything again; a copy that comes later makes up for it.
             units.lost(unit);
         }
         if let Some(judge) = &mut self.judge {

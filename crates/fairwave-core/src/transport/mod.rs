@@ -14,6 +14,7 @@ pub mod limited;
 mod meter;
 mod parts;
 pub mod preset;
+mod redundancy;
 pub mod rtcp;
 mod serial;
 mod sizes;

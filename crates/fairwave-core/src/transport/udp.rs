@@ -5,12 +5,14 @@
 //!
 //! **Assumptions.** A unit longer than `max-payload` is cut by the application into datagrams of that size and a
 //! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; what lies beyond is not sent.
+//! With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
+use super::redundancy::{History, MOST, Repaired};
 use super::serial::{SeenWindow, unwrap};
 use super::sizes::{DATAGRAM_PAYLOAD, narrow};
 use super::{
@@ -33,16 +35,26 @@ pub struct UdpConfig {
     /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B, as media stacks send today;
     /// an Ethernet frame holds 1460 B behind these headers.
     pub max_payload: Bytes,
+    /// How many earlier units each datagram repeats besides its own, 0 to 2, as RFC 2198 lays them out: whoever loses a datagram
+    /// finds its speech in the next. Default 0. The copies and 4 B of header for each, and 1 B more, are on the wire.
+    #[serde(skip_serializing_if = "is_none")]
+    pub redundancy: u8,
+}
+
+/// Whether nothing is repeated.
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks
+fn is_none(redundancy: &u8) -> bool {
+    *redundancy == 0
 }
 
 impl Default for UdpConfig {
     fn default() -> Self {
-        UdpConfig { header: Bytes::new(40), max_payload: DATAGRAM_PAYLOAD }
+        UdpConfig { header: Bytes::new(40), max_payload: DATAGRAM_PAYLOAD, redundancy: 0 }
     }
 }
 
 impl Checked for UdpConfig {
-    /// Checks the ranges: `max-payload` at least 1 B, and no datagram above 65 535 B on the wire.
+    /// Checks the ranges: `max-payload` at least 1 B, no datagram above 65 535 B on the wire, at most 2 units repeated.
     fn check(&self) -> Result<(), ConfigError> {
         if self.max_payload == Bytes::ZERO {
             return Err(ConfigError::new("max-payload", self.max_payload, "at least 1 B", "max-payload = \"1200 B\""));
@@ -50,6 +62,10 @@ impl Checked for UdpConfig {
         if self.header.get().saturating_add(self.max_payload.get()) > u64::from(u16::MAX) {
             let allowed = format!("such that with the header ({}) it is at most 65535 B", self.header);
             return Err(ConfigError::new("max-payload", self.max_payload, allowed, "max-payload = \"1200 B\""));
+        }
+        if self.redundancy > MOST {
+            let allowed = format!("from 0 to {MOST} units");
+            return Err(ConfigError::new("redundancy", self.redundancy, allowed, "redundancy = 1"));
         }
         Ok(())
     }
@@ -95,6 +111,8 @@ pub struct UdpSender {
     sequence: u32,
     sent: u64,
     stopped: bool,
+    /// What the next datagrams repeat, if they do.
+    history: Option<Box<History>>,
 }
 
 impl UdpSender {
@@ -111,6 +129,7 @@ impl UdpSender {
             sequence: 0,
             sent: 0,
             stopped: false,
+            history: (config.redundancy > 0).then(|| Box::new(History::new(config.redundancy))),
         })
     }
 }
@@ -122,6 +141,21 @@ impl Sender for UdpSender {
 
     fn on_unit(&mut self, _now: Instant, unit: Unit, out: &mut Output) {
         if self.stopped {
+            return;
+        }
+        if let Some(history) = &mut self.history
+            && let Some((body, size)) = history.datagram(&unit, self.sequence, self.max_payload)
+        {
+            out.packets.push(Packet {
+                flow: self.context.flow,
+                wire: self.header.saturating_add(size),
+                class: self.context.class,
+                feedback: false,
+                layer: unit.layer,
+                body,
+            });
+            self.sequence = self.sequence.wrapping_add(1);
+            self.sent += 1;
             return;
         }
         let parts = u16::try_from(unit.payload.div_ceil(u32::from(self.max_payload)).max(1)).unwrap_or(u16::MAX);
@@ -178,6 +212,8 @@ const OPEN_UNITS: usize = 32;
 pub struct UdpReceiver {
     seen: SeenWindow<16>,
     open: [OpenUnit; OPEN_UNITS],
+    /// What has come by repetition; nothing until a datagram repeats anything.
+    repaired: Option<Box<Repaired>>,
 }
 
 /// A unit of which some datagrams have arrived; `parts` is 0 in a free place.
@@ -191,7 +227,7 @@ struct OpenUnit {
 
 impl Default for UdpReceiver {
     fn default() -> Self {
-        UdpReceiver { seen: SeenWindow::default(), open: [OpenUnit::default(); OPEN_UNITS] }
+        UdpReceiver { seen: SeenWindow::default(), open: [OpenUnit::default(); OPEN_UNITS], repaired: None }
     }
 }
 
@@ -222,6 +258,12 @@ impl UdpReceiver {
 impl Receiver for UdpReceiver {
     fn on_packet(&mut self, _now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Datagram { payload, sequence, unit, parts, created, .. } = packet.body else {
+            if let Some(sequence) = packet.sequence() {
+                let sequence = unwrap(self.seen.highest().unwrap_or(0), sequence);
+                if matches!(packet.body, Body::Redundant { .. }) && self.seen.is_new(sequence) {
+                    self.repaired.get_or_insert_default().deliver(packet, out);
+                }
+            }
             return;
         };
         let sequence = unwrap(self.seen.highest().unwrap_or(0), sequence);

@@ -7,6 +7,7 @@ in both directions of the calls' sink links, drop-tail, transfers over Reno, mea
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from fairwave.study.readings import Factor, Value
@@ -26,7 +27,7 @@ Changes = dict[str, Any]
 def _tcp(name: str = "tcp", **keys: Any) -> Callable[[str, dict[str, Label]], Changes]:
     """Sets keys of the calls' transport where that is a TCP, or the one named."""
     changes = {f"flow.voice.transport.{key.replace('_', '-')}": value for key, value in keys.items()}
-    return lambda grid, labels: changes if str(labels["transport"]).startswith(name) else {}
+    return lambda _, labels: changes if str(labels["transport"]).startswith(name) else {}
 
 
 def _timers(**keys: Any) -> Callable[[str, dict[str, Label]], Changes]:
@@ -46,7 +47,7 @@ def _buffers(first: Any, shared: Any) -> Changes:
 def _headers(udp: str | None, tcp: str | None) -> Callable[[str, dict[str, Label]], Changes]:
     """Headers of the calls' packets, over UDP and over TCP; None leaves the preset's."""
 
-    def changes(grid: str, labels: dict[str, Label]) -> Changes:
+    def changes(_: str, labels: dict[str, Label]) -> Changes:
         header = udp if str(labels["transport"]).startswith("udp") else tcp
         return {} if header is None else {"flow.voice.transport.header": header}
 
@@ -59,12 +60,12 @@ SHORTEST = 160
 ACKNOWLEDGEMENT = 40
 
 
-def _errors_by_byte(grid: str, labels: dict[str, Label]) -> Changes:
+def _errors_by_byte(_: str, labels: dict[str, Label]) -> Changes:
     """The error rate of a packet of 160 bytes as that of its bytes: longer packets suffer more, shorter ones less."""
     rate = float(labels.get("per", 0.01))
 
     def of(size: int) -> float:
-        return 1.0 - (1.0 - rate) ** (size / SHORTEST)
+        return 1.0 - math.pow(1.0 - rate, size / SHORTEST)
 
     payload = int(str(labels.get("payload", "160 B")).removesuffix(" B"))
     return {
@@ -262,8 +263,8 @@ FACTORS = (
         (
             Value(
                 "as ns-2",
-                "ns-2 adds 40 bytes to TCP's segments (but its Vegas's) and none to UDP's packets; neither paper counts "
-                "headers.",
+                "ns-2 adds 40 bytes to TCP's segments (but its Vegas's), none to UDP's packets; neither paper "
+                "counts headers.",
                 _headers("0 B", None),
             ),
             Value(
@@ -291,8 +292,8 @@ FACTORS = (
             ),
             Value(
                 "ns-2 before October 2004",
-                "Westwood's and TCP-Real's code were written for older versions: the shortest timeout is 1 s, the first "
-                "6 s.",
+                "Westwood's and TCP-Real's code were written for older versions: the shortest timeout is 1 s, "
+                "the first 6 s.",
                 _timers(min_rto="1 s", initial_rto="6 s"),
             ),
             Value(
@@ -333,7 +334,7 @@ FACTORS = (
             Value(
                 "all as NewReno",
                 "Westwood's code for ns-2 came with NewReno as well; to compare window rules alone.",
-                lambda grid, labels: (
+                lambda _, labels: (
                     {"flow.voice.transport.recovery": "newreno"}
                     if str(labels["transport"]).startswith("tcp")
                     else {}

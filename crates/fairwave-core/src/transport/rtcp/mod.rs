@@ -137,7 +137,7 @@ impl TransportLaw for RtcpConfig {
 
 impl RtcpConfig {
     fn udp(&self) -> UdpConfig {
-        UdpConfig { header: self.header, max_payload: self.max_payload }
+        UdpConfig { header: self.header, max_payload: self.max_payload, redundancy: 0 }
     }
 
     fn bandwidth(&self, context: &FlowContext) -> Rate {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::TcpParameters;
 use super::control::{Control, Controller, Path, Verdict, Window};
+use super::lifetime::Lifetime;
 use super::rtt::RttEstimator;
 use super::units::{Piece, Ring};
 use crate::packet::{Body, Class, FlowId, Packet};
@@ -83,6 +84,8 @@ pub(super) struct Connection {
     pub fast_retransmits: u64,
     limited: Limited,
     stream: Stream,
+    /// What waits and for how long it is worth sending, where that is not for ever.
+    pub lifetime: Option<Box<Lifetime>>,
 }
 
 impl Connection {
@@ -134,6 +137,7 @@ impl Connection {
             timeouts: 0,
             fast_retransmits: 0,
             limited: Limited::default(),
+            lifetime: parameters.deadline.filter(|_| !context.bulk).map(|span| Box::new(Lifetime::new(span))),
             parameters,
             stream,
         }
@@ -336,6 +340,9 @@ impl Connection {
     #[inline]
     pub fn transmit(&mut self, now: Instant, segment: u32, out: &mut Output) {
         let again = segment < self.max;
+        if self.lifetime.is_some() && self.forwards_instead(now, segment, again, out) {
+            return;
+        }
         let piece = if segment == 0 {
             Piece { created: now, ..Piece::default() }
         } else if self.bulk {
@@ -378,6 +385,63 @@ impl Connection {
         });
         if self.retransmit_at == Instant::NEVER {
             self.restart_timer(now);
+        }
+    }
+
+    /// For partial reliability. A new segment takes the first of what waits; instead of what is too old the receiver is told to
+    /// move on, past everything as old that has been sent. True when nothing else is to be sent.
+    #[inline(never)]
+    fn forwards_instead(&mut self, now: Instant, segment: u32, again: bool, out: &mut Output) -> bool {
+        let Some(lifetime) = &mut self.lifetime else { return false };
+        if segment == 0 {
+            return false;
+        }
+        if !again {
+            if let Some(piece) = lifetime.take() {
+                self.pieces.put(self.una, segment, piece);
+            }
+            return false;
+        }
+        let old = (segment..self.max).take_while(|&one| lifetime.is_over(self.pieces.get(one).created, now)).count();
+        if old == 0 {
+            return false;
+        }
+        let next = segment + old as u32;
+        self.next = self.next.max(next);
+        // The first missing one asks again; those behind it are covered by what it is told.
+        if segment > self.una && !lifetime.forward(next) {
+            return true;
+        }
+        lifetime.forward(next);
+        for one in segment..next {
+            self.rtt.sent_again(one);
+            if self.sendings.is_some() {
+                self.note_sending(now, one, true);
+            }
+        }
+        self.sent += 1;
+        self.retransmitted += 1;
+        out.packets.push(Packet {
+            flow: self.flow,
+            wire: self.parameters.acknowledgement,
+            class: self.class,
+            feedback: false,
+            layer: 0,
+            body: Body::Forward { next, sent: now },
+        });
+        if self.retransmit_at == Instant::NEVER {
+            self.restart_timer(now);
+        }
+        true
+    }
+
+    /// Forgets what has waited for too long. To be called before anything else on every event.
+    #[inline]
+    pub fn shed(&mut self, now: Instant) {
+        if let Some(lifetime) = &mut self.lifetime {
+            let shed = lifetime.shed(now);
+            self.handed -= shed;
+            self.limit = self.limit.min(self.handed);
         }
     }
 

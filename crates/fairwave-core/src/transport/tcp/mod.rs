@@ -6,6 +6,7 @@
 
 mod connection;
 pub mod control;
+mod lifetime;
 mod ranges;
 pub mod receiver;
 #[cfg(test)]
@@ -108,6 +109,10 @@ pub struct TcpConfig {
     /// Each sending is delayed by a uniformly random time below this, which breaks phase effects (ns-2's `overhead_`). Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Span>,
+    /// Partial reliability: what the application made longer ago than this is neither sent nor sent again, and the receiver is
+    /// told not to wait for it. Default: everything is delivered, however late. Bulk data has no age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -166,6 +171,8 @@ pub struct TcpParameters {
     pub delayed_ack: Option<Span>,
     /// Retransmission timeout.
     pub rto: RtoLimits,
+    /// For how long the application's units are worth sending.
+    pub deadline: Option<Span>,
 }
 
 impl TcpParameters {
@@ -231,6 +238,7 @@ impl TcpConfig {
             },
             jitter: self.send_jitter.unwrap_or(Span::ZERO),
             waves,
+            deadline: self.deadline,
         }
     }
 
@@ -269,6 +277,7 @@ impl TcpConfig {
         positive("tick", self.tick, "tick = \"10 ms\"")?;
         positive("initial-rto", self.initial_rto, "initial-rto = \"3 s\"")?;
         positive("min-rto", self.min_rto, "min-rto = \"200 ms\"")?;
+        positive("deadline", self.deadline, "deadline = \"300 ms\"")?;
         positive("ack-delay", self.ack_delay, "ack-delay = \"100 ms\"")?;
         if let Some(delay) = self.ack_delay.filter(|delay| self.preset == Preset::Rfc && *delay > LONGEST_ACK_DELAY) {
             let allowed = format!("at most {LONGEST_ACK_DELAY} (RFC 5681 §4.2), or any with preset = \"ns2\"");

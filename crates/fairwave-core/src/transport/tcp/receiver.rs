@@ -6,7 +6,7 @@
 //! **Assumptions.** Every segment is acknowledged at once unless delaying is on; then every second one in order, any that is out of
 //! order or fills a hole at once, and one alone after the timeout. What comes beyond the receiver's window is thrown away and
 //! acknowledged. A wave's rate is the payload that came in after its first segment, over the time from first to last; a wave of which fewer
-//! than two segments arrived has none. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
+//! than two segments arrived has none. What a partially reliable sender gives up ([`super::lifetime`]) is passed over. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
 
 use super::TcpParameters;
 use super::ranges::{Range, Ranges};
@@ -199,6 +199,23 @@ impl TcpReceiver {
         }
     }
 
+    /// The sender gives up everything before `next`: what is held of it is as old and goes, too; what follows is delivered.
+    #[inline(never)]
+    fn move_on(&mut self, next: u32, out: &mut Output) {
+        if self.next == 0 || next <= self.next || next - self.next > self.window {
+            return;
+        }
+        self.held.ranges.remove_before(next);
+        let end = self.held.end_of_run(next);
+        for segment in next..end {
+            self.deliver(self.held.piece(segment), out);
+        }
+        self.next = end;
+        self.top = self.top.max(end);
+        self.held.ranges.remove_before(end);
+        self.forget_blocks();
+    }
+
     /// Forgets blocks that the cumulative acknowledgement has reached.
     fn forget_blocks(&mut self) {
         if self.blocks[0].end == self.blocks[0].first {
@@ -221,6 +238,10 @@ impl Receiver for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Segment { payload, sequence, unit, wave, wave_size, last, sent, created, .. } = packet.body else {
+            if let Body::Forward { next, sent } = packet.body {
+                self.move_on(next, out);
+                self.acknowledge(sent, out);
+            }
             return;
         };
         if self.waves {

@@ -6,7 +6,8 @@
 //! **Assumptions.** Segments are numbered, not bytes; the SYN is segment 0, data starts at 1. A unit of the application is a
 //! segment of its own, and is cut only if it is longer than the configured segment; units are not joined (no Nagle). Units wait
 //! here, without limit, until the window lets them go. The receiver's window is constant: its application reads at once.
-//! After `on_stop` units that have not been sent never are; what was sent is still repaired.
+//! After `on_stop` units that have not been sent never are; what was sent is still repaired. With a `deadline` nothing waits for
+//! longer than that, and what is older is not sent again ([`super::lifetime`]).
 
 use std::sync::Arc;
 
@@ -64,6 +65,7 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
         let connection = &mut self.connection;
+        connection.shed(now);
         connection.stopped = false;
         connection.limit = if connection.bulk { u32::MAX } else { connection.handed };
         if !connection.started && connection.parameters.handshake {
@@ -82,6 +84,7 @@ impl Sender for TcpSender {
         if connection.stopped || connection.bulk {
             return;
         }
+        connection.shed(now);
         let mut left = unit.payload;
         loop {
             let payload = left.min(u32::from(connection.parameters.segment));
@@ -93,7 +96,10 @@ impl Sender for TcpSender {
                 layer: unit.layer,
                 last: left == 0,
             };
-            connection.pieces.put(connection.una, connection.handed, piece);
+            match &mut connection.lifetime {
+                Some(lifetime) => lifetime.wait(piece),
+                None => connection.pieces.put(connection.una, connection.handed, piece),
+            }
             connection.handed += 1;
             if left == 0 {
                 break;
@@ -114,6 +120,7 @@ impl Sender for TcpSender {
         if next > connection.max || next < connection.una || connection.una == connection.max {
             return;
         }
+        connection.shed(now);
         let path = &mut connection.path;
         path.now = now;
         path.acknowledged = next - connection.una;
@@ -140,6 +147,7 @@ impl Sender for TcpSender {
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        self.connection.shed(now);
         if now >= self.connection.send_at {
             self.connection.send_at = Instant::NEVER;
             self.recovery.send_now(&mut self.connection, now, out);
@@ -160,6 +168,9 @@ impl Sender for TcpSender {
         connection.stopped = true;
         connection.limit = connection.max.max(1);
         connection.handed = connection.handed.min(connection.limit);
+        if let Some(lifetime) = &mut connection.lifetime {
+            lifetime.clear();
+        }
         connection.note_limit(now);
     }
 

@@ -11,11 +11,11 @@ use crate::transport::wire_test::{Fate, Wire};
 use crate::transport::{FlowContext, Receiver, Sender};
 use crate::units::{Instant, Rate};
 
-type TcpWire = Wire<TcpSender, TcpReceiver>;
+pub(super) type TcpWire = Wire<TcpSender, TcpReceiver>;
 
 const DELAY: Span = Span::from_millis(50);
 
-fn at(millis: u64) -> Instant {
+pub(super) fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -23,7 +23,8 @@ fn ns2() -> TcpConfig {
     TcpConfig { preset: Preset::Ns2, ..TcpConfig::default() }
 }
 
-fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
+/// A connection over 100 ms of round trip.
+pub(super) fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
     let context = FlowContext { bulk, ..FlowContext::default() };
     let (sender, receiver) = config.endpoints(flavour, context, Seed(1).stream("tcp")).expect("in range");
     Wire::new(sender, receiver, DELAY)
