@@ -61,7 +61,7 @@ ACKNOWLEDGEMENT = 40
 
 
 def _errors_by_byte(_: str, labels: dict[str, Label]) -> Changes:
-    """The error rate of a packet of 160 bytes as that of its bytes: longer packets suffer more, shorter ones less."""
+    """Errors of bytes: the rate is that of a packet of 160, longer packets suffer more and shorter ones less."""
     rate = float(labels.get("per", 0.01))
 
     def of(size: int) -> float:
@@ -81,7 +81,8 @@ FACTORS = (
         (
             Value(
                 "gap to the packet numbered before",
-                "001's Algorithm 1 to the letter: packetTime is indexed by sequence number, and a place that no packet "
+                "001's Algorithm 1 to the letter: packetTime is indexed by sequence number, and a place "
+                "that no packet "
                 "has filled holds 0, so that the packet after a lost one counts as delayed.",
             ),
             Value(
@@ -94,12 +95,15 @@ FACTORS = (
             ),
             Value(
                 "gap beyond the sender's",
-                "Paper 002, by the same authors, takes the sender's own gap off (its Eq. 12); a silence is then no "
+                "Paper 002, by the same authors, takes the sender's own gap off (its Eq. 12); a silence is "
+                "then no "
                 "delay.",
             ),
         ),
-        "The algorithm is the only definition that can be executed, and says that the receiver was extended by it; the "
-        "prose's 'inter-arrival' agrees but for losses; delay is what the prose explains results with, but what no "
+        "The algorithm is the only definition that can be executed, and says that the receiver was extended "
+        "by it; the "
+        "prose's 'inter-arrival' agrees but for losses; delay is what the prose explains results with, but "
+        "what no "
         "equation measures; the last is another paper's.",
     ),
     Factor(
@@ -108,12 +112,14 @@ FACTORS = (
         (
             Value(
                 "by the application",
-                "000 §4.3 and 001 §III.B: over the packets sent by the application; over TCP what still waits at the "
+                "000 §4.3 and 001 §III.B: over the packets sent by the application; over TCP what still "
+                "waits at the "
                 "sender in the end is then lost.",
             ),
             Value(
                 "by the transport",
-                "001's Algorithm 1 knows packets by their sequence number; over TCP in ns-2 that is the segment's, and "
+                "001's Algorithm 1 knows packets by their sequence number; over TCP in ns-2 that is the "
+                "segment's, and "
                 "what was never put on the wire has none.",
             ),
         ),
@@ -125,7 +131,8 @@ FACTORS = (
         (
             Value(
                 "2 Mb/s",
-                "Speech at 27 kb/s a call fills it between 70 and 80 calls: 000 §5.1 sees contention with 80 and 120.",
+                "Speech at 27 kb/s a call fills it between 70 and 80 calls: 000 §5.1 sees contention with "
+                "80 and 120.",
                 {"topology.first-bottleneck.rate": "2 Mb/s"},
             ),
             Value(
@@ -139,7 +146,8 @@ FACTORS = (
                 {"topology.first-bottleneck.rate": "4 Mb/s"},
             ),
         ),
-        "Both papers share a topology; 2 Mb/s fits the words of both sweeps, 1.2 Mb/s those of 001 best, 4 Mb/s only "
+        "Both papers share a topology; 2 Mb/s fits the words of both sweeps, 1.2 Mb/s those of 001 best, 4 "
+        "Mb/s only "
         "the less plausible reading of the rate.",
     ),
     Factor(
@@ -148,7 +156,8 @@ FACTORS = (
         (
             Value(
                 "3 Mb/s",
-                "R2 is 'another bottleneck' for calls and transfers together: more than the calls alone can bring, and "
+                "R2 is 'another bottleneck' for calls and transfers together: more than the calls alone can "
+                "bring, and "
                 "little enough for 000 §5.3's harm to transfers.",
                 {"topology.shared-bottleneck.rate": "3 Mb/s"},
             ),
@@ -159,11 +168,13 @@ FACTORS = (
             ),
             Value(
                 "6 Mb/s",
-                "Room for the transfers beside the calls; 000 §5.3 sees harm grow with the calls, not starvation.",
+                "Room for the transfers beside the calls; 000 §5.3 sees harm grow with the calls, not "
+                "starvation.",
                 {"topology.shared-bottleneck.rate": "6 Mb/s"},
             ),
         ),
-        "Nothing is known but that both kinds of traffic compete there; in order of how little is added to that.",
+        "Nothing is known but that both kinds of traffic compete there; in order of how little is added to "
+        "that.",
     ),
     Factor(
         "buffers",
@@ -182,16 +193,19 @@ FACTORS = (
             ),
             Value(
                 "50 kB",
-                "Fifty packets of 1000 bytes, counted in bytes as ns-2 does under `queue_in_bytes_`: 200 ms at 2 Mb/s.",
+                "Fifty packets of 1000 bytes, counted in bytes as ns-2 does under `queue_in_bytes_`: 200 ms "
+                "at 2 Mb/s.",
                 _buffers({"bytes": 50_000}, {"bytes": 50_000}),
             ),
             Value(
                 "75 kB",
-                "000 §5.1 lays packets later than 300 ms to the queues; a full one of 75 kB takes 300 ms at 2 Mb/s.",
+                "000 §5.1 lays packets later than 300 ms to the queues; a full one of 75 kB takes 300 ms at "
+                "2 Mb/s.",
                 _buffers({"bytes": 75_000}, {"bytes": 75_000}),
             ),
         ),
-        "A default that nobody mentions comes first, the authors' own practice elsewhere second; buffers in bytes need "
+        "A default that nobody mentions comes first, the authors' own practice elsewhere second; buffers in "
+        "bytes need "
         "a setting that the papers do not mention, and the largest rests on prose alone.",
     ),
     Factor(
@@ -225,7 +239,8 @@ FACTORS = (
             ),
             Value(
                 "exponential",
-                "000 §4.2 takes the means of on and off from Brady's conversations and applies Pareto to call holding "
+                "000 §4.2 takes the means of on and off from Brady's conversations and applies Pareto to "
+                "call holding "
                 "times; within a call of a minute the periods may be ns-2's exponential ones.",
                 {
                     "flow.voice.traffic.talk": {"distribution": "exponential", "mean": "1 s"},
@@ -255,7 +270,8 @@ FACTORS = (
                 {"flow.voice.traffic.first": "stationary", "flow.*.start": {"from": "0 s", "to": "1 s"}},
             ),
         ),
-        "The simulator's source begins silent; scripts that spread starts at all most often do so over a second.",
+        "The simulator's source begins silent; scripts that spread starts at all most often do so over a "
+        "second.",
     ),
     Factor(
         "headers",
@@ -263,7 +279,8 @@ FACTORS = (
         (
             Value(
                 "as ns-2",
-                "ns-2 adds 40 bytes to TCP's segments (but its Vegas's), none to UDP's packets; neither paper "
+                "ns-2 adds 40 bytes to TCP's segments (but its Vegas's), none to UDP's packets; neither "
+                "paper "
                 "counts headers.",
                 _headers("0 B", None),
             ),
@@ -286,13 +303,15 @@ FACTORS = (
         (
             Value(
                 "ns-2 of 2005",
-                "Since 2004-10-14 the shortest timeout is 200 ms; until 2006-01-21 the first one is 6 s (notes in "
+                "Since 2004-10-14 the shortest timeout is 200 ms; until 2006-01-21 the first one is 6 s "
+                "(notes in "
                 "ns-2's own test suites).",
                 _timers(min_rto="200 ms", initial_rto="6 s"),
             ),
             Value(
                 "ns-2 before October 2004",
-                "Westwood's and TCP-Real's code were written for older versions: the shortest timeout is 1 s, "
+                "Westwood's and TCP-Real's code were written for older versions: the shortest timeout is 1 "
+                "s, "
                 "the first 6 s.",
                 _timers(min_rto="1 s", initial_rto="6 s"),
             ),
@@ -302,7 +321,8 @@ FACTORS = (
                 _timers(min_rto="200 ms", initial_rto="3 s"),
             ),
         ),
-        "The version of the year; then older ones, to which add-on protocols tie their users; then what came later.",
+        "The version of the year; then older ones, to which add-on protocols tie their users; then what "
+        "came later.",
     ),
     Factor(
         "receiver",
@@ -310,7 +330,8 @@ FACTORS = (
         (
             Value(
                 "64 segments",
-                "002 and 003, by the same group, let the window be 64 kB of 1000-byte segments; ns-2's plain sink "
+                "002 and 003, by the same group, let the window be 64 kB of 1000-byte segments; ns-2's "
+                "plain sink "
                 "acknowledges every segment.",
                 _timers(receiver_window=64),
             ),
@@ -329,7 +350,8 @@ FACTORS = (
         (
             Value(
                 "each its own",
-                "Vegas its early retransmit, Westwood as Reno (000 §2 calls it a change to Reno), TCP-Real as NewReno.",
+                "Vegas its early retransmit, Westwood as Reno (000 §2 calls it a change to Reno), TCP-Real "
+                "as NewReno.",
             ),
             Value(
                 "all as NewReno",
@@ -346,11 +368,13 @@ FACTORS = (
     ),
     Factor(
         "real",
-        "TCP-Real's thresholds: which drop of the receiving rate is none, which is small, and which jitter is low.",
+        "TCP-Real's thresholds: which drop of the receiving rate is none, which is small, and which jitter "
+        "is low.",
         (
             Value(
                 "1/100, 1/8, 1/2",
-                "000 §3.1: no drop, a small one, another; what rounding moves is none, and what γ takes bounds the "
+                "000 §3.1: no drop, a small one, another; what rounding moves is none, and what γ takes "
+                "bounds the "
                 "small.",
                 _tcp("tcp/real", hold=0.01, cut=0.125, jitter=0.5),
             ),
@@ -378,11 +402,13 @@ FACTORS = (
         (
             Value(
                 "per packet",
-                "Both papers: Bernoulli with a packet error rate, which ns-2 applies to packets whatever their size.",
+                "Both papers: Bernoulli with a packet error rate, which ns-2 applies to packets whatever "
+                "their size.",
             ),
             Value(
                 "per byte",
-                "000 §5.2: longer packets are more sensitive to errors; ns-2's error model counts bytes when told so. "
+                "000 §5.2: longer packets are more sensitive to errors; ns-2's error model counts bytes "
+                "when told so. "
                 "The rate is then that of 160 bytes.",
                 _errors_by_byte,
             ),
@@ -398,12 +424,14 @@ def refuses(reading: Reading) -> str:
     first, rate = reading["first-bottleneck"], reading["rate-reading"]
     if first == "4 Mb/s" and rate == "while talking":
         return (
-            "first-bottleneck = '4 Mb/s' with rate-reading = 'while talking' leaves R1→R2 no bottleneck even for 120 "
+            "first-bottleneck = '4 Mb/s' with rate-reading = 'while talking' leaves R1→R2 no bottleneck "
+            "even for 120 "
             "calls, which both papers call it; allowed with it is rate-reading = 'on the mean'"
         )
     if first == "1.2 Mb/s" and rate == "on the mean":
         return (
-            "first-bottleneck = '1.2 Mb/s' with rate-reading = 'on the mean' is full with 19 calls, where both papers "
+            "first-bottleneck = '1.2 Mb/s' with rate-reading = 'on the mean' is full with 19 calls, where "
+            "both papers "
             "see low contention; allowed with it is rate-reading = 'while talking'"
         )
     return ""
