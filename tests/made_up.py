@@ -31,7 +31,7 @@ def made_up(transports=("udp", "tcp/vegas"), seeds=(1, 2, 3), flows=2, shift=1.0
                         "r_cost_lateness": 1.0 if flow == 0 else float("nan"),
                     }
                 )  # fmt: skip
-                for reading, timely in (("gap", 80), ("excess-gap", 85), ("delay", 88)):
+                for reading, timely in (("gap", 80), ("excess-gap", 85), ("delay", 88), ("sequence", 78)):
                     timeliness += [
                         {
                             "run": run, "group": "voice", "flow": flow, "threshold_s": threshold,

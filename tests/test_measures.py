@@ -20,7 +20,7 @@ def test_loss_is_a_share_of_what_the_application_sent(results):
 
 
 def test_index_is_timely_over_sent_by_each_reading(results):
-    for reading, timely in (("gap", 83), ("excess-gap", 88), ("delay", 91)):
+    for reading, timely in (("gap", 83), ("excess-gap", 88), ("delay", 91), ("sequence", 81)):
         found = measures.index("voice", reading, 0.3).over(results).samples(transport="udp")
         assert found == pytest.approx([timely / 100] * 3)
 

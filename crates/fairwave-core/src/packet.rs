@@ -60,9 +60,9 @@ impl Packet {
     /// none for TCP and for feedback.
     pub fn sequence(&self) -> Option<u32> {
         match self.body {
-            Body::Datagram { sequence, .. }
-            | Body::Redundant { sequence, .. }
-            | Body::TfrcData { sequence, .. } => Some(sequence),
+            Body::Datagram { sequence, .. } | Body::Redundant { sequence, .. } | Body::TfrcData { sequence, .. } => {
+                Some(sequence)
+            }
             Body::Dvrc { header, .. } if !self.feedback => Some(sequence_of(&header)),
             _ => None,
         }

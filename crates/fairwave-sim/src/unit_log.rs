@@ -59,12 +59,16 @@ impl UnitLog {
 
     /// A unit is complete at the receiver.
     pub fn received(&mut self, unit: u32, now: Instant) {
-        if let Some(logged) = self.units.get_mut(unit as usize)
+        let place = (unit as usize).min(self.units.len());
+        let (earlier, rest) = self.units.split_at_mut(place);
+        if let Some(logged) = rest.first_mut()
             && logged.arrived == Instant::NEVER
         {
             logged.arrived = now;
             if logged.created >= self.from {
-                self.timeliness.on_received(logged.created, now);
+                // What the transport's adaptation left out was never sent, and has no number on the network.
+                let before = earlier.iter().rev().find(|one| !one.skipped).map(|one| one.arrived);
+                self.timeliness.on_received(logged.created, now, before);
                 self.jitter.on_received(logged.created, now);
             }
         }

@@ -79,6 +79,8 @@ def title(label: Any) -> str:
     short = text.removeprefix("tcp/")
     known = {
         "udp": "UDP",
+        "udp, redundant": "UDP, redundant",
+        "real, partial": "TCP-Real, partial",
         "vegas": "Vegas",
         "westwood": "Westwood",
         "westwood+": "Westwood+",

@@ -20,11 +20,11 @@ from fairwave.study.measured import Measured
 if TYPE_CHECKING:
     from fairwave.results import Results
 
-Reading = Literal["gap", "excess-gap", "delay"]
-"""How *timely* is read: gap to the previous arrival (paper 000, Algorithm 1), gap in excess of the sender's own,
-one-way delay."""
+Reading = Literal["gap", "excess-gap", "delay", "sequence"]
+"""How *timely* is read: gap to the previous arrival (paper 000 §4.3), gap in excess of the sender's own, one-way delay,
+gap to the unit numbered one less (paper 001, Algorithm 1 to the letter: late where that one never came)."""
 
-READINGS: tuple[Reading, ...] = ("gap", "excess-gap", "delay")
+READINGS: tuple[Reading, ...] = ("gap", "excess-gap", "delay", "sequence")
 
 TIMELINESS = "timeliness"
 
@@ -452,7 +452,13 @@ def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0)
 
 
 def _in_words(reading: Reading) -> str:
-    return {"gap": "gap as printed", "excess-gap": "excess gap", "delay": "one-way delay"}[reading]
+    words: dict[Reading, str] = {
+        "gap": "gap of arrivals",
+        "excess-gap": "excess gap",
+        "delay": "one-way delay",
+        "sequence": "gap by number",
+    }
+    return words[reading]
 
 
 def _joined(results: Results, rows: pl.DataFrame, group: str | None, reading: Reading) -> pl.DataFrame:

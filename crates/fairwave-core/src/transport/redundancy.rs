@@ -81,10 +81,11 @@ impl Repaired {
     /// Hands the application what a datagram brings for the first time: repeated units, oldest first, then its own.
     pub fn deliver(&mut self, packet: &Packet, out: &mut Output) {
         let Body::Redundant { payload, unit, created, repeats, .. } = packet.body else { return };
-        let old = repeats.iter().rev().filter(|repeat| repeat.back > 0 && u32::from(repeat.back) <= unit).map(|repeat| {
-            let made = Instant::ZERO + created.since(Instant::ZERO + Span::from_nanos(u64::from(repeat.age)));
-            (unit - u32::from(repeat.back), repeat.payload, made)
-        });
+        let old =
+            repeats.iter().rev().filter(|repeat| repeat.back > 0 && u32::from(repeat.back) <= unit).map(|repeat| {
+                let made = Instant::ZERO + created.since(Instant::ZERO + Span::from_nanos(u64::from(repeat.age)));
+                (unit - u32::from(repeat.back), repeat.payload, made)
+            });
         for (unit, payload, created) in old.chain([(unit, payload, created)]) {
             if self.units.is_new(u64::from(unit)) {
                 let (payload, layer) = (u32::from(payload), packet.layer);

@@ -1,8 +1,9 @@
-"""What is simulated: every point that a figure, a claim or a sensitivity table of papers 000 and 001 needs, each once.
+"""What is simulated: every point that a figure or a claim of papers 000 and 001 needs, each once.
 
 The papers' scenarios overlap (20 file transfers and payloads of 160 bytes occur in four of them), so they are cut out
 of one grid. Its axes are the number of file transfers, the voice payload, the packet error rate, the number of calls
-and their transport; thresholds of timeliness need no axis, since every run measures all of them.
+and their transport; thresholds of timeliness need no axis, since every run measures all of them. What the papers only
+name (redundant speech, partial reliability) is a small grid of its own.
 """
 
 from __future__ import annotations
@@ -19,15 +20,33 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 CALLS = "calls"
-"""Id of the grid that all figures and claims read."""
+"""Id of the grid that all claims and the papers' figures read."""
+
+BEYOND = "beyond"
+"""Id of the grid of what the papers name and do not try."""
 
 TCPS = ("tcp/vegas", "tcp/westwood", "tcp/real")
+UDP_CALLS = {"name": "udp", "header": "0 B"}
 TRANSPORTS: Axes = {
     "transport": {
-        "udp": {"flow.voice.transport": {"name": "udp", "header": "0 B"}},
+        "udp": {"flow.voice.transport": UDP_CALLS},
         **{name: {"flow.voice.transport": {"name": name}} for name in TCPS},
     }
 }
+
+DEADLINE = "300 ms"
+"""For how long speech is worth sending over a partially reliable TCP: the papers' threshold."""
+
+REPEATING, PARTIAL = "udp, redundant", "tcp/real, partial"
+CARRIERS: Axes = {
+    "transport": {
+        "udp": {"flow.voice.transport": UDP_CALLS},
+        REPEATING: {"flow.voice.transport": {**UDP_CALLS, "redundancy": 1}},
+        "tcp/real": {"flow.voice.transport": {"name": "tcp/real"}},
+        PARTIAL: {"flow.voice.transport": {"name": "tcp/real", "deadline": DEADLINE}},
+    }
+}
+"""The transports of the grid beyond the papers."""
 
 PAYLOADS = ("160 B", "300 B", "500 B")
 ERRORS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05)
@@ -58,13 +77,13 @@ SWEEPS: Mapping[str, Sweep] = {
 
 ESSENTIAL: Mapping[str, Sweep] = {
     "no cross traffic": sweep(0, flows=(40, 80, 120)),
-    "payload": sweep(20, flows=(80, 120), payload=("160 B", "500 B")),
+    "payload": sweep(20, flows=(80,), payload=("160 B", "500 B")),
     "thresholds, light cross traffic": sweep(20, flows=(40, 80, 120)),
-    "heavy cross traffic": sweep(60, flows=(40, 80, 120)),
-    "errors": sweep(20, flows=(80, 120), per=(0.0, 0.01, 0.03, 0.05)),
-    "001": sweep(10, flows=(40, 80)),
+    "heavy cross traffic": sweep(60, flows=(40, 120)),
+    "errors": sweep(20, flows=(80, 120), per=(0.0, 0.01, 0.05)),
+    "001": sweep(10, flows=(40, 60, 80)),
 }
-"""The fewest points on which every claim can be judged: what sensitivity tables simulate for each of their settings."""
+"""The fewest points on which every claim can be judged: what is simulated under each of many readings."""
 
 
 def base() -> Scenario:
@@ -72,18 +91,8 @@ def base() -> Scenario:
     return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
 
 
-def grid(
-    name: str = CALLS,
-    sweeps: Mapping[str, Sweep] = SWEEPS,
-    settings: Axes | None = None,
-) -> Grid:
-    """The union of sweeps under each of the settings, if there are any.
-
-    Args:
-        name: Id of the grid.
-        sweeps: What to take the union of.
-        settings: Axes of assumptions to vary around it. They are applied last, so they may refine what the sweeps set.
-    """
+def grid(sweeps: Mapping[str, Sweep] = SWEEPS) -> Grid:
+    """The union of sweeps."""
 
     def labels(axis: str) -> list[Label]:
         found = {label for one in sweeps.values() for label in one[axis]}
@@ -95,10 +104,19 @@ def grid(
         "per": vary(ERROR_RATE, labels("per")),
         "flows": vary("flow.voice.count", labels("flows")),
         **TRANSPORTS,
-        **(settings or {}),
     }
 
     def keep(point: dict[str, Label]) -> bool:
         return any(all(point[axis] in allowed for axis, allowed in one.items()) for one in sweeps.values())
 
-    return Grid(name, base(), axes, keep)
+    return Grid(CALLS, base(), axes, keep)
+
+
+def beyond() -> Grid:
+    """Redundant speech and partial reliability, at low and at high contention."""
+    axes: Axes = {
+        "ftp": vary("flow.ftp.count", (0, 20)),
+        "flows": vary("flow.voice.count", (20, 40, 80, 120)),
+        **CARRIERS,
+    }
+    return Grid(BEYOND, base(), axes)

@@ -1,40 +1,63 @@
 """The quantities that papers 000 and 001 plot, as measures over the voice or the file transfers of a run.
 
 The papers call the share of packets that come in time the *real-time performance index*, and average it over calls.
-They leave three ways to read 'in time' (see `fairwave.study.measures.Reading`); each quantity that hangs on it exists
-three times.
+They leave four ways to read 'in time' (see `fairwave.study.measures.Reading`) and two to read 'sent'; each quantity
+that hangs on them exists in each way.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import polars as pl
 
 from fairwave.study import measures
-from fairwave.study.measures import READINGS, Measure, Reading
+from fairwave.study.measures import Measure, Reading
 
 if TYPE_CHECKING:
     from fairwave.results import Results
+    from fairwave.study import readings
 
 THRESHOLD_S = 0.3
 """The papers' threshold of timeliness unless they vary it."""
 
-PRINTED: Reading = "gap"
-"""Algorithm 1 as printed: what the papers' receivers must have computed, and so what verdicts rest on."""
+Sent = Literal["application", "transport"]
 
-NAMES: dict[Reading, str] = {
-    "gap": "gap as printed",
-    "excess-gap": "excess gap",
-    "delay": "one-way delay",
+
+class Ways(NamedTuple):
+    """How a share of packets in time is read.
+
+    Attributes:
+        timely: What a packet in time is.
+        sent: Of which packets the share is: those that the application made, or those that were put on the wire.
+    """
+
+    timely: Reading = "sequence"
+    sent: Sent = "application"
+
+
+TIMELY: dict[str, Reading] = {
+    "gap to the packet numbered before": "sequence",
+    "gap to the arrival before": "gap",
+    "one-way delay": "delay",
+    "gap beyond the sender's": "excess-gap",
 }
-"""The readings in words."""
+"""The values of the factor `timely`, in its order."""
+
+SENT: dict[str, Sent] = {"by the application": "application", "by the transport": "transport"}
+"""The values of the factor `sent`."""
+
+
+def ways(reading: readings.Reading) -> Ways:
+    """What a reading of the papers says of shares of packets in time."""
+    return Ways(TIMELY[reading["timely"]], SENT[reading["sent"]])
+
 
 GOODPUT = measures.goodput("voice")
 FTP_GOODPUT = measures.goodput("ftp")
 FAIRNESS = measures.fairness("voice")
-LOSS = measures.loss("voice")
 DELAY = measures.delay("voice")
 DELAY_P95 = measures.delay_p95("voice")
 R_FACTOR = measures.r_factor("voice")
@@ -53,6 +76,16 @@ def _timeouts(results: Results) -> pl.DataFrame:
 TIMEOUTS = Measure("timeouts", "losses repaired by timeout", "%", _timeouts, "lower")
 """Of the losses that a TCP acted on (timeouts and fast retransmits), those that it found by its timer."""
 
+
+def _wire(results: Results) -> pl.DataFrame:
+    voice = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == "voice")
+    rate = pl.col("wire_sent").sum() * 8 / pl.col("measured_s").max() / 1e6
+    return voice.group_by("run", maintain_order=True).agg(rate.alias("value"))
+
+
+WIRE = Measure("wire", "calls on the wire", "Mb/s", _wire, limits=measures.POSITIVE)
+"""What the calls put on the wire: headers, copies and retransmissions are in it."""
+
 FIRST_DROPS = measures.link("drop_rate", "r1>r2", "dropped at R1→R2", "%", 100)
 SHARED_DROPS = measures.link("drop_rate", "r2>r3", "dropped at R2→R3", "%", 100)
 FIRST_USE = measures.link("utilisation", "r1>r2", "use of R1→R2", "%", 100)
@@ -60,7 +93,106 @@ SHARED_USE = measures.link("utilisation", "r2>r3", "use of R2→R3", "%", 100)
 FIRST_WAIT = measures.link("mean_wait_s", "r1>r2", "wait at R1→R2", "ms", 1e3)
 SHARED_WAIT = measures.link("mean_wait_s", "r2>r3", "wait at R2→R3", "ms", 1e3)
 
-INDEX = {one: measures.index("voice", one, THRESHOLD_S) for one in READINGS}
-DELAYED = {one: measures.delayed("voice", one, THRESHOLD_S) for one in READINGS}
-INDEX_BY_THRESHOLD = {one: measures.index_by_threshold("voice", one) for one in READINGS}
-DELAYED_BY_THRESHOLD = {one: measures.delayed_by_threshold("voice", one) for one in READINGS}
+WIRED = "of packets put on the wire"
+
+
+def _carried(results: Results) -> pl.DataFrame:
+    """Per call, how many of its packets were put on the wire, each counted once, and how many arrived.
+
+    Over TCP the SYN is a packet, too, and is taken off. Over UDP whatever the application makes leaves.
+    """
+    voice = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == "voice")
+    once = pl.col("packets_sent") - pl.col("packets_retransmitted") - 1
+    tcp = pl.col("transport").cast(pl.String).str.starts_with("tcp")
+    sent = pl.when(tcp).then(pl.max_horizontal(once, "units_received")).otherwise(pl.col("units_sent"))
+    return voice.select("run", "flow", "units_received", sent.alias("sent"))
+
+
+def _timely(results: Results, reading: Reading) -> pl.DataFrame:
+    rows = results.to_polars(measures.TIMELINESS).filter(
+        (pl.col("group").cast(pl.String) == "voice") & (pl.col("reading").cast(pl.String) == reading)
+    )
+    in_ms = (pl.col("threshold_s") * 1e3).round(3).alias("threshold")
+    return rows.with_columns(in_ms).join(
+        _carried(results), on=["run", "flow"], how="left", maintain_order="left"
+    )
+
+
+def _of_wire(
+    part: Literal["timely", "delayed"], reading: Reading, *, by_threshold: bool
+) -> measures.Reduction:
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _timely(results, reading)
+        if not by_threshold:
+            rows = rows.filter((pl.col("threshold_s") - THRESHOLD_S).abs() < 1e-6)
+        if part == "timely":
+            value = (pl.col("timely") / pl.col("sent")).filter(pl.col("sent") > 0).mean()
+        else:
+            whole = pl.col("sent").sum()
+            value = pl.when(whole > 0).then(pl.col("delayed").sum() / whole * 100)
+        keys = ["run", "threshold"] if by_threshold else ["run"]
+        return rows.group_by(keys, maintain_order=True).agg(value.alias("value"))
+
+    return reduce
+
+
+@cache
+def loss(sent: Sent = "application") -> Measure:
+    """Packets that did not arrive, in % of those sent."""
+    if sent == "application":
+        return measures.loss("voice")
+
+    def reduce(results: Results) -> pl.DataFrame:
+        whole = pl.col("sent").sum()
+        share = pl.when(whole > 0).then((1 - pl.col("units_received").sum() / whole) * 100)
+        return _carried(results).group_by("run", maintain_order=True).agg(share.alias("value"))
+
+    return Measure("loss_wire", f"voice loss, {WIRED}", "%", reduce, "lower", limits=measures.PERCENT)
+
+
+@cache
+def index(how: Ways) -> Measure:
+    """The real-time performance index at the papers' threshold."""
+    plain = measures.index("voice", how.timely, THRESHOLD_S)
+    if how.sent == "application":
+        return plain
+    return Measure(
+        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "", _of_wire("timely", how.timely, by_threshold=False),
+        "higher", table=measures.TIMELINESS, limits=measures.RATIO, scale="index",
+    )  # fmt: skip
+
+
+@cache
+def delayed(how: Ways) -> Measure:
+    """Packets that came late, in % of those sent, at the papers' threshold."""
+    plain = measures.delayed("voice", how.timely, THRESHOLD_S)
+    if how.sent == "application":
+        return plain
+    return Measure(
+        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "%", _of_wire("delayed", how.timely, by_threshold=False),
+        "lower", table=measures.TIMELINESS, limits=measures.PERCENT, scale="delayed",
+    )  # fmt: skip
+
+
+@cache
+def index_by_threshold(how: Ways) -> Measure:
+    """The index at every threshold, the axis `threshold` (in ms)."""
+    plain = measures.index_by_threshold("voice", how.timely)
+    if how.sent == "application":
+        return plain
+    return Measure(
+        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "", _of_wire("timely", how.timely, by_threshold=True),
+        "higher", ("threshold",), measures.TIMELINESS, measures.RATIO, "index",
+    )  # fmt: skip
+
+
+@cache
+def delayed_by_threshold(how: Ways) -> Measure:
+    """The delayed share at every threshold, the axis `threshold` (in ms)."""
+    plain = measures.delayed_by_threshold("voice", how.timely)
+    if how.sent == "application":
+        return plain
+    return Measure(
+        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "%", _of_wire("delayed", how.timely, by_threshold=True),
+        "lower", ("threshold",), measures.TIMELINESS, measures.PERCENT, "delayed",
+    )  # fmt: skip

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fairwave.report import style
 from fairwave.studies.voice import quantities as q
 from fairwave.studies.voice.claims import part
-from fairwave.studies.voice.points import CALLS
+from fairwave.studies.voice.points import BEYOND, CALLS
 from fairwave.study.study import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from fairwave.studies.voice.quantities import Ways
+    from fairwave.study.measured import Measured
     from fairwave.study.measures import Measure
+    from fairwave.study.readings import Reading
     from fairwave.study.study import Data
 
 TRANSFERS = (0, 20)
@@ -43,10 +47,21 @@ def _rows(data: Data, measures: Sequence[Measure]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _calls(data: Data) -> pl.DataFrame:
-    indices = [q.INDEX[reading] for reading in q.NAMES]
+def _calls(data: Data, how: Ways) -> pl.DataFrame:
+    indices = [q.index(how._replace(timely=timely)) for timely in q.TIMELY.values()]
     return _rows(
-        data, [q.GOODPUT, q.FAIRNESS, q.LOSS, *indices, q.DELAY, q.DELAY_P95, q.TIMEOUTS, q.R_FACTOR, q.MOS]
+        data,
+        [
+            q.GOODPUT,
+            q.FAIRNESS,
+            q.loss(how.sent),
+            *indices,
+            q.DELAY,
+            q.DELAY_P95,
+            q.TIMEOUTS,
+            q.R_FACTOR,
+            q.MOS,
+        ],
     )
 
 
@@ -56,14 +71,46 @@ def _bottlenecks(data: Data) -> pl.DataFrame:
     )
 
 
-def tables() -> list[Table]:
-    """Both tables."""
+def _beyond(data: Data, how: Ways) -> pl.DataFrame:
+    measures = [
+        q.GOODPUT, q.WIRE, q.loss(how.sent), q.index(how), q.index(how._replace(timely="delay")), q.DELAY, q.DELAY_P95,
+        q.R_FACTOR, q.MOS,
+    ]  # fmt: skip
+    measured = {measure: data.measured(measure, BEYOND) for measure in measures}
+    first = next(iter(measured.values()))
+    return pl.DataFrame([_row(measured, point) for point in _by_carrier(first.points())])
+
+
+def _by_carrier(points: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(points, key=lambda point: (point["ftp"], point["flows"]))
+
+
+def _row(measured: Mapping[Measure, Measured], point: dict[str, Any]) -> dict[str, str]:
+    names = {"file transfers": str(point["ftp"]), "calls": str(point["flows"])}
+    values = {
+        measure.label.removeprefix("voice "): str(values.interval(**point))
+        for measure, values in measured.items()
+    }
+    return {**names, "transport": style.title(point["transport"]), **values}
+
+
+def tables(reading: Reading) -> list[Table]:
+    """All tables."""
+    how = q.ways(reading)
     return [
+        Table(
+            "beyond",
+            "Redundant speech and partial reliability",
+            (BEYOND,),
+            partial(_beyond, how=how),
+            source="beyond the papers; 000 §4.1.3 and §6",
+            caption="Payload 160 bytes, packet error rate 0.01, threshold and deadline 300 ms, one copy.",
+        ),
         Table(
             "calls",
             "The calls in numbers",
             (CALLS,),
-            _calls,
+            partial(_calls, how=how),
             caption="Payload 160 bytes, packet error rate 0.01, threshold 300 ms.",
         ),
         Table(

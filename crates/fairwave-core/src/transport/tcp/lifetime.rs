@@ -71,7 +71,7 @@ impl Lifetime {
 
 #[cfg(test)]
 mod tests {
-    use super::super::storyboards::{at, wire_of};
+    use super::super::storyboards::{TcpWire, at, wire};
     use super::super::{Flavour, Preset, TcpConfig};
     use super::*;
     use crate::packet::Body;
@@ -100,57 +100,57 @@ mod tests {
     const ALL: [Flavour; 5] = [Flavour::Tahoe, Flavour::Reno, Flavour::Newreno, Flavour::Sack, Flavour::Vegas];
 
     /// Every sending of these segments is lost.
-    fn blocked(flavour: Flavour, deadline: Option<u64>, lost: &'static [u32], units: u32) -> super::super::storyboards::TcpWire {
-        let mut wire = wire_of(flavour, &config(deadline), false);
-        wire.units = speech(units);
-        wire.fate = Box::new(move |_, _, packet| match packet.body {
+    fn blocked(flavour: Flavour, deadline: Option<u64>, lost: &'static [u32], units: u32) -> TcpWire {
+        let mut path = wire(flavour, &config(deadline), false);
+        path.units = speech(units);
+        path.fate = Box::new(move |_, _, packet| match packet.body {
             Body::Segment { sequence, .. } if lost.contains(&sequence) => Fate::Lose,
             _ => Fate::Pass,
         });
-        wire
+        path
     }
 
     #[test]
     fn what_is_too_old_is_given_up_and_the_rest_goes_on() {
         for flavour in ALL {
-            let mut wire = blocked(flavour, Some(90), &[10, 11], 60);
-            wire.run_until(at(4000));
-            let units: Vec<u32> = wire.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
-            let forwards = wire.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Forward { .. })).count();
+            let mut path = blocked(flavour, Some(90), &[10, 11], 60);
+            path.run_until(at(4000));
+            let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
+            let forwards = path.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Forward { .. })).count();
             assert!(forwards > 0, "{flavour:?}");
             assert!(!units.contains(&9) && !units.contains(&10), "{flavour:?}: {units:?}");
             assert!(units.contains(&59) && units.is_sorted(), "{flavour:?}: {units:?}");
-            assert_eq!(wire.sender.deadline(), Instant::NEVER, "{flavour:?}: nothing is left to wait for");
+            assert_eq!(path.sender.deadline(), Instant::NEVER, "{flavour:?}: nothing is left to wait for");
         }
     }
 
     #[test]
     fn without_a_deadline_the_same_loss_blocks_the_line_for_ever() {
-        let mut wire = blocked(Flavour::Newreno, None, &[10], 60);
-        wire.run_until(at(4000));
-        assert_eq!(wire.deliveries.last().map(|(_, delivery)| delivery.unit), Some(8));
+        let mut path = blocked(Flavour::Newreno, None, &[10], 60);
+        path.run_until(at(4000));
+        assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(8));
     }
 
     #[test]
     fn what_is_young_enough_is_sent_again() {
-        let mut wire = blocked(Flavour::Newreno, Some(1000), &[], 60);
-        wire.fate = Box::new(|_, _, packet| match packet.body {
+        let mut path = blocked(Flavour::Newreno, Some(1000), &[], 60);
+        path.fate = Box::new(|_, _, packet| match packet.body {
             Body::Segment { sequence: 10, retransmission: false, .. } => Fate::Lose,
             _ => Fate::Pass,
         });
-        wire.run_until(at(4000));
-        let units: Vec<u32> = wire.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
+        path.run_until(at(4000));
+        let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
         assert_eq!(units, (0..60).collect::<Vec<u32>>());
     }
 
     #[test]
     fn what_waits_for_too_long_is_never_sent_and_leaves_no_hole() {
-        // 64 kb/s of speech and headers of 80 kb/s through 20 kb/s: three of four units cannot go.
-        let mut wire = wire_of(Flavour::Newreno, &config(Some(300)), false);
-        wire.units = speech(200);
-        wire.bottleneck = Some(Rate::from_bits_per_second(20_000));
-        wire.run_until(at(20_000));
-        let data = wire.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Segment { sequence: 1.., .. }));
+        // 80 kb/s with headers through 20 kb/s: once the window is full, three of four units cannot go.
+        let mut path = wire(Flavour::Newreno, &config(Some(300)), false);
+        path.units = speech(200);
+        path.bottleneck = Some(Rate::from_bits_per_second(20_000));
+        path.run_until(at(20_000));
+        let data = path.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Segment { sequence: 1.., .. }));
         let mut numbers: Vec<u32> = data
             .map(|(sent, packet)| match packet.body {
                 Body::Segment { sequence, created, .. } => {
@@ -162,17 +162,17 @@ mod tests {
             .collect();
         numbers.sort_unstable();
         numbers.dedup();
-        assert!((30..100).contains(&numbers.len()), "{} of 200", numbers.len());
+        assert!((30..150).contains(&numbers.len()), "{} of 200", numbers.len());
         assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<u32>>());
-        let last = wire.deliveries.last().expect("something arrived");
+        let last = path.deliveries.last().expect("something arrived");
         assert!(last.1.unit > 190, "the latest speech goes out: {}", last.1.unit);
     }
 
     #[test]
     fn a_lost_word_of_giving_up_is_said_again() {
-        let mut wire = blocked(Flavour::Newreno, Some(90), &[10], 60);
+        let mut path = blocked(Flavour::Newreno, Some(90), &[10], 60);
         let mut lost = 0;
-        wire.fate = Box::new(move |_, _, packet| match packet.body {
+        path.fate = Box::new(move |_, _, packet| match packet.body {
             Body::Segment { sequence: 10, .. } => Fate::Lose,
             Body::Forward { .. } if lost < 2 => {
                 lost += 1;
@@ -180,7 +180,7 @@ mod tests {
             }
             _ => Fate::Pass,
         });
-        wire.run_until(at(6000));
-        assert_eq!(wire.deliveries.last().map(|(_, delivery)| delivery.unit), Some(59));
+        path.run_until(at(6000));
+        assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(59));
     }
 }

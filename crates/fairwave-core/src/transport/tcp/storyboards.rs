@@ -24,11 +24,7 @@ fn ns2() -> TcpConfig {
 }
 
 /// A connection over 100 ms of round trip.
-pub(super) fn wire_of(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
-    wire(flavour, config, bulk)
-}
-
-fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
+pub(super) fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire {
     let context = FlowContext { bulk, ..FlowContext::default() };
     let (sender, receiver) = config.endpoints(flavour, context, Seed(1).stream("tcp")).expect("in range");
     Wire::new(sender, receiver, DELAY)
