@@ -14,6 +14,7 @@ pub mod limited;
 mod meter;
 mod parts;
 pub mod preset;
+pub mod rap;
 pub mod rtcp;
 mod serial;
 mod sizes;
