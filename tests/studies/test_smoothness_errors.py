@@ -45,6 +45,18 @@ from fairwave.studies.smoothness.points import base
         ),
         (
             "topology.sink-access.loss",
+            {"model": "handoff", "up": "5 s", "down": "1 s", "regular": True, "constant": True},
+            ["`regular` is true", "false where `constant` is true", "regular = true"],
+        ),
+        ("flow.main.transport", {"name": "tcp/sqrt", "beta": 3}, ["`beta` is 3", "beta = 0.67"]),
+        (
+            "flow.main.transport",
+            {"name": "rap", "beta": 1},
+            ["`beta` is 1", "above 0 and below 1", "beta = 0.5"],
+        ),
+        ("preset", "ns2-2005", ["ns2-2004"]),
+        (
+            "topology.sink-access.loss",
             {"model": "markov", "good": "0 s", "bad": "1 s"},
             ["`good` is 0 s", "above 0", "good = "],
         ),

@@ -191,6 +191,16 @@ pub enum Body {
         /// Loss event rate, a fraction.
         loss_event_rate: f64,
     },
+    /// A RAP acknowledgement (Rejaie, Handley & Estrin 1999): what arrived, and enough of what came before to do without
+    /// the acknowledgements that were lost on the way.
+    RapAck {
+        /// The datagram that caused it: its number, modulo 2³².
+        current: u32,
+        /// The latest datagram before it that is missing; none while none is.
+        missing: Option<u32>,
+        /// The latest that arrived before the missing one.
+        before: u32,
+    },
     /// An RTCP sender report (RFC 3550 §6.4.1), as far as anybody reads it.
     RtcpSenderReport {
         /// When it was sent.

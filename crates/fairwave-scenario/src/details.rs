@@ -12,4 +12,19 @@ pub enum Details {
     Rfc,
     /// As ns-2.35 has them, which the papers used: its timers and windows for TCP, no header on UDP packets.
     Ns2,
+    /// As ns-2 had them at the beginning of 2004: as `ns2`, but TCP's shortest timeout is 1 s, its first one 6 s, and its windows are
+    /// lowered by whole segments. What its RED did then is that queue's own preset of the same name.
+    #[serde(rename = "ns2-2004")]
+    Ns2Of2004,
+}
+
+impl Details {
+    /// What the transports that have a key `preset` are handed where the details are ns-2's.
+    pub(crate) fn version(self) -> Option<&'static str> {
+        match self {
+            Details::Rfc => None,
+            Details::Ns2 => Some("ns2"),
+            Details::Ns2Of2004 => Some("ns2-2004"),
+        }
+    }
 }

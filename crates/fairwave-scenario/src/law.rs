@@ -312,8 +312,10 @@ impl Written<TransportConfig> {
     /// The transport's own configuration, with these protocol details where the scenario says nothing.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
         let transport = self.resolve(|_| ())?;
-        match transport.like_ns2().filter(|(key, _)| details == Details::Ns2 && !self.table.contains_key(*key)) {
+        let Some(version) = details.version() else { return Ok(transport) };
+        match transport.like_ns2().filter(|(key, _)| !self.table.contains_key(*key)) {
             Some((key, value)) => self.resolve(|table| {
+                let value = if key == "preset" { Value::from(version) } else { value };
                 table.insert(key.to_owned(), value);
             }),
             None => Ok(transport),

@@ -4,7 +4,7 @@ use fairwave_core::loss::{BernoulliConfig, LossConfig};
 use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
-use fairwave_core::transport::TransportConfig;
+use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::{Rate, Span};
 use fairwave_scenario::law::{BandwidthDelay, Written};
 use fairwave_scenario::model::{Direction, Flow, Link, LinkSpec, WrittenRate};
@@ -163,6 +163,13 @@ fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
         assert_eq!((preset(&ns2, name), preset(TEXT, name)), (Some(json!("ns2")), None), "{name}");
     }
     assert_eq!(preset(&ns2, "rtcp"), None);
+    let old = ns2.replace("preset = \"ns2\"", "preset = \"ns2-2004\"");
+    for name in ["tfrc", "tcp/sack", "tcp/iiad"] {
+        assert_eq!(preset(&old, name), Some(json!("ns2-2004")), "{name}");
+    }
+    assert_eq!((header(transport(&old)), preset(&old, "rap")), (json!("0 B"), None));
+    let tcp = transport(&old.replace("\"udp\"", "\"tcp/reno\"")).tcp().expect("a TCP");
+    assert_eq!((tcp.rto.min.to_string(), tcp.rto.initial.to_string()), ("1 s".to_owned(), "6 s".to_owned()));
 }
 
 #[test]
@@ -175,6 +182,7 @@ fn hosts_are_out_of_step_by_default_as_the_rfcs_have_them_and_in_step_as_ns2_has
     let with = |lines: &str| hosts(&TEXT.replace("[topology]", &format!("{lines}\n[topology]")));
     assert_eq!(hosts(TEXT), of("50 ppm", "1 ms"));
     assert_eq!(with("preset = \"ns2\""), of("0 ppm", "0 s"));
+    assert_eq!(with("preset = \"ns2-2004\""), of("0 ppm", "0 s"));
     assert_eq!(with("hosts = { clock-skew = \"20 ppm\" }"), of("20 ppm", "1 ms"));
     assert_eq!(with("preset = \"ns2\"\nhosts = { send-jitter = \"200 us\" }"), of("0 ppm", "200 us"));
 }

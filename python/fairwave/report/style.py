@@ -69,6 +69,9 @@ FIXED: dict[str, int] = {
     "reno+red": 7,
     "reno+γ": 2,
     "reno+γ+δ": 3,
+    "sqrt": 4,
+    "iiad": 5,
+    "rap": 3,
 }
 """Systems that keep their look in every figure."""
 
@@ -91,6 +94,9 @@ def title(label: Any) -> str:
         "tahoe": "Tahoe",
         "tfrc": "TFRC",
         "dvrc": "DVRC",
+        "sqrt": "SQRT",
+        "iiad": "IIAD",
+        "rap": "RAP",
         "other-udp": "other UDP",
         "tcp": "TCP",
     }

@@ -1,4 +1,5 @@
-//! Two states in continuous time: good, bad, good, … with sojourns that are exponential (a Markov chain) or constant.
+//! Two states in continuous time: good, bad, good, … with sojourns that are exponential (a Markov chain) or constant, or the good
+//! ones constant alone.
 
 use crate::random::Stream;
 use crate::units::{Instant, Span};
@@ -10,6 +11,8 @@ pub(super) enum Sojourn {
     Exponential,
     /// Always the state's mean.
     Constant,
+    /// Always the mean while good, exponential while bad.
+    Regular,
 }
 
 /// The chain, moved on only when somebody looks: its cost does not depend on how long nobody did.
@@ -47,7 +50,8 @@ impl Chain {
         let mean = if self.is_bad { self.bad } else { self.good };
         match self.sojourn {
             Sojourn::Constant => mean,
-            Sojourn::Exponential => Span::from_seconds(self.stream.exponential(mean.seconds())),
+            Sojourn::Regular if !self.is_bad => mean,
+            Sojourn::Regular | Sojourn::Exponential => Span::from_seconds(self.stream.exponential(mean.seconds())),
         }
     }
 

@@ -24,12 +24,21 @@ pub struct HandoffConfig {
     /// Times are always their means instead of exponential. Default false.
     #[serde(default)]
     pub constant: bool,
+    /// Times connected are always their mean, interruptions exponential (paper 003, Figures 13 and 14: a handoff every 5 s, of
+    /// exponential length). Default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub regular: bool,
 }
 
 impl Checked for HandoffConfig {
     fn check(&self) -> Result<(), ConfigError> {
         check_span("up", self.up, "up = \"5 s\"")?;
-        check_span("down", self.down, "down = \"500 ms\"")
+        check_span("down", self.down, "down = \"500 ms\"")?;
+        if self.constant && self.regular {
+            let allowed = "false where `constant` is true, which fixes both times";
+            return Err(ConfigError::new("regular", true, allowed, "regular = true, constant = false"));
+        }
+        Ok(())
     }
 }
 
@@ -41,7 +50,11 @@ impl LossLaw for HandoffConfig {
     type Model = Handoff;
 
     fn model(&self, mut stream: Stream) -> Result<Handoff, ConfigError> {
-        let sojourn = if self.constant { Sojourn::Constant } else { Sojourn::Exponential };
+        let sojourn = match self {
+            HandoffConfig { constant: true, .. } => Sojourn::Constant,
+            HandoffConfig { regular: true, .. } => Sojourn::Regular,
+            _ => Sojourn::Exponential,
+        };
         Ok(Handoff { chain: Chain::from_good(self.up, self.down, sojourn, fork(&mut stream)) })
     }
 

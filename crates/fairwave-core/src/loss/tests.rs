@@ -72,14 +72,38 @@ fn the_markov_chain_stays_bad_for_its_mean_sojourn() {
 
 #[test]
 fn a_constant_handoff_loses_everything_while_down_and_nothing_while_up() {
-    let config = HandoffConfig { up: Span::from_millis(3), down: Span::from_millis(2), constant: true }.into();
+    let config =
+        HandoffConfig { up: Span::from_millis(3), down: Span::from_millis(2), constant: true, regular: false }.into();
     let lost = losses(&config, 6, 10, MILLISECOND);
     assert_eq!(lost, [false, false, false, true, true, false, false, false, true, true]);
 }
 
 #[test]
+fn a_regular_handoff_comes_a_fixed_time_after_the_one_before_and_lasts_as_long_as_chance_has_it() {
+    let config = HandoffConfig { up: Span::from_secs(5), down: Span::from_millis(500), constant: false, regular: true };
+    assert!(HandoffConfig { constant: true, ..config }.check().is_err(), "both cannot be");
+    let states = losses(&config.into(), 7, 400_000, MILLISECOND).into_iter();
+    let (mut up, mut down, mut length, mut before) = (Vec::new(), Vec::new(), 0, false);
+    for lost in states {
+        if lost != before {
+            if before {
+                down.push(length)
+            } else {
+                up.push(length)
+            }
+            (length, before) = (0, lost);
+        }
+        length += 1;
+    }
+    assert!(up.len() > 20 && up.iter().all(|ms| (4999..=5001).contains(ms)), "{up:?}");
+    let mean = down.iter().sum::<i32>() as f64 / down.len() as f64;
+    assert!((300.0..800.0).contains(&mean) && down.iter().any(|ms| *ms < 200) && down.iter().any(|ms| *ms > 800));
+}
+
+#[test]
 fn handoffs_take_their_share_of_time() {
-    let config = HandoffConfig { up: Span::from_secs(5), down: Span::from_millis(500), constant: false }.into();
+    let config =
+        HandoffConfig { up: Span::from_secs(5), down: Span::from_millis(500), constant: false, regular: false }.into();
     let lost = losses(&config, 7, 4_000_000, Span::from_millis(10));
     assert!((rate(&lost) - 0.5 / 5.5).abs() < 0.005, "{}", rate(&lost));
 }
@@ -127,7 +151,7 @@ fn an_unknown_key_is_refused() {
 proptest! {
     #[test]
     fn a_chain_looked_at_often_or_seldom_is_in_the_same_state(seed in any::<u64>(), stride in 2u64..50) {
-        let config = HandoffConfig { up: Span::from_millis(7), down: Span::from_millis(5), constant: false }.into();
+        let config = HandoffConfig { up: Span::from_millis(7), down: Span::from_millis(5), constant: false, regular: false }.into();
         let often = losses(&config, seed, 1000, MILLISECOND);
         let seldom = losses(&config, seed, 1000 / stride, MILLISECOND * stride);
         for (i, &state) in seldom.iter().enumerate() {

@@ -13,7 +13,7 @@
 //! last, as ns-2.35 does. The packet after a drop counts as the first since, as in the paper's Fig. 2 (its §VII would count it as
 //! the zeroth), so gaps are uniform on 1 to 1/p − 1. Overflow of the buffer does not reset the spacing of early drops.
 //!
-//! **As in ns-2.35** (`queue/red.cc`), under preset `ns2` only: nothing is dropped early while at most one packet waits (in
+//! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only: nothing is dropped early while at most one packet waits (in
 //! byte mode: one byte), and the first packet after that, or after the average was below min-threshold, passes unless the
 //! average asks for every packet; every dropped packet restarts the spacing, also where the buffer was full;
 //! a buffer counted in bytes is full when the backlog has reached its capacity, whatever the size of the arrival; bytes
@@ -52,9 +52,19 @@ pub enum RedPreset {
     /// packets per second (ns-2.35 at round trips of 100 ms and less), min-threshold max(5, C · 5 ms / 2), max-threshold three
     /// times that, max-p 0.1, gentle, drops spaced with `wait`; and ns-2.35's details, which are not Floyd's (see the
     /// module). ns-2.35 counts the buffer, too, in 500-byte units: for its `limit_ 125` write `capacity = { bytes = 62500 }`.
-    /// Before 2004-10-11 ns-2 counted packets: for what was simulated then, write `mode = "packets"`.
+    /// Before 2004-10-11 ns-2 counted packets: that is `ns2-2004`.
     #[serde(rename = "ns2")]
     Ns2,
+    /// ns-2's at the beginning of 2004: as `ns2`, but queue and thresholds count packets and drops do not go by size (`queue_in_bytes_` and
+    /// `bytes_` were false until 2004-10-11).
+    #[serde(rename = "ns2-2004")]
+    Ns2Of2004,
+}
+
+impl RedPreset {
+    fn like_ns2(self) -> bool {
+        self != RedPreset::Floyd
+    }
 }
 
 /// Random early detection (Floyd & Jacobson 1993), gentle. Whatever is left out follows the preset.
@@ -115,8 +125,8 @@ impl DisciplineLaw for RedConfig {
         check_thresholds(self.min_threshold, self.max_threshold, capacity, mean_packet)?;
         check_reachable(min_threshold, capacity, mode, mean_packet)?;
         match capacity {
-            Capacity::Packets(packets) if packets < 3 && mode == Mode::Packets && self.preset == RedPreset::Ns2 => {
-                let allowed = "3 or more under preset `ns2`, which drops nothing early while a single packet waits";
+            Capacity::Packets(packets) if packets < 3 && mode == Mode::Packets && self.preset.like_ns2() => {
+                let allowed = "3 or more under the presets of ns-2, which drop nothing early while a single packet waits";
                 Err(ConfigError::new("capacity.packets", packets, allowed, "capacity = { packets = 125 }"))
             }
             _ => Ok(()),
@@ -124,7 +134,7 @@ impl DisciplineLaw for RedConfig {
     }
 
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Red {
-        Red { as_ns2: self.preset == RedPreset::Ns2, ..Red::new(self.resolve(rate)) }
+        Red { as_ns2: self.preset.like_ns2(), ..Red::new(self.resolve(rate)) }
     }
 }
 
@@ -132,11 +142,11 @@ impl RedConfig {
     fn resolve(&self, rate: Rate) -> Parameters {
         let mean_packet = self.mean_packet.unwrap_or(MEAN_PACKET);
         let per_second = packets_per_second(rate, mean_packet);
-        let ns2 = self.preset == RedPreset::Ns2;
+        let ns2 = self.preset.like_ns2();
         let (floor, weight) = if ns2 { automatic(per_second, TARGET_DELAY) } else { (5.0, 0.002) };
         let min_threshold =
             self.min_threshold.unwrap_or_else(|| self.max_threshold.map_or(floor, |max| floor.min(max / 3.0)));
-        let mode = self.mode.unwrap_or(if ns2 { Mode::Bytes } else { Mode::Packets });
+        let mode = self.mode.unwrap_or(if self.preset == RedPreset::Ns2 { Mode::Bytes } else { Mode::Packets });
         Parameters {
             min_threshold,
             max_threshold: self.max_threshold.unwrap_or(3.0 * min_threshold),

@@ -206,6 +206,9 @@ fn presets_and_automatic_values_are_those_of_their_sources() {
     assert!((ns2.weight - (1.0 - libm::exp(-1.0 / 250.0))).abs() < 1e-15, "{}", ns2.weight);
     let old = at(RedConfig { preset: RedPreset::Ns2, mode: Some(Mode::Packets), ..config() }, 1);
     assert_eq!((old.mode, old.by_size), (Mode::Packets, false), "as before 2004-10-11");
+    assert_eq!(at(RedConfig { preset: RedPreset::Ns2Of2004, ..config() }, 1), old);
+    let by_size = at(RedConfig { preset: RedPreset::Ns2Of2004, drop_by_size: Some(true), ..config() }, 1);
+    assert_eq!((by_size.mode, by_size.by_size), (Mode::Packets, true), "two keys, as ns-2 has them");
 }
 
 #[test]
@@ -251,6 +254,7 @@ fn ns2_drops_nothing_early_while_hardly_anything_waits() {
         })
     };
     assert!(!dropped(RedPreset::Ns2, 1) && dropped(RedPreset::Ns2, 2));
+    assert!(!dropped(RedPreset::Ns2Of2004, 1) && dropped(RedPreset::Ns2Of2004, 2));
     assert!(dropped(RedPreset::Floyd, 1), "the 1993 paper looks at the average alone");
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::tcp::control::{Control, controllers};
 use super::tcp::table::keys_of;
-use super::{AnyReceiver, AnySender, FlowContext, Receiver, Sender, dvrc, rtcp, tcp, tfrc, udp};
+use super::{AnyReceiver, AnySender, FlowContext, Receiver, Sender, dvrc, rap, rtcp, tcp, tfrc, udp};
 use crate::config::ConfigError;
 use crate::random::Stream;
 use crate::registry::{Checked, Law, NameTaken, Registry, family};
@@ -25,6 +25,7 @@ macro_rules! transports {
             Tfrc(tfrc::TfrcConfig),
             Dvrc(dvrc::DvrcConfig),
             Rtcp(rtcp::RtcpConfig),
+            Rap(rap::RapConfig),
         }
     };
 }

@@ -1,7 +1,7 @@
 //! The endpoints of any transport, by value: a call costs a jump.
 
 use super::choice::{TransportLaw, transports};
-use super::{Output, Receiver, ReceiverView, Sender, SenderView, dvrc, rtcp, tcp, tfrc, udp};
+use super::{Output, Receiver, ReceiverView, Sender, SenderView, dvrc, rap, rtcp, tcp, tfrc, udp};
 use crate::packet::Packet;
 use crate::traffic::Unit;
 use crate::units::Instant;

@@ -70,6 +70,11 @@ fn feedback() -> impl Strategy<Value = Body> {
     prop_oneof![
         (number(), moment(), any::<f32>(), any::<u16>(), [block(), block(), block()])
             .prop_map(|(next, echo, rate, wave, sack)| Body::Ack { next, echo, rate, wave, sack }),
+        (number(), prop::option::of(number()), number()).prop_map(|(current, missing, before)| Body::RapAck {
+            current,
+            missing,
+            before
+        }),
         (moment(), span(), any::<u64>(), any::<f64>()).prop_map(|(echo, delay, rate, loss_event_rate)| {
             Body::TfrcFeedback { echo, delay, receive_rate: Rate::from_bits_per_second(rate), loss_event_rate }
         }),

@@ -15,6 +15,7 @@ mod meter;
 mod parts;
 pub mod preset;
 mod redundancy;
+pub mod rap;
 pub mod rtcp;
 mod serial;
 mod sizes;

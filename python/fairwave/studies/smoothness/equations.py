@@ -9,9 +9,11 @@ import polars as pl
 
 from fairwave import theory
 from fairwave.report import style
+from fairwave.studies.smoothness import names as n
 from fairwave.studies.smoothness import points as p
 from fairwave.studies.smoothness import quantities as q
-from fairwave.studies.smoothness.systems import PAIRS, STANDARD
+from fairwave.studies.smoothness.names import STANDARD
+from fairwave.studies.smoothness.systems import PAIRS
 from fairwave.study.study import Figure
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 
     from fairwave.study.study import Data
 
-LEAST_TIMEOUT_S = 0.2
-"""ns-2's shortest timeout, which a round trip of 80 ms without queueing does not exceed."""
+LEAST_TIMEOUT_S = 1.0
+"""ns-2's shortest timeout in January 2004, which a round trip of 100 ms does not exceed."""
 
 
 def modelled(loss: float, name: str) -> float:
@@ -32,7 +34,7 @@ def modelled(loss: float, name: str) -> float:
 
 
 def _throughput(canvas: Canvas, data: Data) -> pl.DataFrame:
-    measured = data.measured(q.SENT, p.MODEL)
+    measured = data.measured(q.SENT, n.MODEL)
     losses = measured.labels("loss")
     smooth = np.geomspace(min(losses), max(losses), 60)
     left, right = canvas.subplots(1, 2)
@@ -100,7 +102,7 @@ def _legend(canvas: Canvas, axes: Any) -> None:
 
 
 def _epoch(canvas: Canvas, data: Data) -> pl.DataFrame:
-    rounds, peak, mean = (data.measured(one, p.SAWTOOTH) for one in (q.ROUNDS, q.PEAK, q.MEAN_WINDOW))
+    rounds, peak, mean = (data.measured(one, n.SAWTOOTH) for one in (q.ROUNDS, q.PEAK, q.MEAN_WINDOW))
     names = rounds.labels("transport")
     looks = style.looks(names)
     left, right = canvas.subplots(1, 2)
@@ -146,7 +148,7 @@ def _over_buffers(
 
 
 def _use(canvas: Canvas, data: Data) -> pl.DataFrame:
-    measured = data.measured(q.USE, p.USE)
+    measured = data.measured(q.USE, n.USE)
     ks = measured.labels("k")
     axes = canvas.subplots()
     rows = []
@@ -173,7 +175,7 @@ def _use(canvas: Canvas, data: Data) -> pl.DataFrame:
 
 
 def _knee(canvas: Canvas, data: Data) -> pl.DataFrame:
-    measured = data.measured(q.LAST_GAMMA, p.KNEE)
+    measured = data.measured(q.LAST_GAMMA, n.KNEE)
     ks = measured.labels("k")
     axes = canvas.subplots()
     look = style.looks(["Reno+γ"])["Reno+γ"]
@@ -196,7 +198,7 @@ def figures() -> list[Figure]:
         Figure(
             id="003-eq1",
             title="The throughput equation against measurement",
-            grids=(p.MODEL,),
+            grids=(n.MODEL,),
             draw=_throughput,
             source="paper 003, Eqs. (1)–(3)",
             caption="One flow that meets independent packet errors on an idle path; lines are Eq. (1) with "
@@ -209,7 +211,7 @@ def figures() -> list[Figure]:
         Figure(
             id="003-eq4",
             title="Length of a congestion epoch and mean window, one flow",
-            grids=(p.SAWTOOTH,),
+            grids=(n.SAWTOOTH,),
             draw=_epoch,
             source="paper 003, Eq. (4)",
             caption="Bars are measured from samples of the sender every 20 ms, black lines computed from the "
@@ -219,7 +221,7 @@ def figures() -> list[Figure]:
         Figure(
             id="003-eq13",
             title="Use of the bottleneck by one flow over the size of the buffer",
-            grids=(p.USE,),
+            grids=(n.USE,),
             draw=_use,
             source="paper 003, Eqs. (7)–(13)",
             caption="Lines follow from the paper's knee and cliff: the link is always busy from k = 1/β − 1 "
@@ -228,7 +230,7 @@ def figures() -> list[Figure]:
         Figure(
             id="003-eq16",
             title="γ over the size of the buffer, one flow",
-            grids=(p.KNEE,),
+            grids=(n.KNEE,),
             draw=_knee,
             source="paper 003, Eq. (16)",
             caption="The sender finds the knee from its own round trips.",

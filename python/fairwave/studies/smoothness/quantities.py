@@ -35,6 +35,7 @@ GOODPUT = measures.goodput()
 STEADY_GOODPUT = measures.of_group(
     "goodput_bps", "goodput", None, "Mb/s", 1e-6, id="goodput_steady", better="higher"
 )
+MAIN_GOODPUT, RENO_GOODPUT = measures.goodput("main"), measures.goodput("reno")
 OVERHEAD = measures.overhead()
 FAIRNESS = measures.fairness()
 SHORT_TERM_FAIRNESS = measures.short_term_fairness()
@@ -61,6 +62,11 @@ def success(share: float, reading: Literal["goodput", "buffer"] = "goodput") -> 
 
 SUCCESS = {share: success(share) for share in (0.7, 0.9)}
 SUCCESS_BY_BUFFER = {share: success(share, "buffer") for share in (0.7, 0.9)}
+
+
+def reads(share: float, reading: str) -> Measure:
+    """The success percentage as the reading `formula` or `buffer` has it."""
+    return (SUCCESS if reading == "formula" else SUCCESS_BY_BUFFER)[share]
 
 
 def allotted(kind: str, title: str, unit: str, scale: float = 1.0) -> Measure:

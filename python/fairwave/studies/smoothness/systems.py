@@ -1,11 +1,27 @@
 """The systems of paper 003: four TCP(α, β), and what its §IV sets against them.
 
-Labels are the paper's names. All TCPs recover as Reno does, which the paper calls the standard TCP.
+Labels are the paper's names. All TCPs recover as Reno does unless a reading says otherwise, and have windows of 64 kB.
+SQRT, IIAD (binomial controllers) and RAP (a rate for streams) are smooth alternatives of the time, beside the paper's.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from fairwave.studies.smoothness.names import (
+    GAMMA,
+    GAMMA_DELTA,
+    IIAD,
+    RAP,
+    RENO,
+    RENO_RED,
+    RESPONSIVE,
+    SMOOTH,
+    SMOOTHEST,
+    SQRT,
+    STANDARD,
+    TFRC,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,12 +31,6 @@ if TYPE_CHECKING:
     Labels = dict[str, Label]
     Megabits = float | Callable[[Labels], float]
 
-SMOOTHEST, SMOOTH, STANDARD, RESPONSIVE = (
-    "TCP(0.31, 0.875)",
-    "TCP(0.583, 0.75)",
-    "TCP(1, 0.5)",
-    "TCP(1.25, 0.25)",
-)
 PAIRS: Mapping[str, tuple[float, float]] = {
     SMOOTHEST: (0.31, 0.875),
     SMOOTH: (0.583, 0.75),
@@ -29,7 +39,18 @@ PAIRS: Mapping[str, tuple[float, float]] = {
 }
 """α and β of each, from the smoothest to the most responsive."""
 
-RENO, RENO_RED, GAMMA, GAMMA_DELTA, TFRC = "Reno", "Reno+RED", "Reno+γ", "Reno+γ+δ", "TFRC"
+WINDOW = 64
+"""The largest window that TCP's standard header allows, segments of 1000 bytes: the paper's 64 kB."""
+
+FLAVOURS = {
+    RENO: "tcp/reno",
+    RENO_RED: "tcp/reno",
+    GAMMA: "tcp/gamma",
+    GAMMA_DELTA: "tcp/gamma-delta",
+    SQRT: "tcp/sqrt",
+    IIAD: "tcp/iiad",
+}
+"""What a scenario calls the other TCPs."""
 
 WIRE_BITS = 8 * 1040
 """A full segment on the wire."""
@@ -37,19 +58,18 @@ WIRE_BITS = 8 * 1040
 
 def transport(name: str, **parameters: Any) -> dict[str, Any]:
     """A system's transport as a scenario writes it; `parameters` with underscores for dashes."""
-    more = {key.replace("_", "-"): value for key, value in parameters.items()}
+    if name in (TFRC, RAP):
+        return {"name": name.lower()}
+    more = {"receiver-window": WINDOW} | {key.replace("_", "-"): value for key, value in parameters.items()}
     if name in PAIRS:
         alpha, beta = PAIRS[name]
         return {"name": "tcp/aimd", "alpha": alpha, "beta": beta, "recovery": "reno", **more}
-    if name == TFRC:
-        return {"name": "tfrc"}
-    flavour = {RENO: "tcp/reno", RENO_RED: "tcp/reno", GAMMA: "tcp/gamma", GAMMA_DELTA: "tcp/gamma-delta"}[
-        name
-    ]
-    return {"name": flavour, "recovery": "reno", **more}
+    return {"name": FLAVOURS[name], "recovery": "reno", **more}
 
 
-def system(name: str, megabits: Megabits | None = None, **parameters: Any) -> Callable[[Labels], Overrides]:
+def system(
+    name: str, megabits: Megabits | None = None, *, flows: str = "*", **parameters: Any
+) -> Callable[[Labels], Overrides]:
     """What one system's label changes.
 
     Args:
@@ -57,15 +77,16 @@ def system(name: str, megabits: Megabits | None = None, **parameters: Any) -> Ca
         megabits: Rate of the bottleneck, Mb/s: each sending is delayed by up to the time that a packet takes
         there, without which
             drop-tail shuts some of several like flows out for good (phase effects). None where there is a single flow.
+        flows: The flows that run it; all unless a group is named.
         parameters: Of its transport.
     """
 
     def changes(labels: Labels) -> Overrides:
         found = transport(name, **parameters)
-        if megabits is not None and name != TFRC:
+        if megabits is not None and name not in (TFRC, RAP):
             rate = megabits(labels) if callable(megabits) else megabits
             found["send-jitter"] = f"{WIRE_BITS / 1000 / rate:.6g} ms"
-        return {"flow.*.transport": found}
+        return {f"flow.{flows}.transport": found}
 
     return changes
 

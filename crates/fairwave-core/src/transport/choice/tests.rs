@@ -114,7 +114,7 @@ fn a_key_of_another_controller_is_refused_with_whose_it_is() {
     let error = refused(r#"{"name":"tcp/reno","alpha":2}"#);
     let (what, owners) = error.split_once(" (it belongs to ").expect("whose it is");
     assert_eq!(what, "`alpha` is 2, but must be left out with tcp/reno");
-    assert!(owners.starts_with("tcp/aimd, tcp/gamma, tcp/gamma-delta, tcp/vegas"), "{error}");
+    assert!(owners.starts_with("tcp/aimd, tcp/sqrt, tcp/iiad, tcp/gamma, tcp/gamma-delta, tcp/vegas"), "{error}");
     assert!(owners.ends_with("); write for example `name = \"tcp/aimd\"`"), "{error}");
     assert!(refused(r#"{"name":"tcp/vegas","hold":0.1}"#).contains("(it belongs to tcp/real"));
     assert!(refused(r#"{"name":"tcp/real","max-payload":"1 kB"}"#).contains("(it belongs to udp, rtcp"));
@@ -221,8 +221,8 @@ fn each_transport_states_what_others_must_know_of_it() {
         ends.1.judges_losses()
     };
     assert_eq!(names(judges), ["dvrc"]);
-    assert_eq!(names(|t| t.tcp().is_none()), ["udp", "tfrc", "dvrc", "rtcp"]);
-    assert_eq!(names(|t| t.like_ns2().is_none()), ["dvrc", "rtcp"]);
+    assert_eq!(names(|t| t.tcp().is_none()), ["udp", "tfrc", "dvrc", "rtcp", "rap"]);
+    assert_eq!(names(|t| t.like_ns2().is_none()), ["dvrc", "rtcp", "rap"]);
     assert_eq!(known("\"rtcp\"").slowest_timer(), Span::from_secs(5));
     assert_eq!(known(r#"{"name":"tcp/sack","max-rto":"7 s"}"#).slowest_timer(), Span::from_secs(7));
     assert_eq!(known("\"tfrc\"").slowest_timer(), Span::MAX);

@@ -2,7 +2,8 @@
 //!
 //! Sources and assumptions stand with the parts: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This module is
 //! the configuration: every parameter can be set; what is not set comes from the controller and from the preset, `rfc`
-//! (what the RFCs say today) or `ns2` (what ns-2.35 does, on which most published results of the 2000s rest).
+//! (what the RFCs say today), `ns2` (what ns-2.35 does, on which most published results of the 2000s rest) or `ns2-2004` (what ns-2
+//! did at the beginning of 2004, where its sources say that it changed).
 
 mod connection;
 pub mod control;
@@ -97,10 +98,10 @@ pub struct TcpConfig {
     /// The clock's granularity. Default: rfc 1 ms, ns2 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Span>,
-    /// The timeout before the first measurement. Default: rfc 1 s, ns2 3 s.
+    /// The timeout before the first measurement. Default: rfc 1 s, ns2 3 s, ns2-2004 6 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Span>,
-    /// The shortest timeout. Default: rfc 1 s, ns2 200 ms.
+    /// The shortest timeout. Default: rfc 1 s, ns2 200 ms, ns2-2004 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Span>,
     /// The longest timeout. Default 60 s.
@@ -193,7 +194,8 @@ impl TcpConfig {
     /// The parameters of a connection whose controller repairs losses by `recovery`, unless the configuration chooses another, and
     /// asks for `waves` or not.
     pub fn parameters_with(&self, recovery: Recovery, waves: bool) -> TcpParameters {
-        let ns2 = self.preset == Preset::Ns2;
+        let ns2 = self.preset.like_ns2();
+        let old = self.preset == Preset::Ns2Of2004;
         let segment = narrow(self.segment.unwrap_or(Bytes::new(1000)));
         let receiver_window = self.receiver_window.unwrap_or(if ns2 { 64 } else { LARGEST_WINDOW });
         let recovery = self.recovery.unwrap_or(recovery);
@@ -232,8 +234,8 @@ impl TcpConfig {
             rto: RtoLimits {
                 clock: self.clock.unwrap_or(if ns2 { RttClock::Coarse } else { RttClock::Fine }),
                 tick: self.tick.unwrap_or(millis(1, 10)),
-                initial: self.initial_rto.unwrap_or(millis(1000, 3000)),
-                min: self.min_rto.unwrap_or(millis(1000, 200)),
+                initial: self.initial_rto.unwrap_or(millis(1000, if old { 6000 } else { 3000 })),
+                min: self.min_rto.unwrap_or(millis(1000, if old { 1000 } else { 200 })),
                 max: self.max_rto.unwrap_or(Span::from_secs(60)),
             },
             jitter: self.send_jitter.unwrap_or(Span::ZERO),

@@ -133,7 +133,7 @@ impl TfrcConfig {
                 increase: f64::INFINITY,
                 damps: false,
             },
-            Preset::Ns2 => Details {
+            Preset::Ns2 | Preset::Ns2Of2004 => Details {
                 memory: 0.95,
                 later_arrivals: 1,
                 least_discount: 0.5,

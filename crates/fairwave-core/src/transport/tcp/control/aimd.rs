@@ -7,6 +7,8 @@
 //! A timeout lowers the slow start threshold by β as well. With `like_ns2` three habits of ns-2.35 are followed: the first
 //! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
 //! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).
+//! In ns-2 of the beginning of 2004 what is lowered is the whole part of the window, and to a whole number of segments (`precisionReduce_`
+//! false, the default until 2006-01-24).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +33,8 @@ pub struct AimdConfig {
 impl AimdConfig {
     /// The controller with what is set, and TCP(1, 0.5) where nothing is.
     pub(super) fn aimd(&self, preset: Preset) -> Aimd {
-        Aimd::new(self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5), preset == Preset::Ns2)
+        let aimd = Aimd::new(self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5), preset.like_ns2());
+        Aimd { whole: preset == Preset::Ns2Of2004, ..aimd }
     }
 }
 
@@ -99,6 +102,8 @@ pub struct Aimd {
     alpha: f64,
     beta: f64,
     like_ns2: bool,
+    /// Decreases are in whole segments.
+    whole: bool,
     /// No decrease yet.
     first: bool,
 }
@@ -106,15 +111,20 @@ pub struct Aimd {
 impl Aimd {
     /// TCP(`alpha`, `beta`): `alpha` > 0 segments per round trip, `beta` in (0, 1) the part kept.
     pub fn new(alpha: f64, beta: f64, like_ns2: bool) -> Self {
-        Aimd { alpha, beta, like_ns2, first: true }
+        Aimd { alpha, beta, like_ns2, whole: false, first: true }
     }
 
     fn kept(&self, window: &Window) -> f64 {
         if self.like_ns2 && (self.first || window.in_slow_start()) { 0.5 } else { self.beta }
     }
 
+    /// What a decrease leaves of the window in use.
+    fn left(&self, kept: f64, path: &Path) -> f64 {
+        if self.whole { libm::trunc(kept * libm::trunc(path.in_use)) } else { kept * path.in_use }
+    }
+
     fn threshold(&self, kept: f64, path: &Path) -> f64 {
-        let threshold = kept * path.in_use;
+        let threshold = self.left(kept, path);
         (if self.like_ns2 { libm::trunc(threshold) } else { threshold }).max(LEAST_THRESHOLD)
     }
 }
@@ -147,7 +157,7 @@ impl Controller for Aimd {
         let kept = self.kept(window);
         self.first = false;
         window.threshold = self.threshold(kept, path);
-        window.congestion = if self.like_ns2 { (kept * path.in_use).max(1.0) } else { window.threshold };
+        window.congestion = if self.like_ns2 { self.left(kept, path).max(1.0) } else { window.threshold };
         Verdict::Congestion
     }
 
@@ -201,6 +211,20 @@ mod tests {
         window.congestion = 41.0;
         aimd.on_loss(&path(41.0), &mut window);
         assert_eq!(window, Window { congestion: 35.875, threshold: 35.0 });
+    }
+
+    #[test]
+    fn ns2_of_2004_lowers_the_whole_part_of_the_window_to_whole_segments() {
+        let lowered = |preset, in_use| {
+            let mut aimd = AimdConfig { alpha: Some(0.31), beta: Some(0.875) }.controller(preset);
+            aimd.first = false;
+            let mut window = Window { congestion: in_use, threshold: 5.0 };
+            aimd.on_loss(&path(in_use), &mut window);
+            (window.congestion, window.threshold)
+        };
+        assert_eq!(lowered(Preset::Ns2Of2004, 10.9), (8.0, 8.0), "0.875 of 10, and the rest cut off");
+        assert_eq!(lowered(Preset::Ns2, 10.9), (9.5375, 9.0));
+        assert_eq!(lowered(Preset::Ns2Of2004, 1.9), (1.0, 2.0), "one segment is the least");
     }
 
     #[test]

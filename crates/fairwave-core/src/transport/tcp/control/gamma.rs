@@ -6,7 +6,7 @@
 //! most Th_lower.
 //!
 //! **Assumptions.** The round trip is the sender's own, to the nanosecond, and its extremes are those of the whole
-//! connection. 'After one RTT' is the round trip measured at detection. After a decrease nothing is detected until a segment
+//! connection. 'After one RTT' is the round trip measured at detection; `at-once` reads the same words as a limit of one decrease per round trip. After a decrease nothing is detected until a segment
 //! that left after it is acknowledged, since what is measured before was queued before. Both act in congestion avoidance only: in slow start the largest round trip is
 //! always the present one. The threshold follows the window down, so that a decrease does not start slow start.
 
@@ -37,6 +37,9 @@ pub struct GammaConfig {
     /// Share of the largest queueing delay at which the window is lowered, between 0 and 1. Default 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
+    /// The window is lowered when the share is found, not one round trip later. Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_once: bool,
 }
 
 impl GammaConfig {
@@ -61,7 +64,8 @@ impl ControlLaw for GammaConfig {
     const RECOVERY: Recovery = Recovery::Reno;
 
     fn controller(&self, preset: Preset) -> Gamma<Aimd> {
-        Gamma::new(self.base().aimd(preset), self.upper.unwrap_or(UPPER), LOWER, None)
+        let gamma = Gamma::new(self.base().aimd(preset), self.upper.unwrap_or(UPPER), LOWER, None);
+        Gamma { at_once: self.at_once, ..gamma }
     }
 
     fn shown(&self) -> Option<String> {
@@ -88,11 +92,14 @@ pub struct GammaDeltaConfig {
     /// Share up to which the window grows by `delta`, above 0 and below `upper`. Default 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
+    /// The window is lowered when the share is found, not one round trip later. Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_once: bool,
 }
 
 impl GammaDeltaConfig {
     fn gamma(&self) -> GammaConfig {
-        GammaConfig { alpha: self.alpha, beta: self.beta, upper: self.upper }
+        GammaConfig { alpha: self.alpha, beta: self.beta, upper: self.upper, at_once: self.at_once }
     }
 }
 
@@ -119,7 +126,7 @@ impl ControlLaw for GammaDeltaConfig {
     fn controller(&self, preset: Preset) -> Gamma<Aimd> {
         let base = self.gamma().base().aimd(preset);
         let (upper, lower) = (self.upper.unwrap_or(UPPER), self.lower.unwrap_or(LOWER));
-        Gamma::new(base, upper, lower, Some(self.delta.unwrap_or(DELTA)))
+        Gamma { at_once: self.at_once, ..Gamma::new(base, upper, lower, Some(self.delta.unwrap_or(DELTA))) }
     }
 
     fn shown(&self) -> Option<String> {
@@ -134,6 +141,8 @@ pub struct Gamma<B> {
     upper: f64,
     lower: f64,
     delta: Option<f64>,
+    /// What is detected is acted on at once.
+    at_once: bool,
     /// When a detected decrease takes effect.
     due: Instant,
     /// Nothing is detected before this segment is acknowledged: it was the next to leave at the last decrease.
@@ -145,7 +154,7 @@ pub struct Gamma<B> {
 impl<B: Additive> Gamma<B> {
     /// γ around `base` with Th_upper = `upper`; with `delta` segments per round trip while the share is at most `lower`.
     pub fn new(base: B, upper: f64, lower: f64, delta: Option<f64>) -> Self {
-        Gamma { base, upper, lower, delta, due: Instant::NEVER, rest: 0, last: f64::NAN }
+        Gamma { base, upper, lower, delta, at_once: false, due: Instant::NEVER, rest: 0, last: f64::NAN }
     }
 
     /// A decrease that was due is not made: a loss made a larger one.
@@ -174,14 +183,15 @@ impl<B: Additive> Controller for Gamma<B> {
         {
             window.congestion += (delta - self.base.alpha()) / window.congestion;
         }
+        if self.due == Instant::NEVER && path.unacknowledged > self.rest && share >= self.upper {
+            self.due = if self.at_once { path.now } else { path.now + path.rtt };
+        }
         if path.now >= self.due {
             self.due = Instant::NEVER;
             self.rest = path.next;
             self.last = gamma(path.min_rtt, path.max_rtt, self.upper);
             window.congestion = (window.congestion * self.last).max(LEAST_THRESHOLD);
             window.threshold = window.threshold.min(window.congestion);
-        } else if self.due == Instant::NEVER && path.unacknowledged > self.rest && share >= self.upper {
-            self.due = path.now + path.rtt;
         }
     }
 
@@ -384,6 +394,7 @@ mod tests {
             delta: Some(3.0),
             upper: Some(0.6),
             lower: Some(0.2),
+            at_once: false,
         };
         assert_eq!(delta(set), format!("{:?}", Gamma::new(Aimd::new(0.3, 0.8, true), 0.6, 0.2, Some(3.0))));
     }

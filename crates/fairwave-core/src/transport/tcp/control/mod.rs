@@ -15,6 +15,7 @@ macro_rules! controllers {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
             aimd { Tahoe(TahoeConfig), Reno(RenoConfig), Newreno(NewrenoConfig), Sack(SackConfig), Aimd(AimdConfig) }
+            binomial { Sqrt(SqrtConfig), Iiad(IiadConfig) }
             gamma { Gamma(GammaConfig), GammaDelta(GammaDeltaConfig) }
             vegas { Vegas(VegasConfig) }
             westwood { Westwood(WestwoodConfig) }
