@@ -23,8 +23,7 @@ ASSUMPTIONS = [
     Assumption(
         "total",
         "In S1 all sources offer 1.24 times the bottleneck. In S2 CA7's ten calls are 13 % of the mean load "
-        "over a run; in "
-        "S3 the mean load is 1.24 times L2.",
+        "over a run. In S3 the half of the sources that is behind L1 offers 1.24 times its rate in the mean.",
         "No offered total is printed. §4.2 and §4.4.2 print what these are reckoned from.",
         "load-s1, load-s2, load-s3",
     ),

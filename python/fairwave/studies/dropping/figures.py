@@ -132,7 +132,7 @@ def _scatter(canvas: Canvas, data: Data) -> pl.DataFrame:
         for row in part["quantity"].unique(maintain_order=True):
             one = part.filter(pl.col("quantity") == row)
             axis.plot(one["paper"], one["here"], "o", markersize=4, alpha=0.7, label=row)
-        most = max(float(part["paper"].max() or 1.0), float(part["here"].max() or 1.0)) * 1.05
+        most = 1.05 * max(1.0, *part["paper"].to_list(), *part["here"].to_list())
         axis.plot([0, most], [0, most], color="0.5", linewidth=0.8, linestyle=":")
         unit = part["unit"][0] if len(part) else ""
         axis.set(

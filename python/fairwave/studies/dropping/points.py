@@ -146,8 +146,8 @@ class Extent:
 PAPERS_SECONDS = 500
 PAPER = Extent()
 """The paper's lengths."""
-ESSENTIAL = Extent(duration=100, always_on=60, random=False, spoken=False, beyond=False)
-"""What claims need: S1 for a minute, S2 and S3 for 100 s in which sources take turns five times as fast."""
+ESSENTIAL = Extent(duration=100, always_on=90, random=False, spoken=False, beyond=False)
+"""What claims need: S1 for 90 s, S2 and S3 for 100 s in which sources take turns five times as fast."""
 
 
 def read(name: str) -> Scenario:
@@ -205,8 +205,9 @@ def loads(case: str | Shares, reading: Reading) -> dict[str, Any]:
         }[which]
     elif case in S3_CASES:
         which = reading["load-s3"]
-        mean = which == "1.24 of L2, mean"
+        mean = which.endswith("mean")
         total = {
+            "1.24 of L1, mean": 2 * EXCESS * RATE_BPS,
             "1.24 of L2, mean": EXCESS * SECOND_RATE_BPS,
             "1.24 of L1, while on": 2 * EXCESS * RATE_BPS,
             "1.5 of L2, while on": 1.5 * SECOND_RATE_BPS,
@@ -296,7 +297,12 @@ def queue(
     found = {"victim": VICTIMS[victim], **capacity(BUFFERS_S[reading["buffer"]], rate_bps)}
     if name == "RED":
         law = {"discipline": "red", "preset": "ns2", "mean-packet": f"{MEAN_PACKET} B"}
-        found |= law | thresholds(reading, rate_bps, most) | LAWS[reading["red"]] | UNITS[reading["red-unit"]]
+        found |= {
+            **law,
+            **thresholds(reading, rate_bps, most),
+            **LAWS[reading["red"]],
+            **UNITS[reading["red-unit"]],
+        }
     elif name == "AVQ":
         held = AVQ_BUFFERS_S[reading["avq-buffer"]]
         room = capacity(BUFFERS_S[reading["buffer"]] if held is None else held, rate_bps)

@@ -122,22 +122,23 @@ ROUTERS_LOAD = Factor(
     "What the sources of S3 offer together.",
     (
         Value(
+            "1.24 of L1, mean",
+            "§4.1 says that R2 congests, and half of the sources are behind it: they offer S1's excess over L1, "
+            "as the mean over the run, as in S2.",
+        ),
+        Value(
             "1.24 of L2, mean",
-            "S1's excess over the link that all flows share (L2), as the mean over the run, as in S2; §4.1 "
-            "says that "
-            "both R2 and R5 congest.",
+            "S1's excess over the link that all flows share (L2), as the mean over the run.",
         ),
         Value(
             "1.24 of L1, while on",
-            "Half of the sources are behind R2, which §4.1 says congests: what they offer while on is S1's "
-            "excess over "
-            "L1.",
+            "The same excess over L1 by half of the sources, while every source is on.",
         ),
         Value("1.5 of L2, while on", "What CA7's ten calls make of the dumbbell's bottleneck, over L2."),
     ),
-    "The first says in S3 what it says in S1 and S2. With the last half of the sources offer less than L1 "
-    "carries, "
-    "against §4.1.",
+    "§4.1 sets the rates of both links so that R2 and R5 congest. Only with the first does the half of the sources "
+    "that is behind R2 offer more than L1 carries in the mean, as S1's do at its bottleneck; with the last it does "
+    "not even while everybody is on.",
 )
 
 TRANSFER = Factor(
