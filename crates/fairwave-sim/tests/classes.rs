@@ -39,9 +39,9 @@ fn row<'a>(result: &'a RunResult, class: &str) -> &'a ClassRow {
 
 #[test]
 fn every_class_is_served_dropped_by_a_cause_or_waits_under_every_discipline_and_victim() {
-    for discipline in ["drop-tail", "red", "ared", "avq", "rem", "choke", "punsi", "codel", "pie"] {
+    for discipline in ["drop-tail", "red", "ared", "avq", "rem", "green", "choke", "fred", "punsi", "codel", "pie"] {
         for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
-            let chooses_itself = matches!(discipline, "choke" | "punsi");
+            let chooses_itself = matches!(discipline, "choke" | "fred" | "punsi");
             if chooses_itself && victim != "tail" {
                 continue;
             }

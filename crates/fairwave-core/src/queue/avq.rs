@@ -10,8 +10,9 @@
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
 //! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
 //! is drained at its value after the earlier one, as in the authors' pseudo-code. Where the victim rule drops another packet
-//! than the arrival, the virtual queue exchanges the one for the other, as the real one does: if it forgot both, a class
-//! of large arrivals whose victims are small would fill the real queue while the virtual one stands still.
+//! than the arrival, the virtual queue exchanges the one for the other, as the real one does; ns-2.35, which can drop the front,
+//! forgets both ([`OnVictim`]): a class of large arrivals whose victims are small then fills the real queue while the virtual one
+//! stands still.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,18 @@ pub enum AvqPreset {
     Ns2,
 }
 
+/// What becomes of the virtual queue where another packet than the arrival goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnVictim {
+    /// It takes the arrival in and lets the victim go, as the real queue does.
+    #[default]
+    Exchange,
+    /// It forgets the arrival, as if that had gone, and knows nothing of the victim: ns-2.35's `drop_front_`
+    /// (`queue/vq.cc`). The virtual capacity does not see the arrival either.
+    Forget,
+}
+
 /// Adaptive virtual queue (Kunniyur & Srikant 2001).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -58,6 +71,13 @@ pub struct AvqConfig {
     /// What a packet of a capacity given in packets counts in the virtual buffer.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
+    /// What becomes of the virtual queue where the victim rule drops another packet than the arrival.
+    #[serde(default, skip_serializing_if = "exchanges")]
+    pub on_victim: OnVictim,
+}
+
+fn exchanges(on_victim: &OnVictim) -> bool {
+    *on_victim == OnVictim::Exchange
 }
 
 fn is_authors(preset: &AvqPreset) -> bool {
@@ -112,6 +132,7 @@ impl DisciplineLaw for AvqConfig {
         let ns2 = self.preset == AvqPreset::Ns2;
         Avq {
             counts_drops: !ns2,
+            forgets: self.on_victim == OnVictim::Forget,
             alpha: self.alpha,
             gamma: self.gamma,
             link,
@@ -128,6 +149,8 @@ impl DisciplineLaw for AvqConfig {
 pub struct Avq {
     /// What is dropped counts as arrived.
     counts_drops: bool,
+    /// Of a victim in the arrival's place nothing is known.
+    forgets: bool,
     alpha: f64,
     gamma: f64,
     /// Bytes per second of the link (C).
@@ -162,6 +185,9 @@ impl Discipline for Avq {
     /// virtual queue holds too.
     #[inline]
     fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+        if self.forgets {
+            return;
+        }
         let grown = f64::from(arrival.wire) - f64::from(victim.wire);
         self.queue = (self.queue + grown).max(0.0);
         if !self.counts_drops {
@@ -273,6 +299,17 @@ mod tests {
         avq.capacity = 1e6;
         avq.exchanged(&small, &large);
         assert_eq!(avq.average(), Some(8e6), "in bits per second, never above the link");
+    }
+
+    #[test]
+    fn a_virtual_queue_that_forgets_stands_as_if_the_arrival_had_gone() {
+        let (large, small) = (packet(0, 1500, Class::Tcp), packet(0, 100, Class::Voice));
+        for preset in ["authors", "ns2"] {
+            let mut avq = avq(&format!(r#""preset":"{preset}","on-victim":"forget""#));
+            (avq.queue, avq.capacity) = (2000.0, 500_000.0);
+            avq.exchanged(&large, &small);
+            assert_eq!((avq.queue, avq.capacity), (2000.0, 500_000.0), "{preset}");
+        }
     }
 
     #[test]

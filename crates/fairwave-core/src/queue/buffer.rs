@@ -270,6 +270,11 @@ impl Buffer {
         self.flows.as_ref().map_or(Tally::default(), |flows| flows.tally(flow))
     }
 
+    /// Flows of which packets wait; none in a buffer without lists per flow.
+    pub fn flows(&self) -> u32 {
+        self.flows.as_ref().map_or(0, |flows| flows.count())
+    }
+
     /// The packet of a flow that has waited longest.
     pub fn front_of_flow(&self, flow: FlowId) -> Option<Place> {
         self.flows.as_ref().and_then(|flows| at(flows.ends(flow).front))

@@ -101,7 +101,7 @@ pub struct Nature {
     pub passive: bool,
     /// Why no victim rule goes with it, as it chooses itself which packet goes: `CHOKe drops the arrival`.
     pub own_victim: Option<&'static str>,
-    /// It asks the buffer for flows: [`Buffer::of_flow`], [`Buffer::front_of_flow`], [`Buffer::back_of_flow`],
+    /// It asks the buffer for flows: [`Buffer::of_flow`], [`Buffer::flows`], [`Buffer::front_of_flow`], [`Buffer::back_of_flow`],
     /// [`Buffer::flow_after`].
     pub by_flow: bool,
 }

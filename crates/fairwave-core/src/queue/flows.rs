@@ -98,6 +98,11 @@ impl Flows {
         self.of(flow).map_or(Tally::default(), |slot| slot.tally)
     }
 
+    /// Flows of which packets wait.
+    pub fn count(&self) -> u32 {
+        self.slot_of.len() as u32
+    }
+
     /// The first and the last packet of a flow that wait.
     pub fn ends(&self, flow: FlowId) -> Ends {
         self.of(flow).map_or(Ends::EMPTY, |slot| slot.packets)

@@ -25,10 +25,11 @@ mod voice_guard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use avq::AvqPreset;
+pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
 pub use config::{Capacity, QueueConfig};
 pub use discipline::{AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, Verdict, register};
+pub use green::Estimate;
 pub use punsi::Fellow;
 pub use red::{Mode, RedPreset};
 pub use victim::Victim;
@@ -52,7 +53,9 @@ macro_rules! disciplines {
             ared { Ared(AredConfig) }
             avq { Avq(AvqConfig) }
             rem { Rem(RemConfig) }
+            green { Green(GreenConfig) }
             choke { Choke(ChokeConfig) }
+            fred { Fred(FredConfig) }
             punsi { Punsi(PunsiConfig) }
             codel { Codel(CodelConfig) }
             pie { Pie(PieConfig) }
@@ -342,9 +345,9 @@ impl Queue {
         self.buffer.of(class).bytes
     }
 
-    /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe and PUNSI the average queue in
-    /// (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel how long the packet that left last had
-    /// waited, in seconds, PIE its drop probability, and a queue that drops when full the packets that wait. As of the
+    /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue
+    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel how long the packet that left last had
+    /// waited, in seconds, PIE and GREEN their drop probability, and a queue that drops when full the packets that wait. As of the
     /// last arrival or departure.
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))

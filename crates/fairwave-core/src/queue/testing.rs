@@ -41,7 +41,7 @@ pub fn configs() -> Vec<serde_json::Value> {
     let mut configs = Vec::new();
     for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
         for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
-            for discipline in ["drop-tail", "red", "ared", "avq", "rem", "codel", "pie"] {
+            for discipline in ["drop-tail", "red", "ared", "avq", "rem", "green", "codel", "pie"] {
                 let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity, "victim": victim});
                 make_nervous(&mut config);
                 configs.push(config);
@@ -54,7 +54,7 @@ pub fn configs() -> Vec<serde_json::Value> {
             make_nervous(&mut config);
             configs.push(config);
         }
-        for discipline in ["choke", "punsi"] {
+        for discipline in ["choke", "punsi", "fred"] {
             let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity});
             make_nervous(&mut config);
             configs.push(config);
@@ -66,12 +66,13 @@ pub fn configs() -> Vec<serde_json::Value> {
 /// Parameters with which a discipline drops within a few packets.
 fn make_nervous(config: &mut serde_json::Value) {
     let extra = match config["discipline"].as_str().unwrap_or_default() {
-        "red" | "choke" | "punsi" => {
+        "red" | "choke" | "punsi" | "fred" => {
             serde_json::json!({"weight": 0.3, "min-threshold": 2, "max-threshold": 5, "max-p": 0.3})
         }
         "ared" => serde_json::json!({"weight": 0.3, "min-threshold": 2, "max-threshold": 5, "interval": "10 ms"}),
         "avq" => serde_json::json!({"virtual-buffer": "3 kB"}),
         "rem" => serde_json::json!({"gamma": 0.1, "phi": 1.1, "target": 2}),
+        "green" => serde_json::json!({"step": 0.1, "interval": "1 ms", "memory": "1 ms", "target": 0.5}),
         "codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "mtu": "40 B"}),
         "pie" => {
             serde_json::json!({"target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B"})

@@ -1,4 +1,4 @@
-"""How far the measured tables agree with the paper's: rank correlation over all cells, and the order of the victims."""
+"""How far the measured tables are from the paper's: distances, rank correlation, and the order of the victims."""
 
 from __future__ import annotations
 
@@ -125,6 +125,35 @@ def why(data: Data, grid: str, order: Order) -> str:
             )
         words.append("; ".join(parts))
     return ". ".join(words)
+
+
+DELAYS: Sequence[tuple[str, Measure, Mapping[str, Mapping[str, float]]]] = (
+    ("queueing delay", q.QUEUEING, published.QUEUEING_MS),
+    ("end-to-end delay", q.END_TO_END, published.END_TO_END_MS),
+)
+"""Rows of Table 5 that have a unit."""
+
+
+def compared(data: Data) -> pl.DataFrame:
+    """Every number of Tables 5 to 7 beside ours.
+
+    Columns `table`, `quantity`, `case`, `queue`, `victim`, `here`, `paper`, `unit`; `here` is not a number where
+    nothing was simulated.
+    """
+    rows: list[tuple[str, str, str, str, str, float, float, str]] = []
+    for what, measure, theirs in DELAYS:
+        for case, row in theirs.items():
+            for victim, paper in row.items():
+                ours = mean(data, measure, p.ALWAYS_ON, case=case, queue="RED", victim=victim)
+                rows.append(("Table 5", what, case, "RED", victim, ours, paper, "ms"))
+    for name, grid in (("Table 6", p.ON_OFF), ("Table 7", p.ROUTERS)):
+        for case, parts in PUBLISHED[grid].items():
+            for part, cells in parts.items():
+                for (queue, victim), paper in cells.items():
+                    ours = mean(data, PARTS[part], grid, case=case, queue=queue, victim=victim)
+                    rows.append((name, part, case, queue, victim, ours, paper, "%"))
+    names = ["table", "quantity", "case", "queue", "victim", "here", "paper", "unit"]
+    return pl.DataFrame(rows, schema=names, orient="row")
 
 
 def spearman(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, int]:

@@ -10,6 +10,7 @@ wait of voice packets that get through a queue.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,6 +22,7 @@ from fairwave.study.measures import Measure
 
 if TYPE_CHECKING:
     from fairwave.results import Results
+    from fairwave.study.readings import Reading
 
 VOICE_GROUPS = ("a", "b", "b-near", "b-far", "c")
 CLASSES = ("voice", "other-udp", "tcp")
@@ -236,29 +238,46 @@ TOTAL_LOSS = Measure("total_loss", "voice lost in all", "%", _total, "lower", ta
 """Queue, late and link together."""
 
 
-def _printed_mos(results: Results) -> pl.DataFrame:
-    joined = _delay(results).join(_total(results), on="run", suffix="_loss", maintain_order="left")
-
+def _printed_mos(decimal: bool) -> measures.Reduction:
     def opinion(delay: float, loss: float) -> float:
         if math.isnan(delay) or math.isnan(loss):
             return math.nan
-        return _native.simplified_quality(delay / 1e3, min(loss / 100, 1.0))[1]
+        part = min(loss / 100, 1.0)
+        if decimal:
+            # The loss whose natural logarithm is this one's decimal: lg(1 + 15p) = ln(1 + 15p').
+            part = ((1 + 15 * part) ** (1 / math.log(10)) - 1) / 15
+        return _native.simplified_quality(delay / 1e3, part)[1]
 
-    values = [opinion(delay, loss) for delay, loss in joined.select("value", "value_loss").iter_rows()]
-    return joined.select("run", pl.Series("value", values, dtype=pl.Float64))
+    def reduce(results: Results) -> pl.DataFrame:
+        joined = _delay(results).join(_total(results), on="run", suffix="_loss", maintain_order="left")
+        values = [opinion(delay, loss) for delay, loss in joined.select("value", "value_loss").iter_rows()]
+        return joined.select("run", pl.Series("value", values, dtype=pl.Float64))
+
+    return reduce
 
 
 MOS = Measure(
     "mos_printed",
     "MOS as printed",
     "",
-    _printed_mos,
+    _printed_mos(decimal=False),
     "higher",
     table="classes",
     limits=measures.MOS,
     scale="mos",
 )
 """Paper 004's Eq. (1)–(2) for mean delay and total loss of all voice, natural logarithm, and G.107's map to MOS."""
+
+
+DECIMAL_MOS = replace(
+    MOS, id="mos_decimal", title="MOS as printed, decimal logarithm", reduce=_printed_mos(decimal=True)
+)
+"""The same with the decimal logarithm."""
+
+
+def opinion(reading: Reading) -> Measure:
+    """MOS as printed, by the reading's logarithm."""
+    return DECIMAL_MOS if reading["logarithm"] == "decimal" else MOS
 
 
 def _full_mos(results: Results) -> pl.DataFrame:
