@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from fairwave.folders import claimed
 from fairwave.report.figures import Kind
 from fairwave.study.claims import Claim, Evidence
 
@@ -299,14 +300,15 @@ class Study:
         """
         from fairwave.study.conduct import conduct
 
-        return conduct(
-            self,
-            out,
-            replications,
-            figure=figure,
-            sensitivity=sensitivity,
-            threads=threads,
-            progress=progress,
-            status=status,
-            settings=settings,
-        )
+        with claimed(out, "study", self.name):
+            return conduct(
+                self,
+                out,
+                replications,
+                figure=figure,
+                sensitivity=sensitivity,
+                threads=threads,
+                progress=progress,
+                status=status,
+                settings=settings,
+            )
