@@ -7,7 +7,8 @@ digests and no simulator. A mutant that fails a test, or makes the tests run for
 compile does not count.
 
 The files of the families of laws are declared by macros, behind which ``cargo-mutants`` does not look; so it works on a
-copy of the tree in which they are named once more, for it alone.
+copy of the tree in which they are named once more, for it alone. What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it
+stopped, as long as core has not changed.
 
 A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be
 seen. Why each is tolerated stands in ``validation/mutants.toml``: tables ``survivor`` (``mutant``, as the report
@@ -17,6 +18,7 @@ names it, and ``why``). The run fails if fewer than 95 % are caught, or if a sur
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -37,6 +39,10 @@ DATA = ROOT / "docs" / "mutants.json"
 OUT = ROOT / "target" / "mutants"
 TREE = OUT / "tree"
 
+KEPT = OUT / "kept.json"
+
+#: So many are broken before what was found is kept.
+BATCH = 70
 #: The part of the mutants that must be caught.
 ASKED = 0.95
 #: One mutant in so many does not compile; so many more than asked are drawn that enough remain.
@@ -102,9 +108,38 @@ def sample(mutants: list[str], count: int, seed: int) -> list[str]:
     return sorted(random.Random(seed).sample(mutants, many))
 
 
+def version() -> str:
+    """A digest of core's code, tests included: what was found out about one version tells nothing of another."""
+    digest = hashlib.sha256()
+    for file in sorted((ROOT / "crates" / "fairwave-core" / "src").rglob("*.rs")):
+        digest.update(str(file.relative_to(ROOT)).encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
 def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
-    """Breaks the code in each of these ways and runs core's tests."""
+    """Breaks the code in each of these ways and runs core's tests, some at a time: what has ended is kept."""
     OUT.mkdir(parents=True, exist_ok=True)
+    made_by = version()
+    found: dict[str, str] = {}
+    if KEPT.is_file():
+        before = json.loads(KEPT.read_text(encoding="utf-8"))
+        if before["version"] == made_by:
+            found = before["found"]
+    missing = [name for name in mutants if name not in found]
+    if len(missing) < len(mutants):
+        print(f"{len(mutants) - len(missing)} are known from before", flush=True)
+    for at in range(0, len(missing), BATCH):
+        found.update(_some(cargo, missing[at : at + BATCH], jobs))
+        KEPT.write_text(json.dumps({"version": made_by, "found": found}), encoding="utf-8")
+
+    def named(*summaries: str) -> list[str]:
+        return sorted(name for name in mutants if found.get(name) in summaries)
+
+    return Outcomes(named("CaughtMutant", "Timeout"), named("MissedMutant"), named("Unviable"))
+
+
+def _some(cargo: str, mutants: list[str], jobs: int) -> dict[str, str]:
+    """What became of each of these mutants."""
     names = [argument for name in mutants for argument in ("--re", f"^{re.escape(name)}$")]
     command = [
         cargo,
@@ -117,19 +152,17 @@ def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
         "--colors",
         "never",
     ]
-    few = {**os.environ, "PROPTEST_CASES": os.environ.get("PROPTEST_CASES", "64")}
+    few = {**os.environ, "PROPTEST_CASES": os.environ.get("PROPTEST_CASES", "24")}
     code = subprocess.run([*command, *names], cwd=TREE, check=False, env=few).returncode
     # 0: all caught, 2: some survived, 3: some ran out of time. Anything else went wrong before.
     if code not in {0, 2, 3}:
         raise SystemExit(f"cargo-mutants ended with status {code}")
     outcomes = json.loads((OUT / "mutants.out" / "outcomes.json").read_text(encoding="utf-8"))["outcomes"]
-    found: dict[str, list[str]] = {"CaughtMutant": [], "Timeout": [], "MissedMutant": [], "Unviable": []}
-    for outcome in outcomes:
-        if isinstance(outcome["scenario"], dict):
-            found[outcome["summary"]].append(outcome["scenario"]["Mutant"]["name"])
-    return Outcomes(
-        sorted(found["CaughtMutant"] + found["Timeout"]), sorted(found["MissedMutant"]), found["Unviable"]
-    )
+    return {
+        outcome["scenario"]["Mutant"]["name"]: outcome["summary"]
+        for outcome in outcomes
+        if isinstance(outcome["scenario"], dict)
+    }
 
 
 def reasons() -> dict[str, str]:

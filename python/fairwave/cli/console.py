@@ -34,11 +34,13 @@ def say(message: str, *, quiet: bool = False) -> None:
         err.print(message, markup=False)
 
 
-def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
-    """A table on standard output: the first column to the left, numbers to the right. Cells may carry rich's markup."""
+def table(
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", left: bool = False
+) -> None:
+    """A table on standard output: the first column to the left, numbers to the right unless `left`; cells may carry markup."""
     shown = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for position, head in enumerate(heads):
-        shown.add_column(head, justify="left" if position == 0 else "right", overflow="fold")
+        shown.add_column(head, justify="left" if position == 0 or left else "right", overflow="fold")
     for row in rows:
         shown.add_row(*row)
     out.print(f"\n[bold]{escape(title)}[/]")

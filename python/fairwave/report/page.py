@@ -60,6 +60,25 @@ class TableView:
 
 
 @dataclass(frozen=True)
+class Read:
+    """All readings of a paper, as a page shows them.
+
+    Attributes:
+        count: Readings drawn from all factors at once.
+        strips: Claim to its verdicts over them: tone, where it begins, how many.
+        sentences: Claim to two sentences about it.
+        drawings: Figures.
+        tables: Tables.
+    """
+
+    count: int
+    strips: Mapping[str, Sequence[tuple[str, int, int]]]
+    sentences: Mapping[str, Sequence[str]]
+    drawings: Sequence[Drawing]
+    tables: Sequence[TableView]
+
+
+@dataclass(frozen=True)
 class Page:
     """Everything that a page shows; what is empty is left out.
 
@@ -70,6 +89,9 @@ class Page:
         provenance: Where the numbers come from.
         cards: Numbers worth seeing first.
         judgements: Claims with verdicts.
+        forests: Claim to the picture of its comparisons, as SVG.
+        readings: All readings of the paper; None where only one was judged.
+        factors: Entries with `id`, `open`, `ranking`, `values`: what is open.
         drawings: Figures.
         tables: Tables.
         clips: Audio.
@@ -88,6 +110,9 @@ class Page:
     lead: str = ""
     cards: Sequence[Card] = ()
     judgements: Sequence[Judgement] = ()
+    forests: Mapping[str, str] = field(default_factory=dict)
+    readings: Read | None = None
+    factors: Sequence[Mapping[str, Any]] = ()
     drawings: Sequence[Drawing] = ()
     tables: Sequence[TableView] = ()
     clips: Sequence[Clip] = ()
@@ -106,8 +131,16 @@ class Page:
             looks=style.LOOKS,
             seeds=seeds_in_words(self.provenance.seeds),
             rows=figures.table_rows,
+            tone=_tone,
             base64=lambda data: base64.b64encode(data).decode("ascii"),
         )
+
+
+def _tone(judgement: Judgement) -> str:
+    """The tone in which a claim is shown: that of its verdict over all readings, where these were judged."""
+    from fairwave.report.readings import TONES
+
+    return TONES[judgement.about.verdict] if judgement.about else judgement.verdict.name.lower()
 
 
 @cache

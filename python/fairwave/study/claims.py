@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairwave.study.explore import About
     from fairwave.study.study import Data
 
 
@@ -57,6 +58,8 @@ class Comparison:
         side: The claim's side of the line.
         unit: Unit of samples and line.
         or_equal: Whether the line itself belongs to the claim's side.
+        spread: The samples' standard deviation and its degrees of freedom where more is known of it than these samples
+            tell (see `fairwave.study.moderation`); their own when None.
     """
 
     label: str
@@ -65,10 +68,11 @@ class Comparison:
     side: Literal["above", "below"] = "above"
     unit: str = ""
     or_equal: bool = False
+    spread: tuple[float, float] | None = None
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Mean and interval of the samples."""
-        return interval(self.samples, level)
+        return interval(self.samples, level, self.spread)
 
     def holds(self, level: float = LEVEL) -> bool:
         """Whether the whole interval lies on the claim's side."""
@@ -219,6 +223,7 @@ class Judgement:
         evidence: The comparisons.
         explanation: How they came out, and the claim's note for this verdict.
         wordings: The comparisons by each reading of the claim, by name.
+        about: What became of it over all readings of the paper; None where only one was judged.
     """
 
     claim: Claim
@@ -226,6 +231,7 @@ class Judgement:
     evidence: Evidence
     explanation: str
     wordings: Mapping[str, Evidence] = field(default_factory=dict)
+    about: About | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The claim's entry in the ledger."""
@@ -235,6 +241,7 @@ class Judgement:
             "source": self.claim.source,
             **_found(self.evidence),
             "explanation": self.explanation,
+            "readings": self.about.to_dict() if self.about else None,
             "assumptions": list(self.claim.assumptions),
             "wordings": [
                 {"name": name, **_found(evidence), "explanation": evidence.describe()}

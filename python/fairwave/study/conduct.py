@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from fairwave.provenance import Provenance
 from fairwave.report import figures as drawing
 from fairwave.report.digest import digest
-from fairwave.report.page import Card, Page, TableView
+from fairwave.report.forest import forest
+from fairwave.report.page import Card, Page, Read, TableView
 from fairwave.results import write_table
 from fairwave.staging import staging
 from fairwave.study.claims import Verdict
+from fairwave.study.explore import explore
 from fairwave.study.grid import assemble
 from fairwave.study.ledger import Ledger
 from fairwave.study.replication import Folder, check_runs, replicate
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
     from fairwave.report.figures import Drawing
     from fairwave.results import Results
     from fairwave.study.claims import Judgement
+    from fairwave.study.explore import Exploration
     from fairwave.study.grid import Grid
+    from fairwave.study.readings import Reading
     from fairwave.study.replication import Progress
     from fairwave.study.study import Figure, Sensitivity, Study, Table
 
@@ -62,12 +67,22 @@ def conduct(
     progress: Progress | None = None,
     status: Callable[[str], None] | None = None,
     settings: Mapping[str, Any] | None = None,
+    reading: Reading | None = None,
+    explored: int | None = None,
 ) -> Outcome:
     """Carries a study out. Arguments as for `fairwave.study.Study.run`."""
     if replications < 1:
         raise ValueError(f"replications are 1 or more, not {replications}; usual is 10")
     say = status or (lambda _: None)
     folder = Path(out)
+    study, taken = _under(study, reading)
+    if explored is not None and (settings or figure is not None):
+        raise ValueError(
+            "an exploration judges all claims of a study as it is: without a figure and without settings"
+        )
+    exploration = None
+    if explored is not None:
+        exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
     figures, tables = _chosen(study, figure)
     sensitivities = list(study.sensitivities) if sensitivity and figure is None else []
     wanted = {grid for one in figures for grid in one.reads()} | {
@@ -92,10 +107,14 @@ def conduct(
 
     say("judging claims")
     judgements = [claim.judge(data) for claim in claims]
-    ledger = Ledger(study.name, study.title, provenance, judgements)
+    if exploration is not None:
+        judgements = [replace(one, about=exploration.about.get(one.claim.id)) for one in judgements]
+    ledger = Ledger(study.name, study.title, provenance, judgements, reading=taken, exploration=exploration)
     with staging(folder) as partial:
         say("drawing figures")
         drawings = [_draw(one, data, partial / "figures", provenance) for one in figures]
+        forests = {one.claim.id: forest(one) for one in judgements}
+        read = _read(exploration, partial, provenance) if exploration is not None else None
         views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
         sweeps = [_sweep(one, data, partial / "tables", provenance) for one in sensitivities]
         say("writing the page")
@@ -109,7 +128,8 @@ def conduct(
             }
             for one in study.calibrations
         ]
-        _enter(ledger, study, replications, drawings, views, sweeps, calibrations)
+        shown = read.drawings if read else []
+        _enter(ledger, study, replications, [*drawings, *shown], views, sweeps, calibrations)
         ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
@@ -118,10 +138,13 @@ def conduct(
             lead=study.question,
             cards=_cards(ledger, replications, data),
             judgements=judgements,
+            forests=forests,
+            readings=read,
             drawings=drawings,
             tables=views,
             sensitivities=[view for view, _ in sweeps],
-            notes=_otherwise(settings or {}),
+            notes=_otherwise(settings or {}, study.readings.differs(taken) if study.readings else {}),
+            factors=ledger.factors,
             assumptions=ledger.assumptions,
             calibrations=calibrations,
             clips=clips,
@@ -130,17 +153,77 @@ def conduct(
         (partial / "index.html").write_text(page.html(), encoding="utf-8")
         (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
         (partial / "digest.md").write_text(
-            digest(study, ledger, [*views, *(one for one, _ in sweeps)]), encoding="utf-8"
+            digest(study, ledger, [*(read.tables if read else ()), *views, *(one for one, _ in sweeps)]),
+            encoding="utf-8",
         )
     return Outcome(ledger, folder / "index.html", data, drawings, [*views, *(view for view, _ in sweeps)])
 
 
-def _otherwise(settings: Mapping[str, Any]) -> list[str]:
+def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]]:
+    """The study under a reading, and that reading, complete."""
+    if study.readings is None:
+        if reading:
+            raise ValueError(f"study {study.name!r} has one reading only: nothing in it is open")
+        return study, {}
+    taken = study.readings.complete(reading or {})
+    return (study.readings.whole(taken) if reading else study), taken
+
+
+def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Read:
+    """The pictures and tables of all readings."""
+    from fairwave.report import readings as shown
+
+    def view(name: str, title: str, frame: pl.DataFrame, caption: str) -> TableView:
+        return _write(name, title, frame, folder / "tables", provenance, "", caption)
+
+    n = len(exploration.drawn)
+    tables = [
+        view(
+            "readings-claims",
+            "Every claim over all readings",
+            shown.claims_table(exploration),
+            f"Shares of the {n} readings drawn from all factors at once, each judged under seeds "
+            f"{', '.join(map(str, exploration.seeds))}. A tree is named where it tells a third or more of the verdicts "
+            "that guessing misses; its accuracy is that on readings which it had not seen. 'Turns at' is the reading "
+            "nearest to the base with another verdict.",
+        ),
+        view(
+            "readings-best",
+            "The reading in which most claims hold together",
+            shown.best_table(exploration),
+            "Chosen under the same seeds as all readings were judged, then judged under seeds "
+            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof.",
+        ),
+        view(
+            "readings-never",
+            "What no reading brings about",
+            shown.never_table(exploration),
+            "Claims that none of the readings reproduces, with the comparison that still refuses where they come "
+            "nearest.",
+        ),
+        view(
+            "readings-factors-values",
+            "What is open, and what each factor admits",
+            shown.factors_table(exploration),
+            "Values stand in the order of their plausibility, ranked before any claim was judged.",
+        ),
+    ]
+    write_table(shown.table(exploration).to_arrow(), folder / "tables" / "readings", provenance)
+    strips = {claim: shown.strip(exploration, claim) for claim in exploration.about}
+    sentences = {claim: shown.sentences(exploration, claim) for claim in exploration.about}
+    return Read(n, strips, sentences, shown.pictures(exploration, folder / "figures", provenance), tables)
+
+
+def _otherwise(settings: Mapping[str, Any], differs: Mapping[str, str]) -> list[str]:
     """What a reader must know when assumptions were made otherwise than the study makes them."""
-    if not settings:
-        return []
-    listed = ", ".join(f"{path} = {value}" for path, value in settings.items())
-    return [f"This is the study with other assumptions than its own: {listed}."]
+    notes = []
+    if differs:
+        listed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
+        notes.append(f"This is another reading than the base: {listed}.")
+    if settings:
+        listed = ", ".join(f"{path} = {value}" for path, value in settings.items())
+        notes.append(f"This is the study with other assumptions than its own: {listed}.")
+    return notes
 
 
 def _chosen(study: Study, wanted: str | None) -> tuple[list[Figure], list[Table]]:
@@ -305,6 +388,16 @@ def _enter(
         {"id": one.id, "statement": one.statement, "source": one.source, "swept": one.swept}
         for one in study.assumptions
     ]
+    if study.readings is not None:
+        ledger.factors = [
+            {
+                "id": factor.id,
+                "open": factor.open,
+                "ranking": factor.ranking,
+                "values": [{"name": value.name, "admits": value.admits} for value in factor.values],
+            }
+            for factor in study.readings.factors
+        ]
     ledger.calibrations = [dict(one) for one in calibrations]
     ledger.sensitivities = [dict(one) for _, one in settings]
 
@@ -315,6 +408,12 @@ def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
         Card(str(counts.get(str(verdict), 0)), str(verdict), verdict.name.lower()) for verdict in Verdict
     ]
     runs = sum(one.runs.num_rows for one in data.results.values())
+    if ledger.exploration is not None:
+        from fairwave.report.readings import TONES
+
+        over = Counter(about.verdict for about in ledger.exploration.about.values())
+        cards = [Card(str(over.get(words, 0)), words, tone) for words, tone in TONES.items()]
+        cards.append(Card(str(len(ledger.exploration.judged)), "readings of the paper"))
     cards = cards if ledger.claims else []
     return [
         *cards,

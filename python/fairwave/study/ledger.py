@@ -3,7 +3,12 @@
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
     study, title, provenance {version, command, scenarios, seeds},
     claims [{id, statement, source, verdict, estimate, interval, unit, of, explanation, assumptions,
-        wordings, comparisons}],
+        wordings, comparisons, readings}],
+        readings (null unless explored): {n, verdict, reproduced, undecided, contradicted (shares of the n readings
+        drawn), decided_by [factors], shares {factor: share}, pairs, tree, nearest {factors, distance, verdict},
+        closest},
+    papers [{paper, best_reading {factors, held, of, found, base, claims, chosen_on, judged_on}}],
+    factors [{id, open, ranking, values [{name, admits}]}], reading {factor: value} (what the study was made under),
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
     sensitivities [{id, title, files, verdicts}],
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
     from fairwave.provenance import Provenance
     from fairwave.study.claims import Judgement
+    from fairwave.study.explore import Exploration
 
 
 @dataclass
@@ -40,6 +46,9 @@ class Ledger:
         calibrations: Entries of calibrations.
         sensitivities: Entries of sensitivity tables.
         settings: Assumptions that were made otherwise, path to value.
+        reading: The reading that was made, factor to value; empty where nothing is open.
+        exploration: All readings that were judged; None where only one was.
+        factors: Entries of factors.
     """
 
     study: str
@@ -52,6 +61,9 @@ class Ledger:
     calibrations: list[dict[str, Any]] = field(default_factory=list)
     sensitivities: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, str] = field(default_factory=dict)
+    exploration: Exploration | None = None
+    factors: list[dict[str, Any]] = field(default_factory=list)
 
     def verdicts(self) -> dict[str, int]:
         """How many claims came out how."""
@@ -73,6 +85,42 @@ class Ledger:
             "calibrations": self.calibrations,
             "sensitivities": self.sensitivities,
             "settings": self.settings,
+            "reading": self.reading,
+            "factors": self.factors,
+            "papers": self._papers(),
+            "exploration": self._explored(),
+        }
+
+    def _papers(self) -> list[dict[str, Any]]:
+        found = self.exploration
+        if found is None:
+            return []
+        return [
+            {
+                "paper": one.paper,
+                "best_reading": {
+                    "factors": dict(one.reading),
+                    "held": one.held,
+                    "of": one.of,
+                    "found": one.found,
+                    "base": one.base,
+                    "claims": list(one.claims),
+                    "chosen_on": list(found.seeds),
+                    "judged_on": list(found.others),
+                },
+            }
+            for one in found.best
+        ]
+
+    def _explored(self) -> dict[str, Any] | None:
+        found = self.exploration
+        if found is None:
+            return None
+        return {
+            "readings": len(found.judged),
+            "drawn": len(found.drawn),
+            "seeds": list(found.seeds),
+            "core_seconds": round(found.seconds),
         }
 
     def to_json(self) -> str:

@@ -67,22 +67,23 @@ class Interval:
         return f"{self.mean:.{decimals}f} ± {half:.{decimals}f}{left_out}"
 
 
-def t_quantile(level: float, n: int) -> float:
+def t_quantile(level: float, n: float) -> float:
     """Student's t for a two-sided interval of confidence `level` from `n` samples; infinity below two."""
     if n < 2:
         return math.inf
-    from scipy.special import stdtrit
+    from scipy.special import ndtri, stdtrit
 
-    return float(stdtrit(n - 1, (1 + level) / 2))
+    return float(ndtri((1 + level) / 2) if math.isinf(n) else stdtrit(n - 1, (1 + level) / 2))
 
 
-def interval(samples: ArrayLike, level: float = LEVEL) -> Interval:
+def interval(samples: ArrayLike, level: float = LEVEL, spread: tuple[float, float] | None = None) -> Interval:
     """The mean of independent samples with its t interval.
 
     Args:
         samples: One number per replication. Those that are NaN or None (a measure that is not defined for that
             run, as MOS where nothing was said) are left out and counted.
         level: Confidence level in (0, 1).
+        spread: The samples' standard deviation and its degrees of freedom, where more is known of it than they tell.
 
     Raises:
         ValueError: `level` is outside (0, 1).
@@ -96,6 +97,10 @@ def interval(samples: ArrayLike, level: float = LEVEL) -> Interval:
     if n == 0:
         return Interval(math.nan, -math.inf, math.inf, 0, level, given)
     mean = float(values.mean())
+    if spread is not None:
+        deviation, freedom = spread
+        half = t_quantile(level, freedom + 1) * deviation / math.sqrt(n)
+        return Interval(mean, mean - half, mean + half, n, level, given - n)
     if n == 1:
         return Interval(mean, -math.inf, math.inf, 1, level, given - n)
     half = t_quantile(level, n) * float(values.std(ddof=1)) / math.sqrt(n)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave.study.grid import Grid, Label
     from fairwave.study.measured import Measured
     from fairwave.study.measures import Measure
-    from fairwave.study.readings import Readings
+    from fairwave.study.readings import Reading, Readings
     from fairwave.study.replication import Progress
 
 
@@ -279,6 +279,8 @@ class Study:
         progress: Progress | None = None,
         status: Callable[[str], None] | None = None,
         settings: Mapping[str, Any] | None = None,
+        reading: Reading | None = None,
+        explored: int | None = None,
     ) -> Outcome:
         """Carries the study out and leaves everything in the folder `out`.
 
@@ -292,9 +294,13 @@ class Study:
             status: Told in words what is being done.
             settings: Assumptions to make otherwise: dotted paths of the scenario to values, for every grid. What an
                 axis sets wins.
+            reading: Another reading of the paper than the base: factors to values; what it does not name is the base's.
+            explored: How many readings to draw from all factors and judge; none when None. Each takes about as long as
+                the study with one replication and few points.
 
         Raises:
-            LookupError: There is no such figure; the message lists them.
+            LookupError: There is no such figure, factor or value; the message lists them.
+            ValueError: The reading contradicts itself, or there is nothing to explore.
             fairwave.ScenarioError: A setting does not fit the scenario.
             OSError: `out` cannot be written.
         """
@@ -311,4 +317,6 @@ class Study:
                 progress=progress,
                 status=status,
                 settings=settings,
+                reading=reading,
+                explored=explored,
             )

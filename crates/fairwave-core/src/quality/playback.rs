@@ -174,6 +174,14 @@ mod tests {
         Instant::from_seconds(seconds)
     }
 
+    #[test]
+    fn a_read_succeeds_at_nine_tenths_each_second_unless_said_otherwise() {
+        let plain = config(r#"{ "rate": "1 Mb/s" }"#);
+        assert_eq!((plain.every, plain.shares, plain.buffer), (Span::from_secs(1), vec![0.9], None));
+        assert_eq!(PlaybackReading::Goodput.name(), "goodput");
+        assert_eq!(PlaybackReading::Buffer.name(), "buffer");
+    }
+
     /// Reads of 125 kB, of which `seconds` (kB each) arrive.
     fn played(seconds: &[u64], share: f64) -> Vec<f64> {
         let config = PlaybackConfig { shares: vec![share], ..config(r#"{ "rate": "1 Mb/s" }"#) };

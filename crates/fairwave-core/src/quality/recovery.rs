@@ -53,6 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_flow_has_recovered_at_nine_tenths_of_full_speed_unless_said_otherwise() {
+        let plain: RecoveryConfig = serde_json::from_str(r#"{ "from": "20 s", "to": "21 s" }"#).expect("well-formed");
+        assert_eq!(plain.levels, [0.9]);
+    }
+
+    #[test]
     fn an_interruption_that_ends_before_it_begins_is_refused() {
         let refused = |json: &str| {
             let config: RecoveryConfig = serde_json::from_str(json).expect("well-formed");

@@ -58,6 +58,12 @@ mod tests {
     }
 
     #[test]
+    fn a_system_varies_as_its_flows_do_on_the_mean_those_without_anything_left_out() {
+        let (coming, steady, silent) = (bits(&[0, 8, 0, 8]), bits(&[5, 5, 5, 5]), bits(&[0, 0, 0, 0]));
+        assert_eq!(system_coefficient_of_variation([&coming[..], &steady, &coming, &silent]), 2.0 / 3.0);
+    }
+
+    #[test]
     fn a_sawtooth_between_half_and_full_varies_by_a_ninth_of_root_twelve_times_two() {
         // Uniform on [W/2, W]: standard deviation W/(2√12), mean 3W/4, so CoV = 1/(3√3).
         let saw: Vec<u64> = (0..=10_000).map(|i| 1_000_000 + 100 * i).collect();

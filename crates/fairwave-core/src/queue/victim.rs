@@ -217,6 +217,23 @@ mod tests {
     use super::super::testing::{feed, packet, stream};
     use super::*;
 
+    #[test]
+    fn a_rule_is_written_by_its_name_and_a_switch_that_was_set_as_a_table() {
+        for (name, victim) in Victim::NAMES.iter().zip(Victim::ALL) {
+            assert_eq!(serde_json::to_value(victim).expect("serializes"), *name);
+            assert_eq!(serde_json::from_value::<Victim>((*name).into()).expect("a name"), victim);
+        }
+        let set = Victim::VoiceGuard(VoiceGuardConfig { quota: 0.5, ..VoiceGuardConfig::DEFAULT });
+        assert!(serde_json::to_value(set).expect("serializes").is_object());
+    }
+
+    #[test]
+    fn what_a_switch_is_set_to_is_checked_and_named() {
+        let wrong = Victim::VoiceGuard(VoiceGuardConfig { quota: -1.0, ..VoiceGuardConfig::DEFAULT });
+        assert!(wrong.check().expect_err("out of range").to_string().contains("victim.quota"));
+        assert_eq!(Victim::DropSel.check(), Ok(()));
+    }
+
     fn buffer(packets: &[(u32, u16, Class)]) -> Buffer {
         let mut buffer = Buffer::with_capacity(8);
         for &(flow, size, class) in packets {

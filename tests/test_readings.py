@@ -1,0 +1,312 @@
+"""All readings of a study at once: what is drawn, how it is judged, kept and told."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import fairwave
+from fairwave.report import readings as shown
+from fairwave.study import Claim, Grid, Study, comparisons, deciding, design, measures, moderation, vary
+from fairwave.study.claims import Comparison, Evidence, Verdict
+from fairwave.study.explore import About, Shelf, explore, from_plain, judge, to_plain
+from fairwave.study.readings import Factor, Readings, Value
+from scenarios import CALLS
+
+DELAY = measures.delay("voice")
+SECONDS = {"duration": "2 s", "flow.files.count": 0}
+
+FACTORS = (
+    Factor(
+        "delay",
+        "How long is the path?",
+        (
+            Value("short", "§1", {"topology.bottleneck.delay": "20 ms"}),
+            Value("long", "§2", {"topology.bottleneck.delay": "80 ms"}),
+        ),
+        "§1 says more.",
+    ),
+    Factor(
+        "calls",
+        "How many calls?",
+        (
+            Value("few", "§3"),
+            Value("many", "§4", lambda grid, labels: {"flow.voice.count": labels["flows"] + 2}),
+        ),
+        "Nobody says.",
+    ),
+    Factor("line", "What is short?", (Value("400 ms", "§5"), Value("150 ms", "§6")), "The standard."),
+)
+
+
+def study_under(reading, readings):
+    base = fairwave.load(CALLS).with_overrides(SECONDS)
+    grid = Grid("main", base, {"flows": vary("flow.voice.count", [2, 4])})
+    line = float(reading["line"].split()[0])
+
+    def short(data):
+        return comparisons.below(data.measured(DELAY, "main"), line)
+
+    return Study(
+        name="small",
+        title="A small study",
+        question="Which?",
+        grids=[readings.apply(grid, reading)],
+        claims=[
+            Claim("S1", "Delay is short.", "paper 000 §1", ("main",), short),
+            Claim(
+                "S2", "Delay is positive.", "paper 001 §1", ("main",),
+                lambda data: comparisons.above(data.measured(DELAY, "main"), 0.0),
+            ),
+            Claim(
+                "S3", "Delay is negative.", "papers 000 §1; 001 §2", ("main",),
+                lambda data: comparisons.below(data.measured(DELAY, "main"), 0.0),
+            ),
+        ],
+        readings=readings,
+    )  # fmt: skip
+
+
+def made(refuses=lambda _: ""):
+    readings = Readings(
+        FACTORS, lambda one: study_under(one, readings), lambda one: study_under(one, readings), refuses
+    )
+    return readings
+
+
+@pytest.fixture(scope="module")
+def readings():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def outcome(readings, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explored")
+    return study_under(readings.base(), readings).run(folder, 2, explored=8), folder
+
+
+def test_the_base_takes_the_first_value_of_each_factor_and_the_rest_of_a_part_is_the_bases(readings):
+    assert readings.base() == {"delay": "short", "calls": "few", "line": "400 ms"}
+    assert readings.complete({"calls": "many"}) == {"delay": "short", "calls": "many", "line": "400 ms"}
+    assert readings.distance({"delay": "long", "calls": "few", "line": "150 ms"}) == 2
+
+
+def test_a_reading_that_does_not_fit_is_refused_with_what_is_allowed(readings, tmp_path):
+    with pytest.raises(
+        LookupError, match=r"no factor 'dealy' \(did you mean 'delay'\?\); there are 'delay', 'calls'"
+    ):
+        readings.complete({"dealy": "long"})
+    with pytest.raises(LookupError, match="factor 'delay' has no value 'huge'; there are 'short', 'long'"):
+        readings.complete({"delay": "huge"})
+    file = tmp_path / "reading.json"
+    for text, words in (
+        ("[]", r'a JSON object of factors to values, such as {"delay": "short"}'),
+        ("{", "is not JSON"),
+        ('{"delay": 3}', "a JSON object"),
+        ('{"delay": "huge"}', "has no value 'huge'"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            readings.read(file)
+    with pytest.raises(ValueError, match="both cannot be"):
+        made(lambda one: "both cannot be" if one["delay"] == "long" else "").complete({"delay": "long"})
+
+
+def test_values_change_the_points_after_the_axes(readings):
+    points = study_under(readings.complete({"delay": "long", "calls": "many"}), readings).grids[0].points()
+    assert [
+        next(one["count"] for one in point.scenario.to_dict()["flow"] if one["name"] == "voice")
+        for point in points
+    ] == [4, 6]
+    assert [point.labels["flows"] for point in points] == [2, 4]
+
+
+def test_the_design_holds_the_base_every_neighbour_and_admissible_readings_evenly(readings):
+    found = design.design(readings, 6)
+    assert [one.kind for one in found] == ["base", *["neighbour"] * 3, *["drawn"] * 6]
+    assert all(readings.distance(one.reading) == 1 for one in found[1:4])
+    assert design.design(readings, 6) == found
+    # No more than there are, each once.
+    assert len(design.drawn(readings, 100)) == 8
+    apart = made(lambda one: "no" if one["delay"] == "long" and one["line"] == "400 ms" else "")
+    assert len(design.drawn(apart, 100)) == 6
+    many = Readings(
+        [Factor(str(n), "?", tuple(Value(str(v), "§") for v in range(3)), "") for n in range(12)],
+        lambda _: None, lambda _: None,
+    )  # fmt: skip
+    drawn = design.drawn(many, 128)
+    for factor in many.factors:
+        counts = [sum(one.reading[factor.id] == value.name for one in drawn) for value in factor.values]
+        assert min(counts) >= 38, "a third each, nearly"
+
+
+def test_variances_are_pooled_as_far_as_they_agree():
+    random = np.random.default_rng(3)
+    truth, freedom = 2.0, 8.0
+    true = freedom * truth / random.chisquare(freedom, 4000)
+    borrowed, common = moderation.prior(list(true * random.chisquare(2, 4000) / 2), 2)
+    assert borrowed == pytest.approx(freedom, rel=0.3)
+    assert common == pytest.approx(truth, rel=0.1)
+    assert moderation.prior([1.0] * 9, 2) == (0.0, 0.0)
+    alike, _ = moderation.prior([1.0] * 50, 2)
+    assert alike == float("inf")
+    samples = np.asarray([1.0, 2.0, 3.0])
+    assert moderation.moderated(samples, 2.0, 4.0) == pytest.approx((np.sqrt((2 * 4 + 2 * 1) / 4), 4.0))
+    assert moderation.moderated(samples, 0.0, 0.0) is None
+    assert moderation.moderated(np.ones(3), 2.0, 4.0) is None
+
+
+def test_an_interval_rests_on_the_spread_that_it_is_given():
+    one = Comparison("x", np.asarray([1.0, 2.0, 3.0]), spread=(1.0, float("inf")))
+    assert one.interval().high - 2.0 == pytest.approx(1.96 / np.sqrt(3), rel=1e-3)
+    assert (
+        Comparison("x", one.samples, spread=(1.0, 2.0)).interval() == Comparison("x", one.samples).interval()
+    )
+
+
+def test_what_decides_is_found_singly_in_pairs_and_by_a_tree_and_chance_is_not():
+    factors = [Factor(name, "?", (Value("0", "§"), Value("1", "§")), "") for name in "abcdefgh"]
+    readings = Readings(factors, lambda _: None, lambda _: None)
+    drawn = [one.reading for one in design.drawn(readings, 128)]
+
+    def told(rule):
+        verdicts = ["reproduced" if rule(one) else "not reproduced" for one in drawn]
+        return deciding.decided(readings, drawn, verdicts, {"reproduced": 1.0, "not reproduced": 0.0})
+
+    alone = told(lambda one: one["c"] == "1")
+    assert alone.by == ["c"]
+    assert alone.singles[0].share == pytest.approx(1.0)
+    assert alone.tree.factors == ("c",)
+    assert alone.tree.accuracy == 1.0
+    both = told(lambda one: one["a"] != one["f"])
+    assert set(both.by) == {"a", "f"}
+    assert both.pairs[0].factors == ("a", "f")
+    random = np.random.default_rng(5)
+    chance = told(lambda _: random.random() < 0.5)
+    assert chance.by == []
+    assert not chance.tree.useful
+    assert told(lambda _: True).tree is None
+
+
+def about(reproduced, undecided, contradicted):
+    return About("S1", 100, reproduced, undecided, contradicted, "", deciding.Decided([], [], None), None)
+
+
+def test_verdicts_over_all_readings_say_what_happened():
+    assert about(1.0, 0.0, 0.0).verdict == "reproduced"
+    assert about(0.96, 0.04, 0.0).verdict == "reproduced"
+    assert about(0.7, 0.1, 0.2).verdict == "reproduced in most readings"
+    assert about(0.3, 0.3, 0.4).verdict == "hangs on the reading"
+    assert about(0.0, 0.0, 1.0).verdict == "contradicted in every reading"
+    assert about(0.0, 0.2, 0.8).verdict == "undecided"
+    assert about(0.3, 0.7, 0.0).verdict == "undecided"
+
+
+def test_what_a_reading_left_is_kept_whole_and_used_by_the_same_version_only(readings, tmp_path):
+    kept = judge(readings, readings.base(), [1, 2])
+    odd = Evidence([Comparison("odd", np.asarray([1.0, np.nan]), 2.0, "below", "ms", True)], "any")
+    plain = json.loads(json.dumps(to_plain(kept)))
+    again = from_plain(plain)
+    assert again.claims["S1"].verdict() == kept.claims["S1"].verdict()
+    assert [str(one) for one in again.claims["S1"].comparisons] == [
+        str(one) for one in kept.claims["S1"].comparisons
+    ]
+    other = from_plain(
+        {"reading": {}, "seconds": 1.0, "claims": to_plain(type(kept)({}, {"x": odd}, 1.0))["claims"]}
+    )
+    assert np.isnan(other.claims["x"].comparisons[0].samples[1])
+    shelf = Shelf(tmp_path, "1")
+    shelf.put("key", [1, 2], plain)
+    assert shelf.get("key", [1, 2]).reading == readings.base()
+    assert shelf.get("key", [3]) is None
+    assert Shelf(tmp_path, "2").get("key", [1, 2]) is None
+
+
+def test_every_claim_is_judged_in_every_reading_and_the_ledger_says_so(outcome):
+    outcome, folder = outcome
+    ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+    first, second, third = ledger["claims"]
+    # The wider line holds throughout, the narrower one only on the short path with few calls.
+    assert first["verdict"] == "reproduced"
+    assert first["readings"]["n"] == 8
+    assert first["readings"]["reproduced"] == 0.625
+    assert first["readings"]["contradicted"] == 0.375
+    assert first["readings"]["verdict"] == "reproduced in most readings"
+    nearest = first["readings"]["nearest"]
+    assert nearest["distance"] == 2
+    assert nearest["verdict"] == "not reproduced"
+    assert nearest["factors"]["line"] == "150 ms"
+    assert second["readings"]["verdict"] == "reproduced"
+    assert third["readings"]["verdict"] == "contradicted in every reading"
+    assert second["readings"]["nearest"] is None
+    papers = {one["paper"]: one["best_reading"] for one in ledger["papers"]}
+    assert papers["001"]["held"] == 1
+    assert papers["001"]["of"] == 2
+    assert papers["000"]["factors"] == {"delay": "short", "calls": "few", "line": "400 ms"}
+    assert not set(papers["000"]["chosen_on"]) & set(papers["000"]["judged_on"])
+    assert [one["id"] for one in ledger["factors"]] == ["delay", "calls", "line"]
+    assert ledger["exploration"]["drawn"] == 8
+    assert [one.candidate.kind for one in outcome.ledger.exploration.judged].count("neighbour") == 3
+
+
+def test_the_page_shows_each_claim_as_a_picture_two_sentences_and_folded_numbers(outcome):
+    outcome, folder = outcome
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert page.count('class="strip"') == 3
+    assert "S1 over 8 readings: reproduced in 62 %, undecided in 0 %, contradicted in 38 %" in page
+    assert "Of 8 readings 62% reproduce it" in page
+    assert page.count("<summary>Numbers and reasons</summary>") == 3
+    for name in ("readings-matrix", "readings-factors"):
+        assert (folder / "figures" / f"{name}.png").is_file()
+    for name in ("readings", "readings-claims", "readings-best", "readings-never"):
+        assert (folder / "tables" / f"{name}.csv").is_file()
+    assert 'id="factor-delay"' in page
+    # Every link within the page has a target.
+    targets = set(re.findall(r'id="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= targets
+    assert sum(many for _, _, many in shown.strip(outcome.ledger.exploration, "S1")) == 8
+
+
+def test_what_was_interrupted_goes_on_and_gives_the_same(readings, tmp_path):
+    study = study_under(readings.base(), readings)
+    done = []
+
+    def stop(ended, total):
+        done.append(ended)
+        if ended == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explore(study, tmp_path, 8, progress=stop)
+    before = len(list((tmp_path / "readings").glob("*.json")))
+    assert before == 3
+    seen = []
+    resumed = explore(study, tmp_path, 8, progress=lambda ended, total: seen.append((ended, total)))
+    assert seen[0] == (3, 8), "of eight readings, base and neighbours among those drawn"
+    fresh = explore(study, tmp_path / "fresh", 8)
+    assert [one.verdicts for one in resumed.judged] == [one.verdicts for one in fresh.judged]
+
+
+def test_what_cannot_be_explored_is_refused(readings, tmp_path):
+    study = study_under(readings.base(), readings)
+    with pytest.raises(ValueError, match="1 reading or more, not 0; 128 are usual"):
+        explore(study, tmp_path, 0)
+    with pytest.raises(ValueError, match="without a figure and without settings"):
+        study.run(tmp_path, 1, explored=2, settings={"duration": "1 s"})
+    single = Study(name="single", title="", question="", grids=[])
+    with pytest.raises(ValueError, match="one reading only"):
+        explore(single, tmp_path, 4)
+    with pytest.raises(ValueError, match="one reading only"):
+        single.run(tmp_path, 1, reading={"delay": "long"})
+
+
+def test_another_reading_is_the_whole_study_under_it_and_says_so(readings, tmp_path):
+    outcome = study_under(readings.base(), readings).run(
+        tmp_path, 2, reading={"delay": "long", "line": "150 ms"}
+    )
+    assert outcome.ledger.reading == {"delay": "long", "calls": "few", "line": "150 ms"}
+    assert outcome.ledger.claims[0].verdict == Verdict.NOT_REPRODUCED
+    assert "another reading than the base: delay = long, line = 150 ms" in outcome.page.read_text(
+        encoding="utf-8"
+    )

@@ -1,0 +1,190 @@
+"""``docs/studies.md``: what all studies found, at a glance, from the ledgers that are kept in ``docs/studies``.
+
+``python -m validation.studies`` writes the page and its picture anew from what is kept. ``python -m validation.studies
+FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fairwave study NAME --explore 128``.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fairwave.report import figures as drawing
+from fairwave.report import readings as shown
+from fairwave.study.claims import Verdict
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+KEPT = DOCS / "studies"
+PAGE = DOCS / "studies.md"
+PICTURE = DOCS / "figures" / "readings.png"
+NAMES = ("voice", "smoothness", "video", "dropping")
+TITLES = {
+    "000": "Assessment of Internet voice transport with TCP",
+    "001": "Evaluation of transport services for VoIP",
+    "002": "DVRC and layered video",
+    "003": "TCP(α, β), γ and δ",
+    "004": "Which packet to drop",
+}
+"""What each paper is about, in short."""
+
+
+def keep(folder: Path) -> None:
+    """Keeps ledger, digest and the verdicts of every reading of the studies that were run into `folder`."""
+    for name in NAMES:
+        source = folder / name
+        if not (source / "ledger.json").is_file():
+            continue
+        KEPT.mkdir(parents=True, exist_ok=True)
+        ledger = json.loads((source / "ledger.json").read_text(encoding="utf-8"))
+        for claim in ledger["claims"]:
+            claim["comparisons"] = len(claim["comparisons"])
+        ledger["provenance"]["scenarios"] = len(ledger["provenance"]["scenarios"])
+        text = json.dumps(ledger, ensure_ascii=False, indent=1) + "\n"
+        (KEPT / f"{name}.json").write_text(text, encoding="utf-8")
+        shutil.copyfile(source / "digest.md", KEPT / f"{name}.md")
+        shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
+        for picture in ("readings-matrix", "readings-factors"):
+            shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+
+
+def kept(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
+    """A study's ledger and the verdicts of every reading."""
+    ledger, readings = KEPT / f"{name}.json", KEPT / f"{name}-readings.csv"
+    if not (ledger.is_file() and readings.is_file()):
+        return None
+    return json.loads(ledger.read_text(encoding="utf-8")), pl.read_csv(
+        readings, infer_schema=False, comment_prefix="#"
+    )
+
+
+def claims_of(ledger: dict[str, Any], paper: str) -> list[dict[str, Any]]:
+    """The claims about a paper that were judged in every reading."""
+    return [one for one in ledger["claims"] if paper in one["source"] and one["readings"]]
+
+
+def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
+    """Three sentences on what a reader can rely on."""
+    claims = claims_of(ledger, paper)
+    by: dict[str, list[str]] = {}
+    for one in claims:
+        by.setdefault(one["readings"]["verdict"], []).append(one["id"])
+    best = next(one["best_reading"] for one in ledger["papers"] if one["paper"] == paper)
+    held = [*by.get("reproduced", []), *by.get("reproduced in most readings", [])]
+    hanging, never = by.get("hangs on the reading", []), by.get("contradicted in every reading", [])
+    counts: dict[str, int] = {}
+    for one in claims:
+        if one["readings"]["verdict"] == "hangs on the reading":
+            for factor in one["readings"]["decided_by"][:2]:
+                counts[factor] = counts.get(factor, 0) + 1
+    factors = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    rely = (
+        f"Rely on {_listed(held)}: reproduced in most readings or nearly all."
+        if held
+        else "No claim holds in most readings."
+    )
+    hang = (
+        f"{_listed(hanging)} hang on the reading"
+        if len(hanging) > 1
+        else f"{hanging[0]} hangs on the reading"
+        if hanging
+        else "None hangs on the reading"
+    )
+    if factors:
+        hang += f", most often on {_listed(factors)}"
+    contrary = (
+        f"; {_listed(never)} {'is' if len(never) == 1 else 'are'} contradicted in every one" if never else ""
+    )
+    together = (
+        f"At most {best['held']} of {best['of']} hold together (in the base reading {best['base']}); where not all is "
+        "said above, the claim is undecided."
+    )
+    return [rely, f"{hang}{contrary}.", together]
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> None:
+    """The matrix of all claims and readings."""
+    heights = [sum(1 for one in ledger["claims"] if one["readings"]) for ledger, _ in found.values()]
+    with drawing.canvas("studies", (9.2, 1.2 + 0.2 * sum(heights) + 0.5 * len(heights))) as canvas:
+        several = canvas.subplots(len(found), 1, height_ratios=heights, squeeze=False)
+        for axes, (name, (ledger, table)) in zip(several.flat, found.items(), strict=True):
+            claims = [one["id"] for one in ledger["claims"] if one["readings"]]
+            base = table.filter(pl.col("kind") == "base").select(claims).to_dicts()[0]
+            drawn = table.filter(pl.col("kind") == "drawn").select(claims).to_dicts()
+            drawn.sort(
+                key=lambda one: (
+                    -sum(verdict == str(Verdict.REPRODUCED) for verdict in one.values()),
+                    sum(verdict == str(Verdict.NOT_REPRODUCED) for verdict in one.values()),
+                )
+            )
+            shown.draw_matrix(axes, base, drawn)
+            axes.set_title(name)
+        shown.legend(canvas)
+        canvas.savefig(PICTURE, metadata={"Software": None})
+
+
+def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
+    """The page's text."""
+    parts = [
+        "# The studies at a glance",
+        "Made by `python -m validation.studies` from the ledgers in `docs/studies/`; do not edit. "
+        "[How a study works, and how a claim is judged](judging.md) is told elsewhere.",
+        "Every claim of the five papers was judged in many readings of them: everything that a paper leaves open is a "
+        "factor, and each column below is a reading drawn from all factors at once. The base reading, apart on the "
+        "left, is the most plausible one, ranked before any claim was judged. Green: reproduced; orange: undecided; "
+        "red: contradicted.",
+        "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
+    ]
+    for name, (ledger, _) in found.items():
+        run = ledger["exploration"]
+        parts.append(
+            f"## [{name}](studies/{name}.md)\n\n{run['drawn']} readings drawn, {run['readings']} judged with the base, "
+            f"its neighbours and pairs, under seeds {', '.join(map(str, run['seeds']))}; {run['core_seconds'] / 60:.0f} "
+            "minutes of one core."
+        )
+        for entry in ledger["papers"]:
+            paper = entry["paper"]
+            parts.append(f"**Paper {paper}** ({TITLES[paper]}). {' '.join(sentences(ledger, paper))}")
+        rows = [
+            "| claim | over all readings | reproduced | undecided | contradicted | base | decided by |",
+            "|---|---|---:|---:|---:|---|---|",
+        ]
+        for one in ledger["claims"]:
+            told = one["readings"]
+            statement = one["statement"].replace("|", "\\|")
+            if told is None:
+                rows.append(f"| **{one['id']}** {statement} | base reading only | | | | {one['verdict']} | |")
+                continue
+            shares = " | ".join(f"{told[key]:.0%}" for key in ("reproduced", "undecided", "contradicted"))
+            rows.append(
+                f"| **{one['id']}** {statement} | {told['verdict']} | {shares} | {one['verdict']} | "
+                f"{', '.join(told['decided_by'][:3])} |"
+            )
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> int:
+    """Keeps what is handed in, and writes the page; the exit status."""
+    if len(sys.argv) > 1:
+        keep(Path(sys.argv[1]))
+    found = {name: one for name in NAMES if (one := kept(name)) is not None}
+    if not found:
+        print(f"nothing is kept in {KEPT.relative_to(ROOT)}: run the studies first", file=sys.stderr)
+        return 1
+    picture(found)
+    PAGE.write_text(page(found), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
