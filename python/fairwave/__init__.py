@@ -1,22 +1,69 @@
 """Fairwave: will voice and video over this network be good?
 
 A laboratory for real-time media over best-effort networks. Describe a network and its flows in a scenario, run it
-packet by packet, and see what the receivers make of it:
+packet by packet, and see what the receivers make of it.
 
-    import fairwave
+Ask
+---
 
-    call = fairwave.load("examples/contested-call.toml")
-    results = fairwave.compare(call, {"flow.voice.transport": ["udp", "tcp/vegas"]}, n=10)
-    print(results.measured("mos", "voice").summary())
+A scenario is read from a file or a text, or built from plain objects:
+
+    import fairwave as fw
+
+    call = fw.load("examples/contested-call.toml")
+    line = fw.build(
+        "ten calls", "60 s",
+        topology={"preset": "dumbbell", "bottleneck": {"rate": "1 Mb/s", "delay": "20 ms"}},
+        flows=[fw.flow("voice", "udp", "voice", count=10), fw.flow("download", "tcp/reno", "bulk")],
+    )
+
+`line.to_toml()` writes it out, `line.to_dict()` is plain data again, `line.with_overrides({"flow.voice.count": 20})`
+changes one key. Then run it, once or with ten seeds, or vary it:
+
+    results = line.replicate(10)
+    results = fw.compare(line, {"flow.voice.transport": ["udp", "tcp/vegas"]}, n=10)
+    results = fw.sweep(line, {"flow.voice.count": [5, 10, 20]}, until="mos.voice:±0.05")
+    answer = fw.find(line, "flow.voice.count", "1..40", "mos.voice >= 3.6")  # how many calls does it carry?
+
+Read
+----
+
+    results.measured("mos", "voice").summary()  # mean and 95 % interval per point, a polars frame
+    results.to_polars("flows")                  # every flow of every run
+    results.flows                               # the same as a pyarrow table
+
+A measure may be asked of one flow group or, without a group, of all flows. Every table is Arrow: `pl.DataFrame(results.flows)`,
+`duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` take it without copying. In a notebook scenarios,
+results and measures show themselves as tables. `results.save("out")` writes Parquet, CSV and provenance, which
+`fw.Results.load("out")` reads back.
+
+Look up
+-------
+
+    fw.explain("vegas")       # rule, source, parameters with defaults, an example
+    fw.names()["queues"]      # what a scenario can name
+    help(fw.Scenario), help(fw.Results)
+
+The same questions from a shell: `fairwave --help`. The language of scenarios is in `docs/scenario-language.md`, the
+columns of the tables in `docs/results.md`.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError, ScenarioError, names
 from fairwave._native import version as __version__
-from fairwave.provenance import MixedProvenanceWarning, Provenance
-from fairwave.results import Results
-from fairwave.scenario import Scenario, compare, load
+
+if TYPE_CHECKING:
+    from fairwave.ask import Answer, find, sweep
+    from fairwave.building import build, flow, link
+    from fairwave.provenance import MixedProvenanceWarning, Provenance
+    from fairwave.reference import explain
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario, compare, load
 
 __all__ = [
+    "Answer",
     "MixedProvenanceWarning",
     "Provenance",
     "Results",
@@ -24,7 +71,42 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "build",
     "compare",
+    "explain",
+    "find",
+    "flow",
+    "link",
     "load",
     "names",
+    "sweep",
 ]
+
+_HOMES = {
+    "Answer": "ask",
+    "MixedProvenanceWarning": "provenance",
+    "Provenance": "provenance",
+    "Results": "results",
+    "Scenario": "scenario",
+    "build": "building",
+    "compare": "scenario",
+    "explain": "reference",
+    "find": "ask",
+    "flow": "building",
+    "link": "building",
+    "load": "scenario",
+    "sweep": "ask",
+}
+"""Which module has what: each is imported when it is first asked for, so that `import fairwave` takes no time."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fairwave' has no attribute {name!r}")
+    found = getattr(import_module(f"fairwave.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairwave import tables as tables_
+from fairwave.extras import need
 from fairwave.provenance import METADATA_KEY, Provenance
 from fairwave.staging import staging, write_text
 
@@ -90,16 +91,57 @@ class Results:
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
-        """A table as pandas data frame; needs pandas."""
-        return self._of(table).to_pandas()
+    def to_pandas(self, table: str = "flows", *, arrow: bool = False) -> pd.DataFrame:
+        """A table as pandas data frame; needs pandas.
+
+        Args:
+            table: Its name.
+            arrow: Leave the columns where they are, as pandas' Arrow types, instead of copying them into NumPy's.
+
+        Raises:
+            LookupError: The runs left no such table.
+            ImportError: pandas is not there; the message says how to install it.
+        """
+        need("pandas", "pandas")
+        found = self._of(table)
+        if not arrow:
+            return found.to_pandas()
+        import pandas as pd
+
+        return found.to_pandas(types_mapper=pd.ArrowDtype)
 
     def measured(self, measure: Measure | str, group: str | None = None) -> Measured:
-        """A measure, one number per run: "goodput", "loss", "r_factor", … (see `fairwave.study.measures`)."""
+        """A measure, one number per run: "goodput", "loss", "r_factor", … (see `fairwave.study.measures`).
+
+        Args:
+            measure: Its name, or a measure itself.
+            group: The flow group that it is of; all flows when None.
+
+        Raises:
+            KeyError: No measure has that name.
+            LookupError: No flow group has that name; the message says which there are.
+        """
         from fairwave.study.measures import find
 
-        found = find(measure, group) if isinstance(measure, str) else measure
-        return found.over(self)
+        if not isinstance(measure, str):
+            return measure.over(self)
+        if group is not None:
+            self._has_group(group)
+        return find(measure, group).over(self)
+
+    def _has_group(self, group: str) -> None:
+        """Refuses the name of a flow group that no run has.
+
+        Raises:
+            LookupError: There is none of that name; the message lists those that there are.
+        """
+        found = {one for name in ("flows", "groups") if name in self.tables for one in _names(self.tables[name])}
+        if group not in found and found:
+            from difflib import get_close_matches
+
+            near = get_close_matches(group, found, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise LookupError(f"no flow group {group!r} in these runs, which have {', '.join(sorted(found))}{hint}")
 
     def save(self, out: str | Path) -> Path:
         """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.
@@ -162,9 +204,22 @@ class Results:
         axes = tuple(dict.fromkeys(axis for one in each for axis in one.axes))
         return cls(tables_.concatenate(parts), axes, Provenance.merge(one.provenance for one in each))
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what was run, and which tables there are."""
+        from fairwave.report.notebook import results
+
+        return results(self)
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {table.num_rows}" for name, table in self.tables.items() if table.num_rows)
         return f"Results(rows: {sizes}; seeds {list(self.provenance.seeds)})"
+
+
+def _names(table: pa.Table) -> list[str]:
+    """The flow groups that a table names."""
+    if "group" not in table.column_names:
+        return []
+    return [str(one) for one in table["group"].unique().to_pylist()]
 
 
 def write_table(

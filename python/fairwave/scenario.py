@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from fairwave import _native
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.study.grid import Axes
     from fairwave.study.replication import Progress
+
+
+MOST_BYTES = 50_000_000
+"""A longer file is no scenario: it is refused before it is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,23 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, {self.hash})"
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Scenario:
+        """A scenario from plain data in the shape of its TOML: what `to_dict` gives. See also `fairwave.build`.
+
+        Raises:
+            fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
+        """
+        from fairwave.building import from_dict
+
+        return from_dict(table)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: network and flows at a glance, the text beneath."""
+        from fairwave.report.notebook import scenario
+
+        return scenario(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, in the shape of its TOML."""
@@ -112,7 +134,7 @@ class Scenario:
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Results:
-        """Independent replications.
+        """Independent replications: the same scenario under other random numbers.
 
         Args:
             n: How many, with seeds 1 to `n`.
@@ -155,15 +177,32 @@ def load(source: str | Path) -> Scenario:
     text = str(source)
     if isinstance(source, str) and ("\n" in text or text.lstrip().startswith("{")):
         return Scenario(_native.Scenario.from_text(text))
-    if not Path(text).is_file():
+    if not Path(text).exists() or Path(text).is_dir():
         raise FileNotFoundError(f"no scenario file {text!r}: give the path of a .toml or .json file")
+    with Path(text).open("rb") as file:
+        return read(file, text)
+
+
+def read(file: IO[bytes], name: str) -> Scenario:
+    """Reads a scenario from an open file, pipe or standard input; `name` is what messages call it.
+
+    Raises:
+        fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
+    """
+    size = os.fstat(file.fileno()).st_size if hasattr(file, "fileno") else 0
+    data = file.read(MOST_BYTES + 1) if size <= MOST_BYTES else b""
+    if max(size, len(data)) > MOST_BYTES:
+        raise _native.ScenarioError(
+            f"error: {name} has {f'{size / 1e6:.0f} MB' if size else f'more than {MOST_BYTES / 1e6:.0f} MB'}, but a scenario "
+            f"at most {MOST_BYTES / 1e6:.0f} MB: give the path of a .toml or .json file"
+        )
     try:
-        content = Path(text).read_text(encoding="utf-8")
+        content = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _native.ScenarioError(
-            f"{text} is no text in UTF-8 (byte {error.start}): save it as UTF-8"
+            f"{name} is no text in UTF-8 (byte {error.start}): save it as UTF-8"
         ) from None
-    return Scenario(_native.Scenario.from_text(content, text))
+    return Scenario(_native.Scenario.from_text(content, name))
 
 
 def compare(
@@ -180,8 +219,7 @@ def compare(
     Args:
         scenario: What is varied.
         over: Either a dotted path to the values that it takes (`{"flow.voice.transport": ["udp", "tcp/vegas"]}`), or
-            an
-            axis name to labels, each with the overrides it stands for.
+            an axis name to labels, each with the overrides it stands for.
         n: Number of replications, with seeds 1 to `n`.
         seeds: The seeds themselves, instead of `n`.
         threads: How many runs at once; all cores when None.

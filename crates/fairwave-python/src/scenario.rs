@@ -138,6 +138,7 @@ fn describe(plan: &Plan) -> Value {
             "backward": route(&flow.backward),
             "transport": *flow.transport,
             "traffic": *flow.traffic,
+            "offered_bps": flow.offered(),
             "start_s": flow.start.seconds(),
             "stop_s": if flow.stop == Instant::NEVER { plan.duration.seconds() } else { flow.stop.seconds() },
             "thresholds_s": flow.thresholds.iter().map(|one| one.seconds()).collect::<Vec<_>>(),

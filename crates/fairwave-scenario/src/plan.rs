@@ -16,6 +16,8 @@ use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Skew, Span};
 
+use crate::law::wire_of_unit;
+
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -116,6 +118,17 @@ pub struct FlowPlan {
     pub playback: Option<PlaybackConfig>,
     /// The interruption from which the flow's recovery is to be measured, in steps of the record's bin.
     pub recovery: Option<RecoveryConfig>,
+}
+
+impl FlowPlan {
+    /// What the application offers while it is on, in bits per second: on the wire, but of a video, whose frames differ in
+    /// size, the payload of all its layers. None for bulk data, which has no rate of its own.
+    pub fn offered(&self) -> Option<f64> {
+        let units = self.traffic.units_per_second();
+        let of_units = units.map(|units| units * wire_of_unit(&self.traffic, &self.transport) as f64 * 8.0);
+        let layers = self.traffic.layers();
+        of_units.or_else(|| layers.cumulative().last().map(|rate| rate.bits_per_second() as f64))
+    }
 }
 
 /// What is recorded besides the measures.

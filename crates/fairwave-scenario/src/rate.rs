@@ -6,13 +6,13 @@ use std::fmt;
 use fairwave_core::link::RateConfig;
 use fairwave_core::units::Rate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::law::{Law, Written};
-use crate::values::Varied;
+use crate::values::{Varied, no_range};
 
 /// A link's rate as it is written.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -84,6 +84,9 @@ impl<'de> Deserialize<'de> for WrittenRate {
                 } else {
                     serde_json::from_value(table).map(WrittenRate::Constant).map_err(M::Error::custom)
                 }
+            }
+            fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<WrittenRate, S::Error> {
+                Err(S::Error::custom(no_range(&Vec::deserialize(SeqAccessDeserializer::new(seq))?)))
             }
         }
         deserializer.deserialize_any(Forms)

@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
+use serde_json::Value;
 
 /// How values are spread over the members of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, DeriveDeserialize, JsonSchema)]
@@ -253,7 +254,7 @@ impl Serialize for Thresholds {
 
 impl<'de> Deserialize<'de> for Thresholds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match text_or::<Span, Vec<Span>, D>(deserializer, "a time such as \"300 ms\", or a list of times")? {
+        Ok(match text_or_list::<Span, Span, D>(deserializer, "a time such as \"300 ms\", or a list of times")? {
             Either::Text(one) => Thresholds(vec![one]),
             Either::Other(many) => Thresholds(many),
         })
@@ -273,14 +274,14 @@ impl JsonSchema for Thresholds {
 }
 
 /// Either the short form or the long one.
-pub(crate) enum Either<A, B> {
+enum Either<A, B> {
     Text(A),
     Other(B),
 }
 
-/// Reads a text as `A`, a table or list as `B`; `what` says in errors what is wanted. Unlike an untagged enum, it
-/// reports what is wrong inside the form that was chosen.
-pub(crate) fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, B>, D::Error>
+/// Reads a text as `A`, a table as `B`; `what` says in errors what is wanted. Unlike an untagged enum, it reports what is
+/// wrong inside the form that was chosen. A list is refused: serde would take one for a table's values in their order.
+fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, B>, D::Error>
 where
     A: Deserialize<'de>,
     B: Deserialize<'de>,
@@ -299,8 +300,44 @@ where
             B::deserialize(MapAccessDeserializer::new(map)).map(Either::Other)
         }
         fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<Self::Value, S::Error> {
-            B::deserialize(SeqAccessDeserializer::new(seq)).map(Either::Other)
+            Err(S::Error::custom(no_range(&Vec::deserialize(SeqAccessDeserializer::new(seq))?)))
         }
     }
     deserializer.deserialize_any(Forms(what, PhantomData))
+}
+
+/// As [`text_or`], for what may be a list instead of a table.
+fn text_or_list<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, Vec<B>>, D::Error>
+where
+    A: Deserialize<'de>,
+    B: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    struct Forms<A, B>(&'static str, PhantomData<(A, B)>);
+    impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for Forms<A, B> {
+        type Value = Either<A, Vec<B>>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            A::deserialize(StrDeserializer::new(text)).map(Either::Text)
+        }
+        fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<Self::Value, S::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Either::Other)
+        }
+    }
+    deserializer.deserialize_any(Forms(what, PhantomData))
+}
+
+/// What is said of a list where one value or a range is wanted: whoever writes `["1 s", "5 s"]` may mean a range, drawn from
+/// or in equal steps, or one value for each.
+pub(crate) fn no_range(items: &[Value]) -> String {
+    let (from, to) = match items {
+        [from, to] => (from.to_string(), to.to_string()),
+        _ => ("…".to_owned(), "…".to_owned()),
+    };
+    format!(
+        "a list stands where one value or a range is wanted; write {{ from = {from}, to = {to}, spread = \"even\" }}, or \
+         \"random\" to draw each from between; for single values, give each its own entry"
+    )
 }

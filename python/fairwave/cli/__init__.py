@@ -1,8 +1,8 @@
-"""The command line: `fairwave run`, `compare`, `study`, `list`, `check`, `schema`.
+"""The command line: `fairwave run`, `compare`, `sweep`, `find`, `study`, `list`, `explain`, `check`, `schema`.
 
 Results for people go to standard output as tables, results for programs (`--json`) as one JSON document; progress
 and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 130 stopped by the user (what had
-finished is kept).
+finished is kept where a folder was given).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FAILED = 1
 
 def main() -> None:
     """Entry point: every error that a user can cause ends in a sentence, not in a traceback."""
-    from fairwave import RunError, ScenarioError
+    from fairwave._native import RunError, ScenarioError
     from fairwave.cli.app import app
     from fairwave.cli.console import complain
     from fairwave.cli.input import BadInputError
@@ -25,7 +25,10 @@ def main() -> None:
         status = app(prog_name="fairwave", standalone_mode=False)
     except KeyboardInterrupt:
         status = STOPPED
-    except (ScenarioError, BadInputError) as error:
+    except ScenarioError as error:
+        complain(str(error))
+        sys.exit(BAD_INPUT)
+    except (BadInputError, *_questions()) as error:
         complain(str(error))
         sys.exit(BAD_INPUT)
     except RunError as error:
@@ -43,8 +46,23 @@ def main() -> None:
         if status is None:
             raise
     if status == STOPPED:  # which is also what the library makes of Ctrl-C
-        complain("stopped; what had finished is kept, and the same command goes on from it")
+        complain(_stopped())
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _questions() -> tuple[type[Exception], ...]:
+    """Mistakes in what was asked, of modules that may not have been needed."""
+    wanted = (("fairwave.ask.wording", "AskError"), ("fairwave.folders", "FolderTakenError"))
+    return tuple(getattr(sys.modules[module], name) for module, name in wanted if module in sys.modules)
+
+
+def _stopped() -> str:
+    """What is said when the user stops: whether anything is kept."""
+    folders = sys.modules.get("fairwave.folders")
+    kept = folders.keeps() if folders is not None else None
+    if kept is None:
+        return "stopped; nothing is kept without a folder: with --out FOLDER the same command goes on from what had finished"
+    return f"stopped; what had finished is kept in {kept}, and the same command goes on from it"
 
 
 def _usage(error: Exception) -> int | None:

@@ -7,18 +7,45 @@ from typing import Annotated, Optional
 
 import typer
 
-from fairwave import __version__
+from fairwave._native import version as __version__
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Will voice and video over this network be good? A packet-level laboratory.",
 )
 
+
+def _examples(*lines: str) -> str:
+    """Examples beneath a command's help, one a line."""
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+def _kinds(incomplete: str) -> list[str]:
+    """Completes kinds of names."""
+    from fairwave.cli.inspecting import KINDS
+
+    return [one for one in KINDS if one.startswith(incomplete)]
+
+
+def _studies(incomplete: str) -> list[str]:
+    """Completes names of studies."""
+    from fairwave import studies
+
+    return [one for one in studies.names() if one.startswith(incomplete)]
+
+
+def _explained(incomplete: str) -> list[str]:
+    """Completes names that can be explained."""
+    from fairwave.reference import every_name
+
+    return [one for one in every_name() if one.startswith(incomplete)]
+
+
 # Typer reads these annotations at run time, under Python 3.10 too, hence Optional.
-ScenarioFile = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json.")]
+ScenarioFile = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")]
 Settings = Annotated[
     Optional[list[str]],
     typer.Option(
@@ -27,6 +54,9 @@ Settings = Annotated[
 ]
 Replications = Annotated[int, typer.Option("--replications", "-n", help="Independent runs per point.")]
 Threads = Annotated[Optional[int], typer.Option(help="Runs at once; all cores if left out.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
 
@@ -45,7 +75,13 @@ def options(
     """Will voice and video over this network be good? A packet-level laboratory."""
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "fairwave run examples/home-uplink.toml",
+        "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
+        "cat calls.toml | fairwave run - --json",
+    )
+)
 def run(
     scenario: ScenarioFile,
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
@@ -57,18 +93,36 @@ def run(
     ] = None,
     settings: Settings = None,
     threads: Threads = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Run a scenario and show what its flows and links came to."""
     from fairwave.cli.runs import run_scenario
 
-    run_scenario(scenario, seed, replications, out, record or [], settings or [], threads, json=json)
+    run_scenario(
+        scenario, seed, replications, out, record or [], settings or [], threads, json=json, overwrite=overwrite
+    )
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
+        "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
+        "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",
+    )
+)
 def compare(
     scenario: ScenarioFile,
-    over: Annotated[str, typer.Option(help="Transports, separated by commas: udp,tcp/vegas.")],
+    over: Annotated[
+        Optional[str], typer.Option(help="Transports of the flow group, separated by commas: udp,tcp/vegas.")
+    ] = None,
+    vary: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="KEY=A,B,…",
+            help="Any key of the scenario with the values that are compared. Repeatable: every combination.",
+        ),
+    ] = None,
     flow: Annotated[
         Optional[str],
         typer.Option(help="The flow group that is compared; the first with voice or video if left out."),
@@ -85,25 +139,110 @@ def compare(
             "the scenario's if left out."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for page, tables and audio.")] = Path("out/compare"),
+    out: Annotated[
+        Optional[Path], typer.Option(help="Folder for page, tables and audio; out/compare if left out.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     replications: Replications = 10,
     settings: Settings = None,
     threads: Threads = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Run a scenario over several transports under the same seeds, and compare: table, page, audio."""
-    from fairwave.cli.comparing import compare_transports
+    """Run alternatives of a scenario under the same seeds, and compare: table, page, audio."""
+    from fairwave.cli.comparing import compare_alternatives
 
-    compare_transports(
-        scenario, over, flow, speech if audio else None, out, seed, replications, settings or [], threads,
-        json=json, audio=audio, playout=playout,
+    compare_alternatives(
+        scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [], threads,
+        json=json, audio=audio, playout=playout, overwrite=overwrite,
     )  # fmt: skip
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "fairwave sweep calls.toml --grid flow.voice.count=5,10,20 --until mos.voice:±0.05",
+        "fairwave sweep calls.toml --grid flow.voice.count=1..20 --until mos.voice:±0.1 --show loss.voice --out out/s",
+    )
+)
+def sweep(
+    scenario: ScenarioFile,
+    grid: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="KEY=A,B,…",
+            help="A key with its values, LOW..HIGH for whole numbers. Repeatable: every combination.",
+        ),
+    ] = None,
+    until: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="MEASURE:±HALF",
+            help="Replicate each point until the 95 % interval is this narrow: mos.voice:±0.05, or ±2%. Repeatable.",
+        ),
+    ] = None,
+    show: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="MEASURE", help="Another measure to show: loss.voice. Repeatable."),
+    ] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Folder for the tables, as Parquet and CSV.")] = None,
+    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    replications: Annotated[
+        int, typer.Option("--replications", "-n", help="Runs of a point to begin with.")
+    ] = 5,
+    most: Annotated[int, typer.Option(help="The most runs of a point.")] = 100,
+    settings: Settings = None,
+    threads: Threads = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Run every combination of values, each until it is precise enough."""
+    from fairwave.cli.asking import sweep_grid
+
+    sweep_grid(
+        scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
+        json=json, overwrite=overwrite,
+    )  # fmt: skip
+
+
+@app.command(
+    epilog=_examples(
+        "fairwave find examples/home-uplink.toml --vary flow.call.count=1..200 --until 'mos.call >= 2.5'",
+        "fairwave find calls.toml --vary 'topology.bottleneck.rate=200 kb/s..2 Mb/s' --until 'loss.voice <= 1'",
+    )
+)
+def find(
+    scenario: ScenarioFile,
+    vary: Annotated[
+        str, typer.Option(metavar="KEY=LOW..HIGH", help="The key that is searched, and its range.")
+    ],
+    until: Annotated[
+        str, typer.Option(metavar="CONDITION", help="What is to hold: 'mos.voice >= 3.6' (or <=, >, <).")
+    ],
+    out: Annotated[Optional[Path], typer.Option(help="Folder for the answer and the runs.")] = None,
+    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    replications: Annotated[
+        int, typer.Option("--replications", "-n", help="Runs of a value to begin with.")
+    ] = 5,
+    most: Annotated[int, typer.Option(help="The most runs of a value.")] = 20,
+    settings: Settings = None,
+    threads: Threads = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Find how far a value may go before a condition no longer holds: how many calls does this line carry?"""
+    from fairwave.cli.asking import find_value
+
+    find_value(
+        scenario, vary, until, out, seed, replications, most, settings or [], threads, json=json, overwrite=overwrite
+    )
+
+
+@app.command(epilog=_examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"))
 def study(
-    name: Annotated[str, typer.Argument(help="Which study; `fairwave list studies` shows them.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="Which study; `fairwave list studies` shows them.", autocompletion=_studies),
+    ],
     out: Annotated[
         Optional[Path], typer.Option(help="Folder for page, figures, data and ledger; out/NAME if left out.")
     ] = None,
@@ -134,11 +273,14 @@ def study(
     )
 
 
-@app.command("list")
+@app.command("list", epilog=_examples("fairwave list", "fairwave list presets", "fairwave list queues --json"))
 def list_(
     what: Annotated[
         Optional[str],
-        typer.Argument(help="transports, queues, losses, rates, traffic, presets, measures or studies."),
+        typer.Argument(
+            help="transports, queues, victims, losses, rates, traffic, playouts, presets, codecs, measures or studies.",
+            autocompletion=_kinds,
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -148,7 +290,25 @@ def list_(
     show_names(what, json=json)
 
 
-@app.command()
+@app.command(
+    epilog=_examples("fairwave explain vegas", "fairwave explain red", "fairwave explain mos", "fairwave explain g729")
+)
+def explain(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Whatever `fairwave list` lists: vegas, red, voice, dumbbell, mos, …", autocompletion=_explained
+        ),
+    ],
+    json: Json = False,
+) -> None:
+    """Explain what a scenario can name: its rule, source, parameters with defaults, and an example."""
+    from fairwave.cli.inspecting import explain_name
+
+    explain_name(name, json=json)
+
+
+@app.command(epilog=_examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"))
 def check(
     scenario: ScenarioFile,
     expand: Annotated[
@@ -158,7 +318,7 @@ def check(
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """Check a scenario without running it."""
+    """Check a scenario without running it: mistakes, offered load, bandwidth-delay products."""
     from fairwave.cli.inspecting import check_scenario
 
     check_scenario(scenario, seed, settings or [], expand=expand, json=json)

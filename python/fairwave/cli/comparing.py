@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json as json_
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,26 +14,101 @@ from fairwave.cli.input import (
     kind,
     media_group,
     playout_buffer,
-    positive,
     scenario,
+    seeds,
+    threads_or_all,
     written_playout,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairwave.report.comparison import Line
     from fairwave.report.heard import Heard
     from fairwave.scenario import Scenario
+    from fairwave.study.grid import Point
     from fairwave.study.study import Clip
 
 AXIS = "transport"
 
+FOLDER = Path("out/compare")
+"""Where a comparison is left that names no folder; the next one replaces it."""
 
-def compare_transports(
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What is compared.
+
+    Attributes:
+        axis: Name of the axis: the key's last part, `transport`, or `alternative` where several keys vary.
+        changes: Label to what it sets.
+        title: What varies, in words.
+    """
+
+    axis: str
+    changes: dict[Any, dict[str, Any]]
+    title: str
+
+    @property
+    def keys(self) -> set[str]:
+        """Every key that is set."""
+        return {key for one in self.changes.values() for key in one}
+
+
+OWN = ("traffic", "count", "playout", "concealment", "start", "from", "to", "path")
+"""Keys of a flow group that make its calls what they are."""
+
+FRAME = {"duration", "load"}
+"""Keys of the scenario that change which packets a call has."""
+
+TAKEN = {"run", "seed", "scenario", "value", "group", "measure", "title", "unit", "mean", "interval", "flow", "best"}
+"""Names of columns that an axis cannot have."""
+
+
+def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
+    """What is compared: transports of the group (`--over`), or every combination of the values of keys (`--vary`).
+
+    Raises:
+        BadInputError: Both or neither is given, or one is empty.
+    """
+    from itertools import product
+
+    if (over is None) == (not vary):
+        raise BadInputError(
+            "compare needs what to vary: --over udp,tcp/vegas for transports, or --vary KEY=VALUE,VALUE for any key, "
+            "as --vary 'flow.voice.count=5,10,20'"
+        )
+    if over is not None:
+        transports = dict.fromkeys(one.strip() for one in over.split(",") if one.strip())
+        if not transports:
+            raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
+        return Alternatives(AXIS, {one: {f"flow.{group}.transport": one} for one in transports}, "transports")
+    from fairwave.ask.wording import variation
+
+    varied = [variation(one) for one in vary]
+    if len(varied) == 1:
+        key, values = varied[0]
+        axis = key.rpartition(".")[2]
+        return Alternatives(
+            key if axis in TAKEN else axis, {label: {key: value} for label, value in values.items()}, f"values of {key}"
+        )
+    changes: dict[Any, dict[str, Any]] = {}
+    for combination in product(*(values.items() for _, values in varied)):
+        keys = [key for key, _ in varied]
+        label = ", ".join(
+            f"{key.rpartition('.')[2]} {label}" for key, (label, _) in zip(keys, combination, strict=True)
+        )
+        changes[label] = {key: value for key, (_, value) in zip(keys, combination, strict=True)}
+    return Alternatives("alternative", changes, " × ".join(key for key, _ in varied))
+
+
+def compare_alternatives(
     path: str,
-    over: str,
+    over: str | None,
+    vary: list[str],
     flow: str | None,
     speech: Path | None,
-    out: Path,
+    out: Path | None,
     seed: int,
     replications: int,
     settings: list[str],
@@ -40,59 +117,73 @@ def compare_transports(
     json: bool,
     audio: bool,
     playout: str | None,
+    overwrite: bool = False,
 ) -> None:
     """Runs, compares, and leaves a page."""
+    from fairwave.folders import claimed
     from fairwave.report import call, comparison
     from fairwave.study.grid import Grid
     from fairwave.study.replication import Folder
 
-    positive("--replications", replications)
-    transports = list(dict.fromkeys(one.strip() for one in over.split(",") if one.strip()))
-    if not transports:
-        raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
+    chosen, threads = seeds(seed, replications), threads_or_all(threads)
+    alternatives(over, vary, "any")  # mistakes are told before the scenario's
     base = scenario(path, settings)
     group = media_group(base, flow)
+    asked = alternatives(over, vary, group)
     buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
-    heard, remarks = _heard(base, group, speech) if audio and voice else (None, [])
+    points = Grid("compare", base, {asked.axis: asked.changes}).points()
+    heard, remarks = _heard(base, group, speech, asked, points) if audio and voice else (None, [])
     if heard is not None:
         base = heard.scenario
-    changed = [group] if heard is None else heard.changed
     axes: dict[str, Any] = {
-        AXIS: {one: {f"flow.{name}.transport": one for name in changed} for one in transports}
+        asked.axis: {label: _for_all(changes, group, heard) for label, changes in asked.changes.items()}
     }
     grid = Grid("compare", base, axes)
-    seeds = range(seed, seed + replications)
-    with console.progress(
-        f"{base.name}: {len(transports)} transports × {replications}", quiet=json
-    ) as progress:
-        results = grid.run(seeds, threads=threads, keep=Folder(out / ".cache"), progress=progress)
-    found = comparison.lines(heard.whole(results) if heard else results, AXIS, group)
-    clips: list[Clip] = []
-    if heard is not None:
-        console.say("making the calls audible …", quiet=json)
-        clips, remarks = call.clips(heard, results, AXIS, transports, seed, buffer)
-    page = comparison.write(
-        results, AXIS, group, out,
-        title=base.name,
-        lead=str(base.to_dict().get("description", "")),
-        clips=clips,
-        notes=remarks,
-        scenario=base.to_toml(),
-        found=found,
-        heard=heard if clips else None,
-        seed=seed,
-    )  # fmt: skip
+    folder = out if out is not None else FOLDER
+    with claimed(folder, "compare", base.name, overwrite=overwrite, scratch=out is None):
+        with console.progress(
+            f"{base.name}: {len(asked.changes)} {asked.title} × {replications}", quiet=json
+        ) as progress:
+            results = grid.run(chosen, threads=threads, keep=Folder(folder / ".cache"), progress=progress)
+        found = comparison.lines(heard.whole(results) if heard else results, asked.axis, group)
+        clips: list[Clip] = []
+        if heard is not None:
+            console.say("making the calls audible …", quiet=json)
+            clips, remarks = call.clips(heard, results, asked.axis, list(asked.changes), seed, buffer)
+        page = comparison.write(
+            results, asked.axis, group, folder,
+            title=base.name,
+            lead=str(base.to_dict().get("description", "")),
+            clips=clips,
+            notes=remarks,
+            scenario=base.to_toml(),
+            found=found,
+            heard=heard if clips else None,
+            seed=seed,
+        )  # fmt: skip
     if json:
-        console.document(_document(base, found, results.provenance.to_dict(), page, clips, remarks))
+        console.document(_document(base, asked, found, results.provenance.to_dict(), page, clips, remarks))
         return
-    _show(base, found, replications)
+    _show(base, asked, found, replications)
     for remark in remarks:
         console.say(f"\n{remark}")
-    console.say(f"\nPage{' with audio' if clips else ''}: {page}   tables: {out}")
+    console.say(f"\nPage{' with audio' if clips else ''}: {page}   tables: {folder}")
 
 
-def _heard(base: Scenario, group: str, speech: Path | None) -> tuple[Heard | None, list[str]]:
+def _for_all(changes: dict[str, Any], group: str, heard: Heard | None) -> dict[str, Any]:
+    """What is said of the group said of the call that is heard, too, which may be a group of its own."""
+    prefix = f"flow.{group}."
+    return {
+        (f"flow.{name}.{key.removeprefix(prefix)}" if key.startswith(prefix) else key): value
+        for key, value in changes.items()
+        for name in (heard.changed if heard is not None else (group,))
+    }
+
+
+def _heard(
+    base: Scenario, group: str, speech: Path | None, asked: Alternatives, points: Sequence[Point]
+) -> tuple[Heard | None, list[str]]:
     """The call that is to be heard; or why there is none.
 
     Raises:
@@ -102,6 +193,12 @@ def _heard(base: Scenario, group: str, speech: Path | None) -> tuple[Heard | Non
     from fairwave.speech import SpeechError
     from fairwave.speech.fetch import speech as recording
 
+    calls = [json_.dumps([groups(point.scenario)[group].get(key) for key in OWN]) for point in points]
+    if len(set(calls)) > 1 or any(key in FRAME for key in asked.keys):
+        why = "what varies changes the calls themselves, so that none of them can be heard throughout"
+        if speech is not None:
+            raise BadInputError(f"--speech: {why}; vary something else, or leave --speech out")
+        return None, [f"No audio: {why}."]
     try:
         return Heard.of(recording(speech), base, group), []
     except SpeechError as error:
@@ -110,7 +207,7 @@ def _heard(base: Scenario, group: str, speech: Path | None) -> tuple[Heard | Non
         return None, [f"No audio: {error}"]
 
 
-def _show(base: Scenario, found: list[Line], replications: int) -> None:
+def _show(base: Scenario, asked: Alternatives, found: list[Line], replications: int) -> None:
     from fairwave.report import style
     from fairwave.report.comparison import footnotes, starred
 
@@ -130,12 +227,13 @@ def _show(base: Scenario, found: list[Line], replications: int) -> None:
         f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(style.title(label) for label in labels)],
         rows,
-        caption=f"{starred(AXIS)}\n{footnotes(found)}".rstrip(),
+        caption=f"{starred(asked.axis)}\n{footnotes(found)}".rstrip(),
     )
 
 
 def _document(
     base: Scenario,
+    asked: Alternatives,
     found: list[Line],
     provenance: dict[str, Any],
     page: Path,
@@ -146,7 +244,9 @@ def _document(
 
     return {
         "scenario": base.name,
-        "comparison": comparison.as_data(found, AXIS),
+        "axis": asked.axis,
+        "alternatives": {str(label): changes for label, changes in asked.changes.items()},
+        "comparison": comparison.as_data(found, asked.axis),
         "page": str(page),
         "audio": [clip.title for clip in clips],
         "remarks": remarks,

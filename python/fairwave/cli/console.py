@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairwave.study.replication import Progress
 
@@ -34,11 +34,13 @@ def say(message: str, *, quiet: bool = False) -> None:
         err.print(message, markup=False)
 
 
-def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
-    """A table on standard output: the first column to the left, numbers to the right. Cells may carry rich's markup."""
+def table(
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", left: bool = False
+) -> None:
+    """A table on standard output: the first column to the left, numbers to the right unless `left`; cells may carry markup."""
     shown = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for position, head in enumerate(heads):
-        shown.add_column(head, justify="left" if position == 0 else "right", overflow="fold")
+        shown.add_column(head, justify="left" if position == 0 or left else "right", overflow="fold")
     for row in rows:
         shown.add_row(*row)
     out.print(f"\n[bold]{escape(title)}[/]")
@@ -58,9 +60,24 @@ def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
     out.print(shown)
 
 
+def json_text(data: Any) -> str:
+    """A JSON document; numbers that do not exist are null."""
+    return json.dumps(_finite(data), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
 def document(data: Any) -> None:
-    """One JSON document on standard output; numbers that do not exist are null."""
-    sys.stdout.write(json.dumps(_finite(data), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    """One JSON document on standard output."""
+    sys.stdout.write(json_text(data))
+
+
+@contextmanager
+def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is being tried; nothing when that is not a terminal."""
+    if quiet or not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status(what) as shown:
+        yield lambda now: shown.update(f"{what}: {escape(now)}")
 
 
 @contextmanager
@@ -69,10 +86,14 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Progress | None]:
     if quiet or not err.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # How long it has been going on tells of a single long run that it does; what remains is told from those that ended.
+    columns = (
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
+        *(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
+    )
     with Bar(*columns, console=err, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

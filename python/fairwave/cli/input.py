@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
 from fairwave.scenario import Scenario, load
+from fairwave.scenario import read as read_open
 
 if TYPE_CHECKING:
     from fairwave.speech import Playout
@@ -19,7 +20,12 @@ class BadInputError(ValueError):
 
 def scenario(path: str, settings: list[str] | None = None) -> Scenario:
     """Reads a scenario file and applies `KEY=VALUE` settings to it."""
-    if not Path(path).is_file():
+    if path == "-":
+        import sys
+
+        given = read_open(sys.stdin.buffer, "-")
+        return given.with_overrides(overrides(settings)) if settings else given
+    if not Path(path).exists() or Path(path).is_dir():
         near = sorted(str(one) for one in Path("examples").glob("*.toml"))[:8]
         hint = f"; there are {', '.join(near)}" if near else ""
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
@@ -43,8 +49,25 @@ def overrides(settings: list[str]) -> dict[str, Any]:
 def positive(name: str, value: int) -> int:
     """A count that must be 1 or more."""
     if value < 1:
-        raise BadInputError(f"{name} is {value}, but must be 1 or more; for example {name} 10")
+        raise BadInputError(f"{name} is {value}, but must be 1 or more; for example {name} {10 if 'rep' in name else 2}")
     return value
+
+
+def seeds(first: int, count: int) -> range:
+    """The seeds of a command: `count` from `first` on."""
+    from fairwave.study.replication import LARGEST_SEED
+
+    positive("--replications", count)
+    if first < 0 or first + count - 1 > LARGEST_SEED:
+        raise BadInputError(
+            f"--seed is {first}, but must be a whole number from 0 to {LARGEST_SEED - count + 1}; for example --seed 1"
+        )
+    return range(first, first + count)
+
+
+def threads_or_all(threads: int | None) -> int | None:
+    """How many runs at once."""
+    return None if threads is None else positive("--threads", threads)
 
 
 def groups(read: Scenario) -> dict[str, dict[str, Any]]:

@@ -12,20 +12,45 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 
+KINDS = (
+    *("transports", "traffic", "queues", "victims", "losses", "rates", "playouts", "presets"),
+    *("codecs", "measures", "studies"),
+)
+"""Kinds of names, in the order in which they are listed."""
+
+
 def known_names() -> dict[str, list[tuple[str, str]]]:
     """Everything that can be named, by kind: names with a line about each."""
-    from fairwave import _native, codecs, studies
-    from fairwave.study import measures
+    from fairwave import reference
 
-    found = dict(_native.names())
-    found["codecs"] = [(one.codec, str(one)) for one in codecs.known()]
-    found["measures"] = [(name, _first_line(make)) for name, make in measures.STANDARD.items()]
-    found["studies"] = [(name, studies.find(name).title) for name in studies.names()]
-    return found
+    return {kind: reference.listed(kind) for kind in KINDS}
 
 
-def _first_line(what: Any) -> str:
-    return (what.__doc__ or "").strip().split("\n")[0]
+def explain_name(name: str, *, json: bool) -> None:
+    """Explains a name."""
+    from fairwave import reference
+
+    try:
+        found = reference.entries(name)
+    except LookupError as error:
+        raise BadInputError(error.args[0]) from None
+    if json:
+        console.document([one.to_dict() for one in found])
+        return
+    for one in found:
+        console.out.print(f"\n[bold]{console.escape(one.title)}[/]")
+        console.out.print(console.escape(one.about))
+        for said in one.notes:
+            console.out.print(f"[dim]{console.escape(said)}[/]")
+        for title, parameters in one.tables():
+            console.table(
+                title, ["key", "value", "default", "about"],
+                [[console.escape(cell) for cell in row] for row in parameters],
+                left=True,
+            )  # fmt: skip
+        if one.example:
+            console.out.print("\n[bold]example[/]" + (f" ({one.how})" if one.how else ""))
+            console.out.print(console.escape(one.example), highlight=False)
 
 
 def show_names(what: str | None, *, json: bool) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, is_clip, kind, positive, scenario
+from fairwave.cli.input import BadInputError, groups, is_clip, kind, scenario, seeds, threads_or_all
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ def run_scenario(
     threads: int | None,
     *,
     json: bool,
+    overwrite: bool = False,
 ) -> None:
     """Runs and shows what flows and links came to."""
+    from fairwave.folders import claimed
     from fairwave.study.grid import Grid
     from fairwave.study.replication import Folder, Memory
 
-    positive("--replications", replications)
+    chosen, threads = seeds(seed, replications), threads_or_all(threads)
     read = scenario(path, settings)
     warn(read, seed)
     clips = streamed(read) if out else []
@@ -61,13 +64,13 @@ def run_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    seeds = range(seed, seed + replications)
-    keep = Folder(out / ".cache") if out else Memory()
-    with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
-        results = Grid("run", read, {}).run(seeds, threads=threads, keep=keep, progress=progress)
-    watched = watch(read, results, clips, out) if out and clips else []
-    if out:
-        results.save(out)
+    with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
+        keep = Folder(out / ".cache") if out else Memory()
+        with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
+            results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
+        watched = watch(read, results, clips, out) if out and clips else []
+        if out:
+            results.save(out)
     if json:
         console.document(_document(read, results))
         return

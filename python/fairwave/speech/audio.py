@@ -13,15 +13,16 @@ import tempfile
 import wave
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import av
-import av.audio
-import av.audio.resampler
-import av.error
 import numpy as np
 from numpy.typing import NDArray
 
+from fairwave.extras import need
 from fairwave.speech.errors import SpeechError
+
+if TYPE_CHECKING:
+    import av
 
 Samples = NDArray[np.int16]
 
@@ -71,6 +72,9 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
         SpeechError: no such file, no sound in it that can be decoded, empty or all silence, or longer than
             :data:`LONGEST_S`.
     """
+    need("av", "speech", SpeechError)
+    import av.error
+
     path = Path(path)
     if not path.is_file():
         raise SpeechError(f"{path}: there is no such file; give the path of a recording (wav, flac, mp3, …)")
@@ -162,6 +166,9 @@ def normalise(recording: Recording, level_dbov: float = NOMINAL_LEVEL_DBOV) -> R
 
 
 def _decode(path: Path) -> tuple[Samples, list[str]]:
+    import av
+    import av.audio.resampler
+
     notes: list[str] = []
     with av.open(str(path)) as container:
         if not container.streams.audio:

@@ -9,17 +9,18 @@ separates what the network does from what the codec does. Codecs with memory are
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-import av
 import numpy as np
-from av.audio.codeccontext import AudioCodecContext
-from av.audio.frame import AudioFrame
 from numpy.typing import NDArray
 
+from fairwave.extras import need
 from fairwave.speech.audio import RATE, Samples
 from fairwave.speech.coders import CODERS
 from fairwave.speech.errors import SpeechError
+
+if TYPE_CHECKING:
+    from av.audio.codeccontext import AudioCodecContext
 
 Codes = NDArray[np.uint8]
 
@@ -142,6 +143,10 @@ def heard_as(name: str, frame: int) -> tuple[str, str]:
 @cache
 def _tables(name: str) -> tuple[Codes, Samples]:
     """Encoder's table, indexed by the bits of the linear sample, and decoder's table, indexed by the code."""
+    need("av", "speech", SpeechError)
+    import av
+    from av.audio.frame import AudioFrame
+
     values = np.arange(65536, dtype=np.uint16).view(np.int16)
     frame = AudioFrame.from_ndarray(values.reshape(1, -1), format="s16", layout="mono")
     frame.sample_rate = RATE
@@ -157,6 +162,8 @@ def _tables(name: str) -> tuple[Codes, Samples]:
 
 
 def _context(name: str, mode: Literal["r", "w"]) -> AudioCodecContext:
+    import av
+
     context = cast("AudioCodecContext", av.CodecContext.create(name, mode))
     context.sample_rate = RATE
     context.layout = "mono"

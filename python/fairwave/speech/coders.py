@@ -21,19 +21,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal, cast
 
-import av
-import av.codec.codec
-import av.error
 import numpy as np
-from av.audio.codeccontext import AudioCodecContext
-from av.audio.frame import AudioFrame
 
+from fairwave.extras import need
 from fairwave.speech.audio import RATE, Samples
 from fairwave.speech.errors import SpeechError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from av.audio.codeccontext import AudioCodecContext
     from numpy.typing import NDArray
 
 
@@ -89,6 +86,9 @@ class Coder:
         Raises:
             SpeechError: no such decoder in these libraries.
         """
+        need("av", "speech", SpeechError)
+        import av.error
+
         try:
             decoder = self._context("r")
             pieces = [
@@ -127,6 +127,10 @@ class Coder:
         return rows
 
     def _encoded(self, samples: Samples) -> Iterator[bytes]:
+        need("av", "speech", SpeechError)
+        import av.error
+        from av.audio.frame import AudioFrame
+
         try:
             encoder = self._context("w")
             encoder.open()
@@ -141,6 +145,8 @@ class Coder:
             raise self._refused("encoded", error) from error
 
     def _context(self, mode: Literal["r", "w"]) -> AudioCodecContext:
+        import av
+
         context = cast("AudioCodecContext", av.CodecContext.create(self.library, mode))
         context.sample_rate = self.rate
         context.layout = "mono"
@@ -185,6 +191,11 @@ CODERS: dict[str, Coder] = {
 
 @cache
 def _both_ways(library: str) -> bool:
+    try:
+        import av.codec.codec
+        import av.error
+    except ImportError:
+        return False
     try:
         return all(av.codec.codec.Codec(library, mode).type == "audio" for mode in ("r", "w"))
     except (ValueError, av.error.FFmpegError):

@@ -120,10 +120,15 @@ class Grid:
 
 def assemble(points: Sequence[Point], seeds: Sequence[int], runs: Sequence[Tables]) -> Results:
     """Results from the tables of each point under each seed, points slowest."""
-    axes = list(points[0].labels) if points else []
+    return assemble_runs(list(itertools.product(points, seeds)), runs)
+
+
+def assemble_runs(made: Sequence[tuple[Point, int]], runs: Sequence[Tables]) -> Results:
+    """Results from the tables that each point and seed left."""
+    axes = list(made[0][0].labels) if made else []
     rows: dict[str, list[Any]] = {"run": [], **{axis: [] for axis in axes}, "seed": [], "scenario": []}
     numbered = []
-    for number, (point, seed) in enumerate(itertools.product(points, seeds)):
+    for number, (point, seed) in enumerate(made):
         rows["run"].append(number)
         rows["seed"].append(seed)
         rows["scenario"].append(point.scenario.hash)
@@ -131,9 +136,9 @@ def assemble(points: Sequence[Point], seeds: Sequence[int], runs: Sequence[Table
             rows[axis].append(label)
         numbered.append({name: _numbered(table, number) for name, table in runs[number].items()})
     frame = pl.DataFrame(rows, strict=False)
-    names = {point.scenario.hash: point.scenario.name for point in points}
+    names = {point.scenario.hash: point.scenario.name for point, _ in made}
     tables: Tables = {"runs": frame.to_arrow(), **tables_.concatenate(numbered)}
-    return Results(tables, tuple(axes), Provenance.here(names, list(seeds)))
+    return Results(tables, tuple(axes), Provenance.here(names, [seed for _, seed in made]))
 
 
 def _numbered(table: pa.Table, number: int) -> pa.Table:

@@ -36,6 +36,16 @@ class Measured:
     axes: tuple[str, ...]
     frame: pl.DataFrame
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The numbers for whatever reads Arrow's streams (pandas, polars, DuckDB, pyarrow), without copying."""
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: mean and interval per point."""
+        from fairwave.report.notebook import measured
+
+        return measured(self)
+
     def at(self, **labels: Any) -> Measured:
         """Only the points with these labels; a list of labels keeps each of them.
 

@@ -537,7 +537,10 @@ def find(name: str, group: str | None = None) -> Measure:
     Raises:
         KeyError: There is none; the message lists them.
     """
-    try:
-        return STANDARD[name](group)
-    except KeyError:
-        raise KeyError(f"no measure {name!r}; there are {', '.join(STANDARD)}") from None
+    if name not in STANDARD:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, STANDARD, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise KeyError(f"no measure {name!r}; there are {', '.join(STANDARD)}{hint}")
+    return STANDARD[name](group)

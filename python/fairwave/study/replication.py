@@ -42,6 +42,9 @@ def engine() -> str:
     return f"{_native.version}+{digest}"
 
 
+LARGEST_SEED = 2**63 - 1
+"""Tables hold seeds as 64-bit integers with a sign."""
+
 KEEP_EVERY = 50
 """So many runs of one scenario are kept at once, so that a process that is killed loses few."""
 
@@ -186,9 +189,15 @@ def replicate(
         runner: What makes the runs.
 
     Raises:
+        ValueError: No thread, or a seed that is none.
         fairwave.RunError: A run was refused or failed.
         KeyboardInterrupt: The user stopped; what had ended is kept.
     """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads are 1 or more, not {threads}; leave it out for all cores")
+    for _, seed in jobs:
+        if not 0 <= seed <= LARGEST_SEED:
+            raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
     kept: Keep = keep if keep is not None else Memory()
     wanted: dict[tuple[str, int], Job] = {}
     for scenario, seed in jobs:

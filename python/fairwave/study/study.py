@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from fairwave.folders import claimed
 from fairwave.report.figures import Kind
 from fairwave.study.claims import Claim
 
@@ -258,15 +259,16 @@ class Study:
         """
         from fairwave.study.conduct import conduct
 
-        return conduct(
-            self,
-            out,
-            replications,
-            figure=figure,
-            threads=threads,
-            progress=progress,
-            status=status,
-            settings=settings,
-            reading=reading,
-            explored=explored,
-        )
+        with claimed(out, "study", self.name):
+            return conduct(
+                self,
+                out,
+                replications,
+                figure=figure,
+                threads=threads,
+                progress=progress,
+                status=status,
+                settings=settings,
+                reading=reading,
+                explored=explored,
+            )

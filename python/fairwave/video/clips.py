@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairwave.extras import need
 from fairwave.video.errors import VideoError
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def clip(name: str | os.PathLike[str], pixels: int = PIXELS) -> Clip:
     Raises:
         VideoError: There is no such file, or it holds no video that FFmpeg can decode.
     """
+    need("av", "video", VideoError)
     import av
 
     path = _path(name)

@@ -21,7 +21,8 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Adaptive RED (Floyd, Gummadi & Shenker 2001).
+/// Adaptive RED (Floyd, Gummadi & Shenker 2001). RED whose greatest drop probability follows the load, so that the
+/// average queue stays midway between the thresholds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AredConfig {

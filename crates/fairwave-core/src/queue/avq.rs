@@ -52,7 +52,8 @@ pub enum OnVictim {
     Forget,
 }
 
-/// Adaptive virtual queue (Kunniyur & Srikant 2001).
+/// Adaptive virtual queue (Kunniyur & Srikant 2001). A packet is dropped when a smaller, imagined queue would overflow,
+/// and the rate of that queue's link follows what arrives, so that the link is used to the share `gamma`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AvqConfig {

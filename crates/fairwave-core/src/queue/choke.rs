@@ -19,7 +19,9 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate};
 
-/// CHOKe (Pan, Prabhakar & Psounis 2000). RED's parameters, and how many packets an arrival is compared with.
+/// CHOKe (Pan, Prabhakar & Psounis 2000). Above `min-threshold` an arrival is compared with a packet drawn from the
+/// queue, and both are dropped when they are of one flow; otherwise RED decides. RED's parameters, and how many packets
+/// an arrival is compared with.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ChokeConfig {

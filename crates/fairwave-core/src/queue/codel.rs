@@ -20,7 +20,8 @@ use crate::packet::Packet;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// CoDel (RFC 8289).
+/// CoDel (RFC 8289). When packets have waited longer than `target` for a whole `interval`, they are dropped at the
+/// head, ever more often until they do not.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodelConfig {

@@ -25,7 +25,8 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// PIE (RFC 8033).
+/// PIE (RFC 8033). Arrivals are dropped with a probability that follows the queueing delay's distance to `target` and
+/// its change, updated every `update`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PieConfig {

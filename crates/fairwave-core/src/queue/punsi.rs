@@ -33,7 +33,8 @@ pub enum Fellow {
     Class,
 }
 
-/// PUNSI (Yamaguchi & Takahashi 2007). RED's parameters, and whom an arriving UDP packet is compared with.
+/// PUNSI (Yamaguchi & Takahashi 2007). As CHOKe for UDP alone: an arriving UDP packet is compared with one drawn from
+/// those that joined last, and a match costs both. RED's parameters, and whom an arriving UDP packet is compared with.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PunsiConfig {

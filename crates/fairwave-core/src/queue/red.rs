@@ -67,7 +67,8 @@ impl RedPreset {
     }
 }
 
-/// Random early detection (Floyd & Jacobson 1993), gentle. Whatever is left out follows the preset.
+/// Random early detection (Floyd & Jacobson 1993), gentle. Above `min-threshold` arrivals are dropped with a
+/// probability that grows with the average queue. Whatever is left out follows the preset.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RedConfig {

@@ -26,7 +26,8 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Random exponential marking, here dropping (Athuraliya, Li, Low & Yin 2001).
+/// Random exponential marking, here dropping (Athuraliya, Li, Low & Yin 2001). A price rises with backlog and with
+/// excess demand, and an arrival is dropped with probability 1 − `phi`^(−price).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RemConfig {

@@ -30,7 +30,8 @@ pub enum Reading {
     MeanRate,
 }
 
-/// A speaker who talks and is silent.
+/// A speaker who talks and is silent. While talking, a packet of the codec's frames leaves at each packet time; the
+/// lengths of talk and silence are drawn (papers 000 and 001 by default).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VoiceConfig {

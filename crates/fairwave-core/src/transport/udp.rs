@@ -25,7 +25,8 @@ use crate::registry::{Checked, Law};
 use crate::traffic::Unit;
 use crate::units::{Bytes, Instant};
 
-/// As the application makes it.
+/// UDP (RFC 768). Every unit leaves at once, as the application makes it; a unit longer than `max-payload` is cut.
+/// Nothing comes back, and nothing is sent again.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UdpConfig {

@@ -44,7 +44,9 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
-/// DVRC: layered video at a rate that its receiver asks for (paper 002).
+/// DVRC: layered video at a rate that its receiver asks for (paper 002). The receiver halves the rate on congestion,
+/// lowers it by a packet per round trip on random loss, and answers each datagram with the number of layers that it can
+/// take.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DvrcConfig {

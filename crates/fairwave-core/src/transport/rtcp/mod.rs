@@ -34,7 +34,8 @@ use crate::random::{Seed, Stream};
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
-/// UDP with receiver reports, by which a layered sender adapts (RFC 3550).
+/// UDP with receiver reports, by which a layered sender adapts (RFC 3550). A report about more than `drop-above` lost
+/// drops a layer, a regular one about less than `add-below` adds one; datagrams leave as UDP sends them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RtcpConfig {

@@ -58,8 +58,9 @@ pub(super) struct Details {
     pub damps: bool,
 }
 
-/// TFRC (RFC 5348). The defaults are RFC 5348's, with ns-2's sizes for bulk data (1000 B of payload, 32 B of
-/// headers).
+/// TFRC (RFC 5348). The receiver measures the loss event rate and reports it once per round trip; the sender puts it
+/// into the throughput equation of TCP and paces packets at that rate. The defaults are RFC 5348's, with ns-2's sizes
+/// for bulk data (1000 B of payload, 32 B of headers).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {

@@ -18,7 +18,8 @@ use crate::config::{ConfigError, check_between};
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 
-/// TCP(α, β).
+/// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss leaves β of it;
+/// TCP(1, 0.5) is Reno's.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AimdConfig {
@@ -66,8 +67,8 @@ impl ControlLaw for AimdConfig {
 
 /// TCP(1, 0.5) by the names that it has with its recoveries: one line each.
 macro_rules! reno_with {
-    ($($doc:literal $Config:ident $name:literal $recovery:ident;)+) => {$(
-        #[doc = $doc]
+    ($($($doc:literal)+ $Config:ident $name:literal $recovery:ident;)+) => {$(
+        $(#[doc = $doc])+
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $Config {}
@@ -90,10 +91,26 @@ macro_rules! reno_with {
 }
 
 reno_with! {
-    "TCP(1, 0.5) with Tahoe's recovery." TahoeConfig "tcp/tahoe" Tahoe;
-    "TCP(1, 0.5) with Reno's recovery." RenoConfig "tcp/reno" Reno;
-    "TCP(1, 0.5) with NewReno's recovery." NewrenoConfig "tcp/newreno" Newreno;
-    "TCP(1, 0.5) with selective acknowledgements." SackConfig "tcp/sack" Sack;
+    "Tahoe: TCP(1, 0.5) with Tahoe's recovery."
+    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
+    "a loss, which three duplicate acknowledgements tell of, halves the threshold; the segment is sent again, and slow"
+    "start begins anew from one segment (RFC 5681)."
+    TahoeConfig "tcp/tahoe" Tahoe;
+    "Reno: TCP(1, 0.5) with Reno's recovery."
+    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
+    "a loss, which three duplicate acknowledgements tell of, halves it: fast retransmit, and fast recovery until the first"
+    "new acknowledgement (RFC 5681)."
+    RenoConfig "tcp/reno" Reno;
+    "NewReno: TCP(1, 0.5) with NewReno's recovery (RFC 6582)."
+    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
+    "a loss halves it. A partial acknowledgement repairs the next hole, and recovery lasts until all that was in flight is"
+    "acknowledged."
+    NewrenoConfig "tcp/newreno" Newreno;
+    "SACK: TCP(1, 0.5) with selective acknowledgements (RFC 6675)."
+    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
+    "a loss halves it. The receiver says which segments have come, so that several losses of one window are repaired"
+    "within a round trip."
+    SackConfig "tcp/sack" Sack;
 }
 
 /// The window of TCP(α, β).

@@ -24,7 +24,8 @@ const UPPER: f64 = 0.5;
 const LOWER: f64 = 0.1;
 const DELTA: f64 = 2.0;
 
-/// γ around TCP(α, β) (paper 003).
+/// γ around TCP(α, β) (paper 003). When the queueing delay reaches the share `upper` of the largest seen, the window is
+/// cut by γ, to what just leaves the queue empty, before the buffer overflows.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GammaConfig {
@@ -73,7 +74,8 @@ impl ControlLaw for GammaConfig {
     }
 }
 
-/// γ and δ around TCP(α, β) (paper 003).
+/// γ and δ around TCP(α, β) (paper 003). As `tcp/gamma`; and while the queueing delay is at most the share `lower` of
+/// the largest seen, the window grows by δ per round trip instead of α.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GammaDeltaConfig {

@@ -22,7 +22,10 @@ use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::Rate;
 
-/// TCP-Real.
+/// TCP-Real (Tsaoussidis & Zhang 2002; papers 000, 003). The receiver measures at what rate each wave of segments comes
+/// in and says so on its acknowledgements: where the rate holds the window grows, where it drops much the window is
+/// multiplied by 1 − `gamma`. A loss while the rate holds and the jitter is low is taken for an error of the wire and
+/// costs no window.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RealConfig {

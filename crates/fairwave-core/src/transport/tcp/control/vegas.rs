@@ -22,7 +22,9 @@ const ALPHA: f64 = 1.0;
 const BETA: f64 = 3.0;
 const GAMMA: f64 = 1.0;
 
-/// Vegas.
+/// Vegas (Brakmo & Peterson 1995; paper 000). Once per round trip it reckons how many of its segments stand in queues:
+/// (expected − actual rate) · least round trip. Fewer than `alpha`, the window grows by one; more than `beta`, it
+/// shrinks by one; above `gamma`, slow start ends.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VegasConfig {

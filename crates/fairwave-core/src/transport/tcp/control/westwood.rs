@@ -17,7 +17,8 @@ use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Rate};
 
-/// Westwood.
+/// Westwood (Mascolo, Casetti, Gerla, Sanadidi & Wang 2001; paper 000). Each acknowledgement gives a sample of the bandwidth; on loss the slow
+/// start threshold becomes the filtered estimate times the least round trip, instead of half the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodConfig {

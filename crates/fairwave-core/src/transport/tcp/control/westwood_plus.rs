@@ -17,7 +17,8 @@ use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Rate, Span};
 
-/// Westwood+.
+/// Westwood+ (Grieco & Mascolo 2004). Westwood with one bandwidth sample per round trip, so that compressed
+/// acknowledgements do not inflate it.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodPlusConfig {

@@ -1,0 +1,397 @@
+"""How far a value may go before a measure no longer meets a condition: stochastic bisection.
+
+The mean of a measure is taken to rise or fall along the values that are searched, so that the condition holds up to
+some value and not beyond it (or the other way round). Every value is tried under the same seeds (common random numbers).
+At each the mean is held against the bound: where its one-sided interval lies on one side, that is settled; otherwise more
+seeds follow, twice as many each time, up to a cap, unless the spread so far says that the cap would not settle it. Values at which it stays open lie within what is answered: *holds at
+least to the one, no longer from the other on*. The confidence is that of the answer as a whole: it is divided among all looks at
+all values that the search may need (Bonferroni).
+
+That the measure rises or falls throughout is checked: further values between those that the search came by are tried, and the
+means of neighbours are compared, paired by seed. Where it fails, the answer says so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairwave.ask.wording import AskError, Condition, condition, steps
+from fairwave.study.statistics import LEVEL, Interval, interval, t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairwave.scenario import Scenario
+    from fairwave.study.grid import Label
+    from fairwave.study.replication import Keep
+
+BEGIN = 5
+MOST = 20
+PROBES = 2
+"""So many further values are tried to see whether the measure rises or falls throughout."""
+
+Verdict = Literal["holds", "fails", "open"]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a value came to.
+
+    Attributes:
+        value: The value.
+        interval: The measure's mean with its 95 % interval.
+        verdict: Whether the condition holds there, at the confidence of the whole answer.
+    """
+
+    value: Label
+    interval: Interval
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How far a value may go.
+
+    Attributes:
+        key: What was varied.
+        condition: What is to hold.
+        holds: The farthest value at which it is settled that the condition holds; None if at none.
+        fails: The next value at which it is settled that it does not; None if at none.
+        best: The farthest value at which the mean, interpolated between values that were tried, meets the condition; None
+            if at none.
+        upwards: Whether the condition holds below and fails above, as opposed to the other way round.
+        tested: Every value that was tried, in order.
+        remarks: What has to be known: that the measure does not rise or fall throughout, that the range ends first.
+        level: Confidence of the answer as a whole.
+        runs: Number of runs that it took.
+    """
+
+    key: str
+    condition: Condition
+    holds: Label | None
+    fails: Label | None
+    best: Label | None
+    upwards: bool
+    tested: Sequence[Tested]
+    remarks: Sequence[str]
+    level: float
+    runs: int
+
+    @property
+    def monotone(self) -> bool:
+        """Whether nothing speaks against a measure that rises or falls throughout."""
+        return not any("throughout" in remark for remark in self.remarks)
+
+    def __str__(self) -> str:
+        """The answer in a sentence."""
+        what, at = str(self.condition), {one.value: one.interval for one in self.tested}
+        if self.holds is None and self.fails is None:
+            return f"{what}: open throughout; more replications may settle it"
+        if self.holds is None:
+            assert self.fails is not None
+            return f"{what} holds nowhere for certain: at {self.key} = {self.fails} it is {at[self.fails]}"
+        if self.fails is None:
+            return f"{what} holds at {self.key} = {self.holds} ({at[self.holds]}), the end of what was searched"
+        upto, beyond = ("up to", "from") if self.upwards else ("down to", "from")
+        best = f", best estimate {self.best}" if self.best not in {None, self.holds} else ""
+        return (
+            f"{what} holds {upto} {self.key} = {self.holds} ({at[self.holds]}) and fails {beyond} {self.fails} "
+            f"({at[self.fails]}) on{best}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "key": self.key,
+            "condition": str(self.condition),
+            "answer": str(self),
+            "holds": self.holds,
+            "fails": self.fails,
+            "best": self.best,
+            "confidence": self.level,
+            "monotone": self.monotone,
+            "remarks": list(self.remarks),
+            "runs": self.runs,
+            "tested": [
+                {
+                    "value": one.value,
+                    "mean": one.interval.mean,
+                    "interval": [one.interval.low, one.interval.high],
+                    "replications": one.interval.n,
+                    "verdict": one.verdict,
+                }
+                for one in self.tested
+            ],
+        }
+
+
+@dataclass
+class Search:
+    """Tries steps of a range, however their values are measured, and remembers them.
+
+    Attributes:
+        sample: Answers, for a step and a number of seeds, with the measure under each seed so far.
+        wanted: What is to hold.
+        count: How many steps there are.
+        begin: Seeds to begin with.
+        most: The most seeds of a step.
+        level: Confidence of the whole.
+    """
+
+    sample: Callable[[int, int], NDArray[np.float64]]
+    wanted: Condition
+    count: int
+    begin: int = BEGIN
+    most: int = MOST
+    level: float = LEVEL
+    known: dict[int, Verdict] = field(default_factory=dict)
+    samples: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = [self.begin]
+        while sizes[-1] < self.most:
+            sizes.append(min(2 * sizes[-1], self.most))
+        self.sizes = sizes
+        values = 2 + 2 * math.ceil(math.log2(max(self.count, 2))) + PROBES
+        self.risk = (1 - self.level) / (values * len(sizes))
+
+    def margin(self, step: int) -> NDArray[np.float64]:
+        """By how much the condition is met, seed by seed; below zero where it is not."""
+        return self.wanted.direction * (self.samples[step] - self.wanted.bound)
+
+    def classify(self, step: int, sizes: Sequence[int] | None = None) -> Verdict:
+        """Whether the condition holds at a step."""
+        if step in self.known and (sizes is None or self.known[step] != "open"):
+            return self.known[step]
+        verdict: Verdict = "open"
+        for size in sizes or self.sizes:
+            self.samples[step] = self.sample(step, size)
+            # One-sided: each tail has the risk of one look.
+            found = interval(self.margin(step), 1 - 2 * self.risk)
+            if found.n == 0:
+                break
+            if found.n > 1 and (found.low > 0 or (found.low == 0 and "=" in self.wanted.sign)):
+                verdict = "holds"
+            elif found.n > 1 and (found.high < 0 or (found.high == 0 and "=" not in self.wanted.sign)):
+                verdict = "fails"
+            if verdict != "open" or self._hopeless(step):
+                break
+        self.known[step] = verdict
+        return verdict
+
+    def _hopeless(self, step: int) -> bool:
+        """Whether the most seeds would by far not settle a step, were mean and spread to stay what they are."""
+        margin = self.margin(step)
+        margin = margin[~np.isnan(margin)]
+        if len(margin) < 2:
+            return False
+        reach = t_quantile(1 - 2 * self.risk, self.most) * float(margin.std(ddof=1)) / math.sqrt(self.most)
+        return bool(abs(margin.mean()) * 1.25 < reach)
+
+    def mean(self, step: int) -> float:
+        """Mean margin at a step that was tried."""
+        return interval(self.margin(step)).mean
+
+
+def search(trial: Search) -> tuple[int | None, int | None, bool]:
+    """The farthest step that holds and the next that fails, and whether what holds lies below."""
+    first, last = 0, trial.count - 1
+    ends = trial.classify(first), trial.classify(last)
+    means = trial.mean(first), trial.mean(last)
+    if any(math.isnan(mean) for mean in means):
+        where = "first" if math.isnan(means[0]) else "last"
+        raise AskError(
+            f"{trial.wanted.of.text} is not defined at the {where} value of the range; choose a range in which it is"
+        )
+    upwards = means[0] >= means[1]
+    at = (lambda place: place) if upwards else (lambda place: last - place)
+    good = 0 if ends[0 if upwards else 1] == "holds" else None
+    bad = last if ends[1 if upwards else 0] == "fails" else None
+    if good is not None and at(last) in trial.known and trial.known[at(last)] == "holds":
+        return at(last), None, upwards
+    if bad is not None and trial.known[at(0)] == "fails":
+        return None, at(0), upwards
+    # Those at the ends that are open count as such: the search goes on beside them.
+    low, high = (good if good is not None else 0), (bad if bad is not None else last)
+    floor, ceiling = low, high
+    while ceiling - floor > 1:
+        middle = (floor + ceiling) // 2
+        verdict = trial.classify(at(middle))
+        if verdict == "holds":
+            floor, good = middle, middle
+        elif verdict == "fails":
+            ceiling, bad = middle, middle
+        else:
+            break
+    else:
+        return _placed(good, at), _placed(bad, at), upwards
+    # Open in the middle: each side is searched by itself.
+    edge = middle
+    while edge - floor > 1:
+        step = (floor + edge) // 2
+        if trial.classify(at(step)) == "holds":
+            floor, good = step, step
+        else:
+            edge = step
+    edge = middle
+    while ceiling - edge > 1:
+        step = (edge + ceiling) // 2
+        if trial.classify(at(step)) == "fails":
+            ceiling, bad = step, step
+        else:
+            edge = step
+    return _placed(good, at), _placed(bad, at), upwards
+
+
+def _placed(place: int | None, at: Callable[[int], int]) -> int | None:
+    return None if place is None else at(place)
+
+
+def probe(trial: Search) -> None:
+    """Tries values in the middle of the widest gaps between those that were tried."""
+    for _ in range(PROBES):
+        tried = sorted(trial.known)
+        gaps = [(b - a, (a + b) // 2) for a, b in zip(tried, tried[1:], strict=False) if b - a > 1]
+        if not gaps:
+            return
+        trial.classify(max(gaps)[1], trial.sizes[:1])
+
+
+def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str]:
+    """Where the measure goes the other way, in words; empty where nothing speaks against rising or falling throughout."""
+    said = []
+    order = sorted(trial.known, reverse=not upwards)
+    settled = [(place, trial.known[step]) for place, step in enumerate(order)]
+    failing = [place for place, verdict in settled if verdict == "fails"]
+    holding = [place for place, verdict in settled if verdict == "holds"]
+    if failing and holding and failing[0] < holding[-1]:
+        a, b = values[order[failing[0]]], values[order[holding[-1]]]
+        said.append(
+            f"the condition does not turn once: it fails at {a} and holds at {b}, so that the answer is one of several "
+            "(the measure does not go one way throughout)"
+        )
+    risk = (1 - trial.level) / max(len(order) - 1, 1)
+    for here, there in zip(order, order[1:], strict=False):
+        mine, theirs = trial.margin(here), trial.margin(there)
+        both = min(len(mine), len(theirs))
+        gain = interval(theirs[:both] - mine[:both], 1 - 2 * risk)
+        if gain.n > 1 and gain.low > 0:
+            a, b = sorted([values[here], values[there]], key=lambda one: values.index(one))
+            change = trial.wanted.direction * gain.mean * (1 if upwards else -1)
+            said.append(
+                f"the measure does not {'fall' if upwards == (trial.wanted.direction > 0) else 'rise'} throughout: from "
+                f"{a} to {b} it changes by {change:+.3g} (± {gain.half_width:.2g})"
+            )
+    return said
+
+
+def best(trial: Search, upwards: bool) -> int | None:
+    """The farthest step at which the interpolated mean meets the condition; None where it does at none."""
+    order = sorted(trial.known, reverse=not upwards)
+    means = {step: trial.mean(step) for step in order}
+    crossing = next((i for i, step in enumerate(order) if means[step] < 0), None)
+    if crossing is None:
+        return order[-1]
+    if crossing == 0:
+        return None
+    here, there = order[crossing - 1], order[crossing]
+    share = means[here] / (means[here] - means[there])
+    return here + math.floor(share * abs(there - here)) * (1 if upwards else -1)
+
+
+def _unrecorded(scenario: Scenario) -> Scenario:
+    """The scenario without the series that no measure reads, which cost more than the run."""
+    record = scenario.to_dict().get("record", {})
+    series = ("goodput", "allotted", "queues", "windows", "window-interval", "units")
+    dropped = {f"record.{name}": None for name in series if name in record}
+    return scenario.with_overrides(dropped) if dropped else scenario
+
+
+def find(
+    scenario: Scenario,
+    key: str,
+    values: str | Sequence[Label],
+    until: str | Condition,
+    *,
+    n: int = BEGIN,
+    most: int = MOST,
+    seed: int = 1,
+    level: float = LEVEL,
+    threads: int | None = None,
+    keep: Keep | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Answer:
+    """How far a value may go before a condition no longer holds.
+
+    Args:
+        scenario: What is varied.
+        key: The dotted path that is set: `flow.voice.count`.
+        values: A range, `"1..200"` or `"500 kb/s..5 Mb/s"`, or the values themselves in order.
+        until: The condition, `"mos.voice >= 3.6"`.
+        n: Seeds to begin with at each value, 2 or more.
+        most: The most seeds at a value.
+        seed: The first seed.
+        level: Confidence of the answer as a whole, in (0, 1).
+        threads: How many runs at once; all cores when None.
+        keep: Where runs are kept.
+        tell: Told, now and then, what is tried.
+
+    Raises:
+        AskError: The question cannot be understood, or the measure is not defined at an end of the range.
+        fairwave.ScenarioError: A value does not fit the scenario.
+    """
+    from fairwave.scenario import prepared
+    from fairwave.study.grid import Point, assemble
+    from fairwave.study.replication import Memory, replicate
+
+    wanted = condition(until, scenario) if isinstance(until, str) else until
+    each = steps(values) if isinstance(values, str) else list(values)
+    if len(each) < 2:
+        raise AskError("a search needs a range of two values or more")
+    if n < 2 or most < n:
+        raise AskError(f"replications begin with 2 or more and end with no fewer, not {n} and {most}")
+    if not 0 < level < 1:
+        raise AskError(f"a confidence level lies in (0, 1), not {level}; usual is 0.95")
+    kept = keep if keep is not None else Memory()
+    base = _unrecorded(scenario)
+    made: dict[int, Point] = {}
+
+    def sample(step: int, seeds: int) -> NDArray[np.float64]:
+        if step not in made:
+            made[step] = Point({key: each[step]}, prepared(base.with_overrides({key: each[step]})))
+        if tell is not None:
+            tell(f"{key} = {each[step]}, {seeds} seeds")
+        asked = range(seed, seed + seeds)
+        jobs = [(made[step].scenario.native, one) for one in asked]
+        results = assemble([made[step]], asked, replicate(jobs, threads=threads, keep=kept))
+        return wanted.of.measure.over(results).samples()
+
+    # Both ends must make sense before anything is run.
+    for end in (0, len(each) - 1):
+        made[end] = Point({key: each[end]}, prepared(base.with_overrides({key: each[end]})))
+    trial = Search(sample, wanted, len(each), n, most, level)
+    holds, fails, upwards = search(trial)
+    probe(trial)
+    remarks = reversals(trial, each, upwards)
+    tested = [Tested(each[step], interval(trial.samples[step]), trial.known[step]) for step in sorted(trial.known)]
+    if any(one.verdict == "open" for one in tested):
+        remarks.append(f"between the two it stays open within {most} replications of each value; more of them may narrow it")
+    found = best(trial, upwards)
+    return Answer(
+        key,
+        wanted,
+        None if holds is None else each[holds],
+        None if fails is None else each[fails],
+        None if found is None else each[found],
+        upwards,
+        tested,
+        remarks,
+        level,
+        sum(len(samples) for samples in trial.samples.values()),
+    )

@@ -1,0 +1,170 @@
+"""A grid of which each point is replicated until it is precise enough.
+
+Every point begins with the same few seeds. Where the half width of a measure's 95 % interval is still above what was
+asked for, more seeds follow, as many as the spread so far makes likely to do but at most twice as many as there are,
+until all is precise enough or the cap is reached, which is then said.
+
+Assumptions:
+    Stopping when an interval happens to be narrow makes it cover the truth a little less often than its level says
+    (sequential sampling; the effect shrinks with the number of replications to begin with).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairwave.ask.wording import AskError, Precision, precision
+from fairwave.study.statistics import Interval, interval, t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario
+    from fairwave.study.grid import Axes, Label, Point
+    from fairwave.study.measures import Measure
+    from fairwave.study.replication import Keep, Progress
+    from fairwave.tables import Tables
+
+BEGIN = 5
+MOST = 100
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A measure at one point.
+
+    Attributes:
+        labels: Axis to label.
+        asked: The measure, as it was written.
+        measure: The measure.
+        interval: Mean and 95 % interval.
+        wanted: The half width that was asked for; None where none was.
+        reached: Whether the interval is that narrow.
+    """
+
+    labels: Mapping[str, Label]
+    asked: str
+    measure: Measure
+    interval: Interval
+    wanted: float | None
+    reached: bool
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep came to.
+
+    Attributes:
+        results: Every run.
+        cells: Each point's measures, points in the grid's order.
+        most: The cap on replications of a point.
+    """
+
+    results: Results
+    cells: Sequence[Cell]
+    most: int
+
+    @property
+    def short(self) -> list[Cell]:
+        """Cells that the cap kept from the precision that was asked for."""
+        return [cell for cell in self.cells if not cell.reached]
+
+
+def sweep(
+    scenario: Scenario,
+    over: Axes | Mapping[str, Any],
+    until: str | Sequence[str | Precision] = (),
+    *,
+    show: Sequence[Any] = (),
+    n: int = BEGIN,
+    most: int = MOST,
+    seed: int = 1,
+    threads: int | None = None,
+    keep: Keep | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Runs every combination of values, each until it is precise enough.
+
+    Args:
+        scenario: What is varied.
+        over: Dotted path to values, or axis to labels with their overrides, as for `fairwave.compare`.
+        until: Precisions, as `"mos.voice:±0.05"`; with none, each point has `n` replications.
+        show: Further measures (`fairwave.ask.wording.Asked`) to tell of each point.
+        n: Replications to begin with, 2 or more where a precision is asked for.
+        most: The most replications of a point.
+        seed: The first seed; a point's seeds follow each other.
+        threads: How many runs at once; all cores when None.
+        keep: Where runs are kept.
+        progress: Told how many runs are done of those that are known to be needed.
+
+    Raises:
+        AskError: A precision that is none, or numbers of replications that do not fit.
+        fairwave.ScenarioError: A value does not fit the scenario.
+    """
+    from fairwave.scenario import prepared
+    from fairwave.study.grid import Grid, Point, assemble_runs, vary
+    from fairwave.study.replication import Memory, check_runs, replicate
+
+    texts = [until] if isinstance(until, str) else list(until)
+    goals = [one if isinstance(one, Precision) else precision(one, scenario) for one in texts]
+    if goals and n < 2:
+        raise AskError(f"a precision needs 2 replications or more to begin with, not {n}; usual is {BEGIN}")
+    if most < n:
+        raise AskError(f"at most {most} replications are fewer than the {n} to begin with")
+    axes = {name: values if hasattr(values, "items") else vary(name, values) for name, values in over.items()}
+    grid = Grid("sweep", scenario, axes)
+    check_runs(math.prod(len(labels) for labels in grid.axes.values()) * n, scenario.native, seed)
+    points = [Point(point.labels, prepared(point.scenario)) for point in grid.points()]
+    kept = keep if keep is not None else Memory()
+    asked = [*dict.fromkeys([*(goal.of for goal in goals), *show])]
+    runs: dict[int, list[Tables]] = {i: [] for i in range(len(points))}
+    values: dict[tuple[int, str], list[float | None]] = {
+        (i, one.text): [] for i in range(len(points)) for one in asked
+    }
+    wanted = dict.fromkeys(runs, n)
+    while open_points := [i for i in runs if wanted[i] > len(runs[i])]:
+        fresh = [(i, seed + number) for i in open_points for number in range(len(runs[i]), wanted[i])]
+        jobs = [(points[i].scenario.native, number) for i, number in fresh]
+        left = replicate(jobs, threads=threads, keep=kept, progress=progress)
+        part = assemble_runs([(points[i], number) for i, number in fresh], left)
+        for (i, _), tables in zip(fresh, left, strict=True):
+            runs[i].append(tables)
+        for one in asked:
+            for (i, _), value in zip(fresh, one.measure.over(part).frame["value"].to_list(), strict=True):
+                values[i, one.text].append(value)
+        for i in open_points:
+            needed = max((_needed(values[i, goal.of.text], goal) for goal in goals), default=0)
+            wanted[i] = max(wanted[i], min(needed, 2 * wanted[i], most))
+    rows = [(points[i], seed + number) for i in runs for number in range(len(runs[i]))]
+    results = assemble_runs(rows, [tables for several in runs.values() for tables in several])
+    cells = [_cell(points[i], one.text, one.measure, values[i, one.text], goals) for i in runs for one in asked]
+    return Sweep(results, cells, most)
+
+
+def _needed(samples: Sequence[float | None], goal: Precision) -> int:
+    """About how many replications make the interval narrow enough; no more than there are where it is, or never will be."""
+    found = interval(samples)  # type: ignore[arg-type]  # None is not defined
+    if found.n == 0:
+        return 0
+    if found.n < 2:
+        return 2 * len(samples)
+    half = goal.wanted(found.mean)
+    if found.half_width <= half:
+        return 0
+    if half <= 0:
+        return 2 * len(samples)
+    deviation = found.half_width * math.sqrt(found.n) / t_quantile(found.level, found.n)
+    return max(len(samples) + 1, math.ceil((t_quantile(found.level, found.n) * deviation / half) ** 2))
+
+
+def _cell(
+    point: Point, text: str, measure: Measure, samples: Sequence[float | None], goals: Sequence[Precision]
+) -> Cell:
+    found = interval(samples)  # type: ignore[arg-type]  # None is not defined
+    mine = [goal for goal in goals if goal.of.text == text]
+    wanted = min((goal.wanted(found.mean) for goal in mine), default=None)
+    reached = wanted is None or (found.n > 1 and found.half_width <= wanted)
+    return Cell(point.labels, text, measure, found, wanted, reached)

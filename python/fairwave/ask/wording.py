@@ -1,0 +1,248 @@
+"""How questions are written in a line of text.
+
+- a measure: `mos.voice` (of a flow group), `mos` (of all flows), `utilisation.r1>r2` (of a link direction);
+- a precision: `mos.voice:±0.05` (half width of the 95 % interval, in the measure's unit), `goodput.files:±2%` (of the mean);
+- a condition: `mos.voice >= 3.6`, `delay.voice < 150 ms`;
+- a key with values: `flow.voice.count=5,10,20`, `flow.voice.count=1..10`, `link.a>b.queue=red,{ discipline = "pie" }`;
+- a range to search: `1..200`, `500 kb/s..5 Mb/s`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from fairwave.scenario import Scenario
+    from fairwave.study.grid import Label
+    from fairwave.study.measures import Measure
+
+Sign = Literal[">=", "<=", ">", "<"]
+
+
+class AskError(ValueError):
+    """A question that cannot be understood, or not be asked of this scenario; the message says what to write."""
+
+
+LINKS = {
+    "utilisation": ("utilisation", "utilisation of {}", "%", 100.0),
+    "mean_queue": ("mean_queue_packets", "mean queue of {}", "packets", 1.0),
+    "mean_wait": ("mean_wait_s", "mean wait at {}", "ms", 1e3),
+    "drop_rate": ("drop_rate", "dropped at {}", "%", 100.0),
+}
+"""Measures of a link direction: column of the `links` table, title, unit, factor."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure as it was written.
+
+    Attributes:
+        text: As written.
+        measure: What it means.
+    """
+
+    text: str
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How narrow a measure's interval is to become.
+
+    Attributes:
+        of: The measure.
+        half: Half width of the 95 % interval, in the measure's unit or as a share of the mean.
+        relative: Whether it is a share.
+    """
+
+    of: Asked
+    half: float
+    relative: bool = False
+
+    def wanted(self, mean: float) -> float:
+        """The half width that is wanted at a mean."""
+        return self.half * abs(mean) if self.relative else self.half
+
+    def __str__(self) -> str:
+        return f"{self.of.text}:±{self.half * 100:g}%" if self.relative else f"{self.of.text}:±{self.half:g}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a measure's mean is to meet.
+
+    Attributes:
+        of: The measure.
+        sign: How it is compared.
+        bound: With what.
+    """
+
+    of: Asked
+    sign: Sign
+    bound: float
+
+    @property
+    def direction(self) -> float:
+        """1 where more is better for the condition, −1 where less is."""
+        return 1.0 if self.sign.startswith(">") else -1.0
+
+    def __str__(self) -> str:
+        return f"{self.of.text} {self.sign} {self.bound:g}"
+
+
+def measure(text: str, scenario: Scenario | None = None) -> Asked:
+    """Reads a measure.
+
+    Args:
+        text: As `mos.voice`.
+        scenario: Where its flow group or link must exist, when given.
+
+    Raises:
+        AskError: There is no such measure, group or link.
+    """
+    from fairwave.study import measures
+
+    name, dot, whose = text.strip().partition(".")
+    if ">" in whose:
+        if name not in LINKS:
+            raise AskError(f"no measure {name!r} of a link; there are {', '.join(LINKS)}, as in 'utilisation.r1>r2'")
+        if scenario is not None:
+            _known(whose, [link["name"] for link in scenario.plan()["links"]], "link direction")
+        column, title, unit, scale = LINKS[name]
+        return Asked(text.strip(), measures.link(column, whose, title.format(whose), unit, scale))
+    try:
+        found = measures.find(name, whose or None)
+    except KeyError as error:
+        raise AskError(f"{error.args[0]}; write for example 'mos.voice'") from None
+    if dot and scenario is not None:
+        _known(whose, [flow["name"] for flow in scenario.to_dict().get("flow", [])], "flow group")
+    return Asked(text.strip(), found)
+
+
+def _known(name: str, names: list[str], what: str) -> None:
+    if name not in names:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AskError(f"the scenario has no {what} {name!r}; it has {', '.join(names)}{hint}")
+
+
+def precision(text: str, scenario: Scenario | None = None) -> Precision:
+    """Reads a precision.
+
+    Raises:
+        AskError: It is none.
+    """
+    found = re.fullmatch(r"\s*(.+?)\s*:\s*(?:±|\+-|\+/-)?\s*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\s*", text)
+    if not found or not float(found[2]) > 0:
+        raise AskError(
+            f"--until takes MEASURE:±HALF-WIDTH, not {text!r}; for example 'mos.voice:±0.05' or 'goodput.files:±2%'"
+        )
+    half = float(found[2])
+    return Precision(measure(found[1], scenario), half / 100 if found[3] else half, bool(found[3]))
+
+
+def condition(text: str, scenario: Scenario | None = None) -> Condition:
+    """Reads a condition.
+
+    Raises:
+        AskError: It is none, or in another unit than the measure's.
+    """
+    found = re.fullmatch(r"\s*(.+?)\s*(>=|<=|≥|≤|>|<)\s*(-?\d*\.?\d+(?:e-?\d+)?)\s*(\S*)\s*", text)
+    if not found:
+        raise AskError(
+            f"a condition is MEASURE >= NUMBER (or <=, >, <), not {text!r}; for example 'mos.voice >= 3.6'"
+        )
+    of = measure(found[1], scenario)
+    if found[4] and found[4] != of.measure.unit:
+        unit = of.measure.unit or "no unit"
+        raise AskError(f"{of.text} is in {unit}, not in {found[4]}; write '{found[1]} {found[2]} {found[3]}'")
+    sign = {"≥": ">=", "≤": "<="}.get(found[2], found[2])
+    return Condition(of, cast("Sign", sign), float(found[3]))
+
+
+def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]:
+    """Reads a key with its values: the key, and label to value, in order.
+
+    Raises:
+        AskError: It names no key or no value.
+    """
+    key, equals, rest = text.partition("=")
+    if not equals or not key.strip() or not rest.strip():
+        raise AskError(f"{option} takes KEY=VALUE,VALUE,…, not {text!r}; for example {option} flow.voice.count=5,10,20")
+    found: dict[Label, Any] = {}
+    for part in _parts(rest):
+        whole = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", part)
+        if whole:
+            low, high = int(whole[1]), int(whole[2])
+            if not low <= high or high - low >= 100_000:
+                raise AskError(f"{option} {key.strip()}: {part} is no range from less to more, of at most 100 000 values")
+            found.update({one: one for one in range(low, high + 1)})
+        else:
+            value = json.loads(_native.Scenario.override_value(part))
+            found[value if isinstance(value, (int, float)) and not isinstance(value, bool) else part] = value
+    return key.strip(), found
+
+
+def _parts(text: str) -> list[str]:
+    """Splits at commas outside of quotes, brackets and braces."""
+    parts, depth, quote, begin = [], 0, "", 0
+    for at, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in "[{":
+            depth += 1
+        elif sign in "]}":
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [part.strip() for part in [*parts, text[begin:]] if part.strip()]
+
+
+UNITS = {
+    **{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
+    **{"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9},
+    **{"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1048576.0},
+}
+KINDS = [{"ns", "us", "ms", "s", "min", "h"}, {"b/s", "kb/s", "Mb/s", "Gb/s"}]
+
+FINENESS = 128
+"""A range of quantities is searched in so many equal steps."""
+
+
+def steps(text: str) -> list[Label]:
+    """Reads a range to search: whole numbers each, quantities in `FINENESS` equal steps, from less to more.
+
+    Raises:
+        AskError: It is none.
+    """
+    ends = text.split("..")
+    found = [re.fullmatch(r"\s*(-?\d*\.?\d+)\s*([A-Za-z/]*)\s*", end) for end in ends]
+    wrong = AskError(f"a range to search is LOW..HIGH, not {text!r}; for example '1..200' or '500 kb/s..5 Mb/s'")
+    if len(found) != 2 or found[0] is None or found[1] is None:
+        raise wrong
+    (low, low_unit), (high, high_unit) = ((one[1], one[2]) for one in found if one is not None)
+    low_unit = low_unit or high_unit
+    if low_unit != high_unit and not any({low_unit, high_unit} <= kind for kind in [*KINDS, set(UNITS) - KINDS[0] - KINDS[1]]):
+        raise wrong
+    if not low_unit and "." not in low + high:
+        first, last = int(low), int(high)
+        if not first < last or last - first >= 1_000_000:
+            raise wrong
+        return list(range(first, last + 1))
+    scale = UNITS[high_unit] / UNITS[low_unit] if low_unit else 1.0
+    begin, end = float(low), float(high) * scale
+    if not begin < end or not math.isfinite(end):
+        raise wrong
+    values = [begin + (end - begin) * i / FINENESS for i in range(FINENESS + 1)]
+    return [f"{value:.6g} {low_unit}" if low_unit else float(f"{value:.6g}") for value in values]

@@ -1,0 +1,108 @@
+"""Scenarios from plain objects: the language's own tables, as dictionaries that keywords make.
+
+Nothing here knows what the language holds: keys are the scenario's, an underscore standing for the hyphen, and the
+scenario is checked as if it had been read from a file. `Scenario.to_dict` gives the same tables back.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairwave.scenario import Scenario
+
+Table = dict[str, Any]
+
+
+def build(
+    name: str,
+    duration: str,
+    *,
+    flows: Iterable[Mapping[str, Any]],
+    links: Iterable[Mapping[str, Any]] = (),
+    topology: Mapping[str, Any] | str | None = None,
+    **more: Any,
+) -> Scenario:
+    """A scenario from plain objects.
+
+    Args:
+        name: What reports call it.
+        duration: Simulated time, as text with a unit: `"60 s"`.
+        flows: Groups of flows, as `flow` makes them.
+        links: Links, as `link` makes them.
+        topology: A network by name, or its table.
+        more: Further keys of the frame, an underscore for the hyphen: `warmup="5 s"`, `preset="ns2"`,
+            `record={"bin": "1 s"}`.
+
+    Raises:
+        fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
+    """
+    table: Table = {"name": name, "duration": duration, **_hyphenated(more)}
+    if topology is not None:
+        table["topology"] = {"preset": topology} if isinstance(topology, str) else _table(topology)
+    if several := [_table(one) for one in links]:
+        table["link"] = several
+    table["flow"] = [_table(one) for one in flows]
+    return from_dict(table)
+
+
+def from_dict(table: Mapping[str, Any]) -> Scenario:
+    """A scenario from the tables of its TOML.
+
+    Raises:
+        fairwave.ScenarioError: The scenario is wrong, or holds what TOML and JSON have no word for.
+    """
+    from fairwave.scenario import Scenario
+
+    try:
+        text = json.dumps(_table(table), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise _native.ScenarioError(
+            f"error: this scenario holds what no scenario can: {error}; write quantities as text with a unit ('20 ms'), "
+            "counts as whole numbers"
+        ) from None
+    return Scenario(_native.Scenario.from_text(text, "objects.json"))
+
+
+def flow(name: str, transport: str | Mapping[str, Any], traffic: str | Mapping[str, Any], **more: Any) -> Table:
+    """A group of flows.
+
+    Args:
+        name: Of the group; its flows are `name[0]`, `name[1]`, …
+        transport: `"udp"`, `"tcp/vegas"`, …, or a table with parameters: `{"name": "tcp/vegas", "alpha": 2}`.
+        traffic: `"voice"`, `"bulk"`, …, or a table with parameters: `{"kind": "cbr", "rate": "1 Mb/s"}`.
+        more: Further keys, an underscore for the hyphen; a trailing one for words of Python's own: `count=10`,
+            `from_="phone"`, `to="peer"`, `timely=["150 ms", "300 ms"]`, `sink_access={"loss": …}`.
+    """
+    return {"name": name, "transport": transport, "traffic": traffic, **_hyphenated(more)}
+
+
+def link(from_: str, to: str, rate: Any, delay: Any, **more: Any) -> Table:
+    """A link between two nodes, in both directions unless `duplex=False`.
+
+    Args:
+        from_: One end.
+        to: The other.
+        rate: `"10 Mb/s"`, or a table: a range `{"from": …, "to": …}` or a law.
+        delay: `"10 ms"`, or a range.
+        more: Further keys, an underscore for the hyphen: `queue="codel"`, `loss={…}`, `reverse={"rate": "20 Mb/s"}`.
+    """
+    return {"from": from_, "to": to, "rate": rate, "delay": delay, **_hyphenated(more)}
+
+
+def _hyphenated(keywords: Mapping[str, Any]) -> Table:
+    return {key.rstrip("_").replace("_", "-"): value for key, value in keywords.items()}
+
+
+def _table(value: Any) -> Any:
+    """Mappings as dictionaries and tuples as lists, all the way down; everything else as it is."""
+    if hasattr(value, "items"):
+        return {str(key): _table(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, (list, tuple)):
+        return [_table(inner) for inner in value]
+    return value

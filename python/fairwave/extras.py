@@ -1,0 +1,31 @@
+"""Packages that fairwave does without until somebody asks for what they bring, and the extras that install them."""
+
+from __future__ import annotations
+
+import importlib
+
+PURPOSES = {
+    "av": "reading, coding and decoding sound and pictures",
+    "pandas": "a table as pandas data frame",
+}
+"""Optional package to what it is needed for."""
+
+
+def need(package: str, extra: str, error: type[Exception] = ImportError) -> None:
+    """Makes sure that an optional package is there.
+
+    Args:
+        package: One of `PURPOSES`.
+        extra: The extra of fairwave that brings it.
+        error: What is raised where it is not there.
+
+    Raises:
+        Exception: `error`, whose message names the command that installs what is missing.
+    """
+    try:
+        importlib.import_module(package)
+    except ImportError as missing:
+        raise error(
+            f"{PURPOSES[package]} needs the package {package!r}, which is not installed; "
+            f"install it with: pip install 'fairwave[{extra}]'"
+        ) from missing

@@ -1,0 +1,144 @@
+"""Folders that results are left in: each belongs to one piece of work, and to one process at a time.
+
+The note `.fairwave` in a folder says whose it is, and is locked while somebody writes there. What somebody else wrote
+is never replaced unasked.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOTE = ".fairwave"
+PAGE = "index.html"
+GENERATOR = b'<meta name="generator" content="fairwave'
+
+_held: dict[Path, int] = {}
+_last: list[Path] = []
+
+
+class FolderTakenError(ValueError):
+    """A folder belongs to another piece of work, or another process writes there; the message says what is there."""
+
+
+@contextmanager
+def claimed(
+    folder: str | Path, kind: str, name: str, *, overwrite: bool = False, scratch: bool = False
+) -> Iterator[Path]:
+    """Holds a folder for one piece of work, so long as the block lasts.
+
+    Args:
+        folder: Made if it is not there.
+        kind: Command that writes there: `run`, `compare`, `study`, …
+        name: Of the scenario or study.
+        overwrite: Take over a folder that holds something else; files of the same name are replaced.
+        scratch: The folder is one that nobody named: what other pieces of work left there may be replaced, what
+            others than fairwave left may not.
+
+    Raises:
+        FolderTakenError: It holds something else, or another process writes there.
+        OSError: It cannot be made or written.
+    """
+    from fairwave.provenance import command
+
+    where = Path(folder).resolve()
+    if where in _held:  # by this process: a piece of work within another
+        _held[where] += 1
+        try:
+            yield Path(folder)
+        finally:
+            _held[where] -= 1
+        return
+    if not overwrite:
+        _refuse_foreign(Path(folder))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with (Path(folder) / NOTE).open("a+b") as note:
+        owner = _read(note)
+        if not _lock(note):
+            raise FolderTakenError(
+                f"another process is writing to {folder}: {_in_words(owner)}; wait until it is done, or give another folder"
+            )
+        if owner and (owner.get("kind"), owner.get("name")) != (kind, name) and not (overwrite or scratch):
+            raise FolderTakenError(
+                f"{folder} holds {_in_words(owner)}; give another folder, or --overwrite to replace what is there"
+            )
+        note.truncate(0)
+        mine = {"kind": kind, "name": name, "command": command(), "version": _native.version}
+        note.write(json.dumps(mine, ensure_ascii=False).encode() + b"\n")
+        note.flush()
+        _held[where] = 1
+        _last[:] = [Path(folder)]
+        try:
+            yield Path(folder)
+        finally:
+            del _held[where]
+
+
+def keeps() -> Path | None:
+    """The folder that keeps what this process finished, for whoever is interrupted; None when nothing is kept."""
+    return _last[0] if _last else None
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuses a folder with files under our names that are not ours."""
+    page, tables = folder / PAGE, folder / "runs.parquet"
+    if page.is_file():
+        with page.open("rb") as file:
+            if GENERATOR not in file.read(4096):
+                raise FolderTakenError(
+                    f"{page} was not written by fairwave and would be replaced; give another folder, or --overwrite"
+                )
+    if tables.is_file() and not (folder / NOTE).exists() and not (folder / "provenance.json").exists():
+        raise FolderTakenError(
+            f"{tables} was not written by fairwave and would be replaced; give another folder, or --overwrite"
+        )
+
+
+def _read(note: IO[bytes]) -> dict[str, str]:
+    note.seek(0)
+    try:
+        found = json.loads(note.read(65536) or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _in_words(owner: dict[str, str]) -> str:
+    if not owner:
+        return "something that does not say what it is"
+    what = f"the {owner.get('kind', '?')} of {owner.get('name', '?')!r}"
+    made = owner.get("command", "")
+    return f"{what} ({made})" if made.startswith("fairwave") else what
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Locks an open file for this process, which ends with it at the latest; whether that succeeded."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            file.seek(1 << 20)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno in {errno.ENOLCK, errno.ENOTSUP}:
+            return True  # a file system without locks
+        raise
+    return True
