@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
+from weakref import ref
 
 import polars as pl
 
@@ -114,32 +115,46 @@ def _carried(results: Results, sent: Sent) -> pl.DataFrame:
     )
 
 
-def _timely(results: Results, how: Ways) -> pl.DataFrame:
-    rows = results.to_polars(measures.TIMELINESS).filter(
-        (pl.col("group").cast(pl.String) == "voice") & (pl.col("reading").cast(pl.String) == how.timely)
-    )
-    in_ms = (pl.col("threshold_s") * 1e3).round(3).alias("threshold")
-    return rows.with_columns(in_ms).join(
-        _carried(results, how.sent), on=["run", "flow"], how="left", maintain_order="left"
-    )
+_SHARES: dict[int, tuple[ref[Results], pl.DataFrame]] = {}
+"""What `_shares` found, by the results' identity, as long as they are there."""
+
+
+def _shares(results: Results) -> pl.DataFrame:
+    """Shares of packets in time and of late ones at every threshold, by every meaning of *timely* and *sent*.
+
+    Packets in time are the mean of the calls' own shares (both papers), late ones the share of all. All at once, since
+    the table is long.
+    """
+    key = id(results)
+    if key not in _SHARES:
+        rows = results.to_polars(measures.TIMELINESS)
+        rows = rows.filter(pl.col("group").cast(pl.Categorical) == "voice").with_columns(
+            (pl.col("threshold_s") * 1e3).round(3).alias("threshold"), pl.col("reading").cast(pl.Categorical)
+        )
+        keys = ["run", "threshold", "reading"]
+        found = []
+        for sent in SENT.values():
+            whole = pl.col("sent")
+            joined = rows.join(_carried(results, sent), on=["run", "flow"], how="left", maintain_order="left")
+            shares = joined.group_by(keys, maintain_order=True).agg(
+                (pl.col("timely") / whole).filter(whole > 0).mean().alias("timely"),
+                pl.when(whole.sum() > 0).then(pl.col("delayed").sum() / whole.sum() * 100).alias("delayed"),
+            )
+            found.append(shares.with_columns(pl.lit(sent).alias("sent"), pl.col("reading").cast(pl.String)))
+        _SHARES[key] = (ref(results, lambda _: _SHARES.pop(key, None)), pl.concat(found))
+    return _SHARES[key][1]
 
 
 def _share(
     part: Literal["timely", "delayed"], how: Ways, *, by_threshold: bool = False
 ) -> measures.Reduction:
-    """Packets in time as the mean of the calls' own shares (both papers), packets late as the share of all."""
+    """One of the shares, at the papers' threshold or at all."""
 
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _timely(results, how)
+        rows = _shares(results).filter((pl.col("reading") == how.timely) & (pl.col("sent") == how.sent))
         if not by_threshold:
-            rows = rows.filter((pl.col("threshold_s") - THRESHOLD_S).abs() < 1e-6)
-        if part == "timely":
-            value = (pl.col("timely") / pl.col("sent")).filter(pl.col("sent") > 0).mean()
-        else:
-            whole = pl.col("sent").sum()
-            value = pl.when(whole > 0).then(pl.col("delayed").sum() / whole * 100)
-        keys = ["run", "threshold"] if by_threshold else ["run"]
-        return rows.group_by(keys, maintain_order=True).agg(value.alias("value"))
+            rows = rows.filter((pl.col("threshold") - THRESHOLD_S * 1e3).abs() < 1e-3)
+        return rows.select("run", "threshold", pl.col(part).alias("value"))
 
     return reduce
 
