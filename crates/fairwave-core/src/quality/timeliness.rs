@@ -7,7 +7,7 @@
 //!    inter-arrival times are. The first unit of a talkspurt is therefore delayed whenever the silence was longer than that.
 //! 2. *Excess gap*: the gap in excess of the sender's own, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) of paper 002's Eq. (12).
 //! 3. *Delay*, what the papers' prose argues with: one-way delay above the threshold.
-//! 4. *Sequence*, Algorithm 1 of paper 001 to the letter: the gap to the unit *numbered* one less. Where that has not arrived, its
+//! 4. *Sequence*, paper 001's Algorithm 1 to the letter: the gap to the unit *numbered* one less. Where that has not arrived, its
 //!    place in the algorithm's table of arrivals was never set and holds time 0: the unit after a lost one is delayed.
 //!
 //! **Assumptions.** The first unit has no predecessor: it is timely by all gap readings. A unit that overtook the one numbered

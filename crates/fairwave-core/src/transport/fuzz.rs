@@ -9,7 +9,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{Body, SackBlock};
+use crate::packet::{Body, Repeat, SackBlock};
 use crate::random::Seed;
 use crate::testing::fuzz_cases;
 use crate::traffic::FrameType;
@@ -44,6 +44,21 @@ fn data() -> impl Strategy<Value = Body> {
             .prop_map(|(payload, sequence, unit, (wave, wave_size), retransmission, last, sent, created)| {
                 Body::Segment { payload, sequence, unit, wave, wave_size, retransmission, last, sent, created }
             }),
+        (
+            any::<u16>(),
+            number(),
+            number(),
+            moment(),
+            [(0u16..4, any::<u16>(), any::<u32>()), (0u16..4, any::<u16>(), any::<u32>())]
+        )
+            .prop_map(|(payload, sequence, unit, created, repeats)| Body::Redundant {
+                payload,
+                sequence,
+                unit,
+                created,
+                repeats: repeats.map(|(back, payload, age)| Repeat { back, payload, age })
+            }),
+        (number(), moment()).prop_map(|(next, sent)| Body::Forward { next, sent }),
         (any::<u16>(), (0u16..6, 0u16..6), number(), number(), moment(), moment(), span()).prop_map(
             |(payload, (part, parts), sequence, unit, sent, created, round_trip)| Body::TfrcData {
                 payload,

@@ -55,14 +55,14 @@ def whole(reading: Reading) -> Study:
 def essential(reading: Reading) -> Study:
     """The claims alone, on the fewest points on which they rest."""
     from fairwave.studies.voice.claims import claims
-    from fairwave.studies.voice.points import ESSENTIAL, grid
+    from fairwave.studies.voice.points import ESSENTIAL, brief, grid
 
     ways = all_readings()
     return Study(
         name="voice",
         title=TITLE,
         question=QUESTION,
-        grids=[ways.apply(grid(ESSENTIAL), reading)],
+        grids=[ways.apply(brief(grid(ESSENTIAL)), reading)],
         claims=claims(reading),
         readings=ways,
     )

@@ -8,8 +8,10 @@ that hangs on them exists in each way.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
+from weakref import ref
 
 import polars as pl
 
@@ -96,103 +98,107 @@ SHARED_WAIT = measures.link("mean_wait_s", "r2>r3", "wait at R2→R3", "ms", 1e3
 WIRED = "of packets put on the wire"
 
 
-def _carried(results: Results) -> pl.DataFrame:
-    """Per call, how many of its packets were put on the wire, each counted once, and how many arrived.
+def _carried(results: Results, sent: Sent) -> pl.DataFrame:
+    """Per call, of how many packets shares are taken, and how many arrived.
 
-    Over TCP the SYN is a packet, too, and is taken off. Over UDP whatever the application makes leaves.
+    `application`: all that it made. What has not arrived when the run ends is lost, wherever it is: over TCP most of it
+    waits in the sender (over UDP a packet or two are under way). `transport`: those that were put on the wire, each
+    counted once; the SYN is none. Over UDP whatever the application makes leaves.
     """
     voice = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == "voice")
+    made = pl.col("units_sent") + pl.col("units_in_flight")
     once = pl.col("packets_sent") - pl.col("packets_retransmitted") - 1
     tcp = pl.col("transport").cast(pl.String).str.starts_with("tcp")
-    sent = pl.when(tcp).then(pl.max_horizontal(once, "units_received")).otherwise(pl.col("units_sent"))
-    return voice.select("run", "flow", "units_received", sent.alias("sent"))
-
-
-def _timely(results: Results, reading: Reading) -> pl.DataFrame:
-    rows = results.to_polars(measures.TIMELINESS).filter(
-        (pl.col("group").cast(pl.String) == "voice") & (pl.col("reading").cast(pl.String) == reading)
-    )
-    in_ms = (pl.col("threshold_s") * 1e3).round(3).alias("threshold")
-    return rows.with_columns(in_ms).join(
-        _carried(results), on=["run", "flow"], how="left", maintain_order="left"
+    wired = pl.when(tcp).then(pl.max_horizontal(once, "units_received")).otherwise(made)
+    return voice.select(
+        "run", "flow", "units_received", (made if sent == "application" else wired).alias("sent")
     )
 
 
-def _of_wire(
-    part: Literal["timely", "delayed"], reading: Reading, *, by_threshold: bool
+_SHARES: dict[int, tuple[ref[Results], pl.DataFrame]] = {}
+"""What `_shares` found, by the results' identity, as long as they are there."""
+
+
+def _shares(results: Results) -> pl.DataFrame:
+    """Shares of packets in time and of late ones at every threshold, by every meaning of *timely* and *sent*.
+
+    Packets in time are the mean of the calls' own shares (both papers), late ones the share of all. All at once, since
+    the table is long.
+    """
+    key = id(results)
+    if key not in _SHARES:
+        rows = results.to_polars(measures.TIMELINESS)
+        rows = rows.filter(pl.col("group").cast(pl.Categorical) == "voice").with_columns(
+            (pl.col("threshold_s") * 1e3).round(3).alias("threshold"), pl.col("reading").cast(pl.Categorical)
+        )
+        keys = ["run", "threshold", "reading"]
+        found = []
+        for sent in SENT.values():
+            whole = pl.col("sent")
+            joined = rows.join(_carried(results, sent), on=["run", "flow"], how="left", maintain_order="left")
+            shares = joined.group_by(keys, maintain_order=True).agg(
+                (pl.col("timely") / whole).filter(whole > 0).mean().alias("timely"),
+                pl.when(whole.sum() > 0).then(pl.col("delayed").sum() / whole.sum() * 100).alias("delayed"),
+            )
+            found.append(shares.with_columns(pl.lit(sent).alias("sent"), pl.col("reading").cast(pl.String)))
+        _SHARES[key] = (ref(results, lambda _: _SHARES.pop(key, None)), pl.concat(found))
+    return _SHARES[key][1]
+
+
+def _share(
+    part: Literal["timely", "delayed"], how: Ways, *, by_threshold: bool = False
 ) -> measures.Reduction:
+    """One of the shares, at the papers' threshold or at all."""
+
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _timely(results, reading)
+        rows = _shares(results).filter((pl.col("reading") == how.timely) & (pl.col("sent") == how.sent))
         if not by_threshold:
-            rows = rows.filter((pl.col("threshold_s") - THRESHOLD_S).abs() < 1e-6)
-        if part == "timely":
-            value = (pl.col("timely") / pl.col("sent")).filter(pl.col("sent") > 0).mean()
-        else:
-            whole = pl.col("sent").sum()
-            value = pl.when(whole > 0).then(pl.col("delayed").sum() / whole * 100)
-        keys = ["run", "threshold"] if by_threshold else ["run"]
-        return rows.group_by(keys, maintain_order=True).agg(value.alias("value"))
+            rows = rows.filter((pl.col("threshold") - THRESHOLD_S * 1e3).abs() < 1e-3)
+        return rows.select("run", "threshold", pl.col(part).alias("value"))
 
     return reduce
+
+
+def _of(plain: Measure, sent: Sent, reduce: measures.Reduction) -> Measure:
+    """A measure of the framework's by this study's shares, named accordingly."""
+    if sent == "application":
+        return replace(plain, reduce=reduce)
+    return replace(plain, id=f"{plain.id}_wire", title=f"{plain.title}, {WIRED}", reduce=reduce)
 
 
 @cache
 def loss(sent: Sent = "application") -> Measure:
     """Packets that did not arrive, in % of those sent."""
-    if sent == "application":
-        return measures.loss("voice")
 
     def reduce(results: Results) -> pl.DataFrame:
         whole = pl.col("sent").sum()
         share = pl.when(whole > 0).then((1 - pl.col("units_received").sum() / whole) * 100)
-        return _carried(results).group_by("run", maintain_order=True).agg(share.alias("value"))
+        return _carried(results, sent).group_by("run", maintain_order=True).agg(share.alias("value"))
 
-    return Measure("loss_wire", f"voice loss, {WIRED}", "%", reduce, "lower", limits=measures.PERCENT)
+    return _of(measures.loss("voice"), sent, reduce)
 
 
 @cache
 def index(how: Ways) -> Measure:
     """The real-time performance index at the papers' threshold."""
-    plain = measures.index("voice", how.timely, THRESHOLD_S)
-    if how.sent == "application":
-        return plain
-    return Measure(
-        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "", _of_wire("timely", how.timely, by_threshold=False),
-        "higher", table=measures.TIMELINESS, limits=measures.RATIO, scale="index",
-    )  # fmt: skip
+    return _of(measures.index("voice", how.timely, THRESHOLD_S), how.sent, _share("timely", how))
 
 
 @cache
 def delayed(how: Ways) -> Measure:
     """Packets that came late, in % of those sent, at the papers' threshold."""
-    plain = measures.delayed("voice", how.timely, THRESHOLD_S)
-    if how.sent == "application":
-        return plain
-    return Measure(
-        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "%", _of_wire("delayed", how.timely, by_threshold=False),
-        "lower", table=measures.TIMELINESS, limits=measures.PERCENT, scale="delayed",
-    )  # fmt: skip
+    return _of(measures.delayed("voice", how.timely, THRESHOLD_S), how.sent, _share("delayed", how))
 
 
 @cache
 def index_by_threshold(how: Ways) -> Measure:
     """The index at every threshold, the axis `threshold` (in ms)."""
     plain = measures.index_by_threshold("voice", how.timely)
-    if how.sent == "application":
-        return plain
-    return Measure(
-        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "", _of_wire("timely", how.timely, by_threshold=True),
-        "higher", ("threshold",), measures.TIMELINESS, measures.RATIO, "index",
-    )  # fmt: skip
+    return _of(plain, how.sent, _share("timely", how, by_threshold=True))
 
 
 @cache
 def delayed_by_threshold(how: Ways) -> Measure:
     """The delayed share at every threshold, the axis `threshold` (in ms)."""
     plain = measures.delayed_by_threshold("voice", how.timely)
-    if how.sent == "application":
-        return plain
-    return Measure(
-        f"{plain.id}_wire", f"{plain.title}, {WIRED}", "%", _of_wire("delayed", how.timely, by_threshold=True),
-        "lower", ("threshold",), measures.TIMELINESS, measures.PERCENT, "delayed",
-    )  # fmt: skip
+    return _of(plain, how.sent, _share("delayed", how, by_threshold=True))

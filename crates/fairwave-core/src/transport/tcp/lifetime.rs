@@ -8,8 +8,8 @@
 //!
 //! **Assumptions.** Any controller and any recovery may have it. Units take their segment number when they are first sent, so those
 //! that never are leave no hole. A unit's lifetime counts from when the application made it, to the moment at which it is
-//! sent. One packet gives up everything as old that has been sent, also what may still arrive. What the receiver holds of it is as old as the
-//! rest and is dropped, where SCTP hands it up (§3.6). The packet has the size of an acknowledgement.
+//! sent. One packet gives up everything as old that has been sent, also what may still arrive. What the receiver holds of it is
+//! as old as the rest and is dropped, where RFC 3758 §3.6 hands it up. The packet has the size of an acknowledgement.
 
 use std::collections::VecDeque;
 
@@ -79,6 +79,7 @@ mod tests {
     use crate::transport::Sender;
     use crate::transport::wire_test::Fate;
     use crate::units::Rate;
+    use proptest::prelude::*;
 
     /// Speech of 160 bytes every 20 ms over 100 ms of round trip.
     fn speech(count: u32) -> Vec<Unit> {
@@ -166,6 +167,26 @@ mod tests {
         assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<u32>>());
         let last = path.deliveries.last().expect("something arrived");
         assert!(last.1.unit > 190, "the latest speech goes out: {}", last.1.unit);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn whatever_is_lost_the_rest_arrives_once_and_in_order_and_the_sender_comes_to_rest(
+            lost in prop::collection::vec(prop::bool::weighted(0.2), 400), flavour in 0usize..5, deadline in 40u64..400,
+        ) {
+            let mut path = wire(ALL[flavour], &config(Some(deadline)), false);
+            path.units = speech(100);
+            path.fate = Box::new(move |number, _, _| match lost.get(number as usize) {
+                Some(true) => Fate::Lose,
+                _ => Fate::Pass,
+            });
+            path.run_until(at(60_000));
+            let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
+            prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);
+            prop_assert_eq!(path.sender.deadline(), Instant::NEVER);
+            prop_assert_eq!(path.sender.connection.una, path.sender.connection.max);
+        }
     }
 
     #[test]

@@ -304,6 +304,32 @@ mod tests {
         waving(sequence, 0, 0)
     }
 
+    #[test]
+    fn what_is_given_up_is_waited_for_no_longer_and_what_follows_it_is_delivered() {
+        let (mut receiver, mut out) = (receiver(TcpConfig::default()), Output::default());
+        let forward = |next| Packet { body: Body::Forward { next, sent: Instant::ZERO }, ..segment(0) };
+        for sequence in [0, 1, 3, 5, 6] {
+            receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+        }
+        out.clear();
+        // Segments 2 to 4 are given up: 3, which is held, is as old and goes with them; 5 and 6 are next.
+        receiver.on_packet(Instant::ZERO, &forward(5), &mut out);
+        assert_eq!(out.deliveries.iter().map(|delivery| delivery.unit).collect::<Vec<_>>(), [5, 6]);
+        let acknowledged = |out: &Output| match out.packets.last().map(|packet| packet.body) {
+            Some(Body::Ack { next, sack, .. }) => (next, sack[0]),
+            _ => (0, SackBlock::default()),
+        };
+        assert_eq!(acknowledged(&out), (7, SackBlock::default()));
+        out.clear();
+        // What is already past, and what no window reaches, changes nothing.
+        for next in [3, u32::MAX] {
+            receiver.on_packet(Instant::ZERO, &forward(next), &mut out);
+        }
+        receiver.on_packet(Instant::ZERO, &segment(2), &mut out);
+        assert!(out.deliveries.is_empty());
+        assert_eq!(acknowledged(&out).0, 7);
+    }
+
     fn waving(sequence: u32, wave: u16, wave_size: u16) -> Packet {
         Packet {
             flow: FlowId(0),
