@@ -499,8 +499,8 @@ def _beyond() -> list[Figure]:
             title="Beyond the paper: SQRT, IIAD and RAP beside its systems, 20 flows at 20 Mb/s",
             grids=(n.BEYOND,),
             draw=_abreast,
-            caption="Binomial controllers (Bansal & Balakrishnan 2001) and a rate for streams (Rejaie, Handley & Estrin "
-            "1999). As in Figures 18 and 19: CoV and short-term fairness from 15 s on.",
+            caption="Binomial controllers (Bansal & Balakrishnan 2001) and a rate for streams (Rejaie, Handley "
+            "& Estrin 1999). As in Figures 18 and 19: CoV and short-term fairness from 15 s on.",
             size=(9.6, 3.9),
         ),
         Figure(
