@@ -407,6 +407,9 @@ def _beyond(extent: Extent) -> list[Grid]:
 
 
 INTERRUPTION = ("20 s", "21 s")
+RECOVERY_MOST_S = 99.0
+"""From the end of the interruption to that of the run, seconds: the longest recovery that is seen."""
+
 RECOVERY_PRODUCTS = 1.25
 """Receiver's window in Figure 20 over the bandwidth-delay product: it fills the path, and path and buffer hold it."""
 
