@@ -536,7 +536,8 @@ def _abreast(canvas: Canvas, data: Data) -> pl.DataFrame:
         for place, (name, look) in enumerate(looks.items()):
             found = measured.interval(transport=name)
             axes.bar(place, found.mean, 0.65, color=look.colour, zorder=2)
-            axes.plot([place, place], [found.low, found.high], color=style.INK, linewidth=1.2, zorder=3)
+            ends = [max(found.low, measure.limits[0]), min(found.high, measure.limits[1])]
+            axes.plot([place, place], ends, color=style.INK, linewidth=1.2, zorder=3)
             rows.append(
                 {
                     "measure": measure.id,

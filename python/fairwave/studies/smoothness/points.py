@@ -446,9 +446,13 @@ def _recovery(extent: Extent, reading: Reading) -> Grid:
 
 
 def _single(**overrides: Any) -> Scenario:
-    """One flow that begins close to where it will settle, behind a fast access link: what equations speak of."""
+    """One flow that begins close to where it will settle, behind a fast access link: what equations speak of.
+
+    With ns-2.35's decreases, which are not rounded to whole segments.
+    """
     return base(
         **{
+            "preset": "ns2",
             "flow.main.count": 1,
             "topology.source-access": {"rate": "100 Mb/s"},
             "topology.sink-access": {"rate": "100 Mb/s", "reverse": {"loss": {"model": "none"}}},
