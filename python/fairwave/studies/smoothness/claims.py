@@ -299,20 +299,24 @@ def _s16(data: Data, names: Sequence[str] = (RENO, RENO_RED, GAMMA, SMOOTHEST, T
     return alike(goodput, RENO, INDISTINGUISHABLE)
 
 
+def _recovered(measured: Measured, name: str, trip: Any) -> NDArray[np.float64]:
+    """Recovery times, one per seed; what had not recovered by the end of the run counts as if it had then."""
+    return np.nan_to_num(measured.samples(transport=name, **{"round trip": trip}), nan=p.RECOVERY_MOST_S)
+
+
 def calibrated(data: Data, level: float) -> float:
     """The round trip (ms) at which Reno takes the published 19 s to recover; the nearest end where none does."""
     measured = data.measured(q.recovery(level), n.RECOVERY)
     trips = measured.labels("round trip")
-    means = [_mean(measured.samples(transport=RENO, **{"round trip": trip})) for trip in trips]
-    # A path on which it never did within the run is longer than any on which it did.
-    return float(np.interp(PUBLISHED[RENO], np.nan_to_num(means, nan=1e9), trips))
+    means = [float(np.mean(_recovered(measured, RENO, trip))) for trip in trips]
+    return float(np.interp(PUBLISHED[RENO], means, trips))
 
 
 def predicted(data: Data, name: str, level: float) -> NDArray[np.float64]:
     """A system's recovery time at the calibrated round trip, one per seed; interpolated between simulated ones."""
     measured = data.measured(q.recovery(level), n.RECOVERY)
     trips = measured.labels("round trip")
-    values = np.stack([measured.samples(transport=name, **{"round trip": trip}) for trip in trips])
+    values = np.stack([_recovered(measured, name, trip) for trip in trips])
     at = calibrated(data, level)
     return np.array([np.interp(at, trips, values[:, seed]) for seed in range(values.shape[1])])
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from fairwave.study.study import Data
 
-LEAST_TIMEOUT_S = 1.0
-"""ns-2's shortest timeout in January 2004, which a round trip of 100 ms does not exceed."""
+LEAST_TIMEOUT_S = 0.2
+"""ns-2.35's shortest timeout, which a round trip of 100 ms without queueing does not exceed."""
 
 
 def modelled(loss: float, name: str) -> float:

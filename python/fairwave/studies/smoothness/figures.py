@@ -499,8 +499,8 @@ def _beyond() -> list[Figure]:
             title="Beyond the paper: SQRT, IIAD and RAP beside its systems, 20 flows at 20 Mb/s",
             grids=(n.BEYOND,),
             draw=_abreast,
-            caption="Binomial controllers (Bansal & Balakrishnan 2001) and a rate for streams (Rejaie, Handley & Estrin "
-            "1999). As in Figures 18 and 19: CoV and short-term fairness from 15 s on.",
+            caption="Binomial controllers (Bansal & Balakrishnan 2001) and a rate for streams (Rejaie, Handley "
+            "& Estrin 1999). As in Figures 18 and 19: CoV and short-term fairness from 15 s on.",
             size=(9.6, 3.9),
         ),
         Figure(
@@ -536,7 +536,8 @@ def _abreast(canvas: Canvas, data: Data) -> pl.DataFrame:
         for place, (name, look) in enumerate(looks.items()):
             found = measured.interval(transport=name)
             axes.bar(place, found.mean, 0.65, color=look.colour, zorder=2)
-            axes.plot([place, place], [found.low, found.high], color=style.INK, linewidth=1.2, zorder=3)
+            ends = [max(found.low, measure.limits[0]), min(found.high, measure.limits[1])]
+            axes.plot([place, place], ends, color=style.INK, linewidth=1.2, zorder=3)
             rows.append(
                 {
                     "measure": measure.id,

@@ -227,9 +227,9 @@ FACTORS = (
                 on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "1 s"}}),
             ),
             Value(
-                "within 10 s",
-                "§II measures from 15 s on, to be in equilibrium.",
-                on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "10 s"}}),
+                "within 5 s",
+                "§II measures from 15 s on, to be in equilibrium, so starts may take some seconds.",
+                on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "5 s"}}),
             ),
         ),
         "The only words on starts are those on Figures 7 and 8.",

@@ -383,6 +383,22 @@ mod tests {
     }
 
     #[test]
+    fn at_once_lowers_the_window_when_the_share_is_found_and_then_not_for_a_round_trip() {
+        let config = GammaConfig { at_once: true, ..GammaConfig::default() };
+        let mut gamma = config.controller(Preset::Rfc);
+        let mut window = Window { congestion: 30.0, threshold: 10.0 };
+        gamma.on_ack(&path(1000, 150), &mut window);
+        let lowered = window.congestion;
+        assert!((lowered - (30.0 + 1.0 / 30.0) * 100.0 / 150.0).abs() < 1e-9, "{lowered}");
+        gamma.on_ack(&path(1100, 150), &mut window);
+        assert!(window.congestion > lowered, "what was queued before does not count");
+        gamma.on_ack(&path(1160, 150), &mut window);
+        assert!(window.congestion < lowered, "what was sent after does");
+        let delta = GammaDeltaConfig { at_once: true, ..GammaDeltaConfig::default() };
+        assert!(delta.controller(Preset::Rfc).at_once && !GammaDeltaConfig::default().controller(Preset::Rfc).at_once);
+    }
+
+    #[test]
     fn parameters_left_out_are_the_papers() {
         let base = Aimd::new(1.0, 0.5, false);
         let gamma = |config: GammaConfig| format!("{:?}", config.controller(Preset::Rfc));
