@@ -87,3 +87,68 @@ pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, waiting: u64) -
     };
     log.units.iter().rev().filter(|unit| !unit.skipped).enumerate().filter(|&unit| missed(unit)).count() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use fairwave_core::traffic::{TrafficConfig, Unit};
+    use fairwave_core::units::Span;
+
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    /// Units of these layers, made at these times (ms), and when they arrived, none for those that did not.
+    fn log(units: &[(u8, u64, Option<u64>)]) -> UnitLog {
+        let mut log = UnitLog::new(&[], Instant::ZERO);
+        for (id, &(layer, made, arrived)) in units.iter().enumerate() {
+            let unit = Unit { id: id as u32, payload: 1000, created: at(made), layer, frame_type: Default::default() };
+            log.sent(&unit);
+            if let Some(arrived) = arrived {
+                log.received(id as u32, at(arrived));
+            }
+        }
+        log
+    }
+
+    fn frames(json: &str) -> Frames {
+        serde_json::from_str::<TrafficConfig>(json).expect("a video").frames().expect("frames")
+    }
+
+    #[test]
+    fn a_frames_part_of_a_layer_is_there_with_its_packets_and_the_one_before_them() {
+        let two = frames(r#"{"kind":"video","layers":["100 kb/s","100 kb/s"],"packet":"1000 B"}"#);
+        let log = log(&[
+            (0, 0, Some(10)),
+            (1, 0, Some(11)),
+            // Frame 1 has no packet of its own in layer 1, and frame 2 none at all.
+            (0, 40, Some(55)),
+            (0, 120, None),
+            (1, 120, Some(130)),
+            (0, 160, Some(170)),
+        ]);
+        let never = Instant::NEVER;
+        let found: Vec<_> = of_packets(&log, &two).iter().map(|(made, a)| (*made, a[0], a[1], a[2])).collect();
+        assert_eq!(
+            found,
+            [
+                (at(0), at(10), at(11), never),
+                (at(40), at(55), at(11), never),
+                (at(80), at(55), at(11), never),
+                (at(120), never, at(130), never),
+                (at(160), never, at(130), never), // its beginning is in the packet that was lost
+            ]
+        );
+    }
+
+    #[test]
+    fn whoever_has_a_version_has_all_layers_up_to_it() {
+        let two = frames(r#"{"kind":"video","layers":["100 kb/s","200 kb/s"],"coding":"simulcast"}"#);
+        let mut log = log(&[(0, 0, None), (1, 0, Some(20)), (0, 40, Some(50)), (1, 40, None)]);
+        log.units[0].skipped = true;
+        log.units[3].skipped = true;
+        let found: Vec<_> = of_parts(&log, &two).iter().map(|(_, a)| (a[0], a[1])).collect();
+        assert_eq!(found, [(at(20), at(20)), (at(50), Instant::NEVER)]);
+    }
+}

@@ -39,7 +39,7 @@ fn bernoulli_loses_at_its_rate_and_without_memory() {
 
 #[test]
 fn in_one_endless_round_losses_follow_losses_with_q() {
-    let config = RoundsConfig { first: 0.01, after_loss: 0.15, mean_length: 1e9 }.into();
+    let config = RoundsConfig { first: 0.01, after_loss: 0.15, other: None, mean_length: 1e9 }.into();
     let lost = losses(&config, 2, 1_000_000, MILLISECOND);
     assert!((rate_after_loss(&lost) - 0.15).abs() < 0.01, "{}", rate_after_loss(&lost));
     // Stationary distribution of the chain: p / (1 − q + p).
@@ -48,7 +48,7 @@ fn in_one_endless_round_losses_follow_losses_with_q() {
 
 #[test]
 fn rounds_of_one_packet_are_bernoulli() {
-    let config = RoundsConfig { first: 0.1, after_loss: 1.0, mean_length: 1.0 }.into();
+    let config = RoundsConfig { first: 0.1, after_loss: 1.0, other: None, mean_length: 1.0 }.into();
     let lost = losses(&config, 3, 200_000, MILLISECOND);
     assert!((rate_after_loss(&lost) - 0.1).abs() < 0.01, "{}", rate_after_loss(&lost));
 }
@@ -103,6 +103,7 @@ fn values_out_of_range_are_refused_with_their_key() {
     assert_eq!(key(r#"{"model": "bernoulli", "rate": 5}"#), "rate");
     assert_eq!(key(r#"{"model": "rounds", "after-loss": -0.1}"#), "after-loss");
     assert_eq!(key(r#"{"model": "rounds", "mean-length": 0}"#), "mean-length");
+    assert_eq!(key(r#"{"model": "rounds", "other": 1.5}"#), "other");
     assert_eq!(key(r#"{"model": "handoff", "up": "5 s", "down": "0 s"}"#), "down");
     assert_eq!(key(r#"{"model": "markov", "good": "0 s", "bad": "1 s"}"#), "good");
     assert_eq!(key(r#"{"model": "blackout", "from": "2 s", "to": "1 s"}"#), "to");
@@ -113,7 +114,7 @@ fn values_out_of_range_are_refused_with_their_key() {
 #[test]
 fn paper_002s_p_and_q_and_a_round_of_ten_are_what_rounds_take_when_nothing_is_said() {
     let rounds: LossConfig = serde_json::from_str(r#"{"model": "rounds"}"#).expect("readable");
-    assert_eq!(rounds, RoundsConfig { first: 0.01, after_loss: 0.15, mean_length: 10.0 }.into());
+    assert_eq!(rounds, RoundsConfig { first: 0.01, after_loss: 0.15, other: None, mean_length: 10.0 }.into());
 }
 
 #[test]

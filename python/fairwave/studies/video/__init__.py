@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 TITLE = "DVRC and layered video: a receiver-centric rate control"
 QUESTION = (
-    "A video in cumulative layers can be sent at several rates. Who decides how many layers, and by what? Paper 002 (A "
-    "receiver-centric rate control scheme for layered video streams in the Internet) lets the receiver decide, by a "
-    "rate that halves on congestion and gives way by one packet on random loss, and tells the two apart by the "
-    "history of its receiving rate. It says that this is smoother than TFRC, fairer and friendlier, and loses less. "
-    "Its layer rates, traces and several delays are lost, so numbers cannot be compared one by one; what it asserts "
-    "can be tested, and the judgement of losses can be scored against the truth."
+    "A video in cumulative layers can be sent at several rates. Who decides how many layers, and by what? "
+    "Paper 002 (A receiver-centric rate control scheme for layered video streams in the Internet) lets the receiver "
+    "decide, by a rate that halves on congestion and gives way by one packet on random loss, and tells the two apart "
+    "by the history of its receiving rate. It says that this is smoother than TFRC, fairer and friendlier, and "
+    "loses less. Its layer rates, traces and several delays are lost, so numbers cannot be compared one by one; what "
+    "it asserts can be tested, and the judgement of losses can be scored against the truth."
 )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fairwave.studies.video import points as p
+from fairwave.studies.video.systems import LAYER_KILOBITS, TOTAL_KILOBITS
 from fairwave.study.study import Assumption
 
 ASSUMPTIONS = [
     Assumption(
         "layers",
-        f"Five layers of {', '.join(str(one) for one in p.LAYER_KILOBITS)} kb/s, {p.TOTAL_KILOBITS} kb/s together.",
+        f"Five layers of {', '.join(str(one) for one in LAYER_KILOBITS)} kb/s, {TOTAL_KILOBITS} kb/s together.",
         "The layer rates are lost. The base of 50 videos fits into 10 Mb/s, and ten whole videos fill it.",
         "layers",
     ),
@@ -21,17 +21,17 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "unit",
-        "Frames are divided into packets of exactly 1000 bytes; index, delayed, jitter and losses all count them. A layer "
-        "is a stream of bytes: what of a frame does not fill a packet shares it with the next frame.",
-        "§4.1 and §4.2 say packets, and that their size is fixed; a base layer of less than a packet per frame could not "
-        "be sent otherwise.",
+        "Frames are divided into packets of exactly 1000 bytes; index, delayed, jitter and losses all count "
+        "them. A layer is a stream of bytes: what of a frame does not fill a packet shares it with the next frame.",
+        "§4.1 and §4.2 say packets, and that their size is fixed; a base layer of less than a packet per "
+        "frame could not be sent otherwise.",
         "packets",
     ),
     Assumption(
         "sent",
         "Of the video delivery index, what left the sender was sent; what a transport holds back was not.",
-        "§4.2 divides by packets sent by the application; §5.2 explains the indices of TFRC and Westwood+ by packets lost "
-        "and late alone. The index of all that the application made is shown beside.",
+        "§4.2 divides by packets sent by the application; §5.2 explains the indices of TFRC and Westwood+ "
+        "by packets lost and late alone. The index of all that the application made is shown beside.",
         "sent",
     ),
     Assumption(
@@ -54,8 +54,8 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "alpha",
-        "α_I is one packet of 1000 bytes per second, 8 kb/s, added once per round trip without loss; α_D is minus as much, "
-        "at every gap in sequence numbers.",
+        "α_I is one packet of 1000 bytes per second, 8 kb/s, added once per round trip without loss; α_D is "
+        "minus as much, at every gap in sequence numbers.",
         "Eq. (11)'s text has the two swapped and names no unit; α is added to R. §3.1 triggers control at every gap.",
         "alpha",
     ),
@@ -80,7 +80,8 @@ ASSUMPTIONS = [
     Assumption(
         "headroom",
         "R rises no further than the rate of all layers, and never falls below the base layer's.",
-        "§5.4: only what is needed for all layers; a rate that nothing tests is not probed. §3.3 begins at the base layer's.",
+        "§5.4: only what is needed for all layers; a rate that nothing tests is not probed. §3.3 begins at "
+        "the base layer's.",
         "ceiling",
     ),
     Assumption(
@@ -91,15 +92,21 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "buffers",
-        "Routers hold one product of their link's rate and the video's round trip (70 ms on the dumbbell, 80 ms in "
-        "5a and 5b, 20 ms and 20 ms per hop in 5c); hosts at least 50 packets.",
+        "Routers hold one product of their link's rate and the video's round trip (70 ms on the dumbbell, "
+        "80 ms in 5a and 5b, 20 ms and 20 ms per hop in 5c); so do hosts on the dumbbell, others at least 50 packets.",
         "§4.1: 'buffer size adjusted in accordance with the bandwidth-delay product'.",
         "buffers",
     ),
     Assumption(
+        "host-buffers",
+        "On the dumbbell hosts' links hold what the routers' do.",
+        "All links are equally fast there; with ns-2's 50 packets one TCP can shut all others out.",
+        "hosts",
+    ),
+    Assumption(
         "losses",
-        "Packets on the videos' last links are lost in rounds of geometric length, 10 packets on average: with 0.15 "
-        "after a packet of the round that was lost, else with 0.01; in both directions.",
+        "Packets on the videos' last links are lost in rounds of geometric length, 10 packets on average: "
+        "with 0.15 after a packet of the round that was lost, else with 0.01; in both directions.",
         "§4.1's sentence on q is garbled, and the length of rounds is not stated.",
         "losses",
     ),
@@ -110,14 +117,14 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "bursts",
-        "Ten bursty sources of 64, 128, 192 and 256 kb/s (two, three, three and two) are on and off for 500 ms on "
-        "average, Pareto with shape 1.5.",
+        "Ten bursty sources of 64, 128, 192 and 256 kb/s (two, three, three and two) are on and off for 500 "
+        "ms on average, Pareto with shape 1.5.",
         "§5.3 gives the range of peak rates; times and shape are ns-2's own.",
     ),
     Assumption(
         "rtcp",
-        "RTCP/UDP drops a layer on a report of more than 5 % lost and adds one on a regular report of less than 2 %; "
-        "early reports come at most once a second.",
+        "RTCP/UDP drops a layer on a report of more than 5 % lost and adds one on a regular report of less "
+        "than 2 %; early reports come at most once a second.",
         "§4.1: reports 'at periodic intervals and whenever congestion is detected'. No threshold is stated.",
         "reports",
     ),
@@ -144,8 +151,8 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "fill",
-        "The fair share of flows at a link is its rate, less headers of full TCP segments, over their number; videos "
-        "that want less fill it by having all they want.",
+        "The fair share of flows at a link is its rate, less headers of full TCP segments, over their "
+        "number; videos that want less fill it by having all they want.",
         "§4.2 gives the formula and not whether headers count.",
     ),
     Assumption(

@@ -187,6 +187,24 @@ def _round_trips(canvas: Canvas, data: Data) -> pl.DataFrame:
     )
 
 
+MECHANISM_MEASURES = (q.DECODABLE, q.INDEX_OF_SENT_EXCESS, q.GOODPUT, q.DROPS)
+
+
+def _mechanisms(canvas: Canvas, data: Data) -> pl.DataFrame:
+    rows, numbers = canvas.subplots(1, len(MECHANISM_MEASURES)), []
+    for axes, measure in zip(rows, MECHANISM_MEASURES, strict=True):
+        summary = data.measured(measure, p.MECHANISMS).summary(["flows", "mechanism"])
+        draw_panel(
+            axes,
+            Panel(
+                summary, "flows", "mechanism", measure.label.removeprefix("video "), "videos", measure.title
+            ),
+        )
+        numbers.append(summary.select(pl.lit(measure.id).alias("measure"), pl.all()))
+    one_legend(canvas, rows[0])
+    return pl.concat(numbers)
+
+
 def _decodable(name: str, grid: str, words: str) -> Figure:
     return Figure(
         id=name,
@@ -213,8 +231,8 @@ def figures() -> list[Figure]:
             draw=_judged,
             source="paper 002 §3.2, beyond its Figure 3",
             caption="The simulator knows which packets queues dropped and which links lost. Precision: of what was "
-            "taken for a cause, how much was it; recall: of what was a cause, how much was taken for it. Both "
-            "readings of what is compared with the bound.",
+            "taken for a cause, how much was it; recall: of what was a cause, how much was taken for it. "
+            "Both readings of what is compared with the bound.",
             size=(10.6, 10.2),
         ),
         Figure(
@@ -242,9 +260,25 @@ def figures() -> list[Figure]:
             grids=(p.ROUND_TRIPS,),
             draw=_round_trips,
             source="what paper 002 §3.2 leaves to future work",
-            caption=f"{p.SHARING} flows of one kind share 10 Mb/s; round trips spread evenly from 20 to 200 ms. One "
-            "packet per round trip, added once per round trip, is an acceleration that falls with the square of the "
-            "round trip. Dotted, right: inverse to the round trip.",
+            caption=f"{p.SHARING} flows of one kind share 10 Mb/s; round trips spread evenly from 20 to 200 ms. AIAMD "
+            f"adds "
+            "its step once per round trip: where the step is a rate, that is an acceleration inverse to the round "
+            "trip, where it is a packet per round trip, inverse to its square. Dotted, right: inverse to the round "
+            "trip.",
             size=(10.6, 4.2),
+        ),
+        Figure(
+            id="mechanisms",
+            title="Other ways to send a video at several rates, reverse-traffic topology",
+            grids=(p.MECHANISMS,),
+            draw=_mechanisms,
+            source="paper 002 §1 and §3.3, beyond its figures",
+            caption="The index is by gaps in excess of the sender's own, since gaps by themselves grow where frames "
+            "are left out. Cumulative layers as in the paper; versions of 128 to 1024 kb/s, of which one is "
+            "sent (simulcast), by DVRC's receiver and by RTCP's sender; layers whose rates are allocated anew "
+            "to fit R with each group of frames; and a video of one layer, of which B frames, then P frames "
+            "are left out. A frame counts as decodable when it can be shown at all; the table has in how many "
+            "layers. Each layer of each frame is a unit here.",
+            size=(13.2, 3.9),
         ),
     ]

@@ -1,10 +1,11 @@
 """What paper 002 asserts, D1 to D21, each with its test under any reading.
 
-**How words are read.** A link is *used* when it carries at least 95 % of what it can; videos *have their share* when they
-have at least 90 % of it, or all that they want; a number is *near* a line within 20 % of it and *well below* it beyond that;
-an index is *nearly flat* when it changes by less than 0.1 over the sweep; fairness *falls* when it loses as much, and is
-*high* above 0.9; layers are *satisfactory* when goodput and index come within 10 %. Where a sentence is about a whole
-sweep, its mean over the sweep is compared, without the points of a single flow; other wordings stand beside.
+**How words are read.** A link is *used* when it carries at least 95 % of what it can; videos *have their share* when
+they have at least 90 % of it, or all that they want; a number is *near* a line within 20 % of it and *well below* it
+beyond that; an index is *nearly flat* when it changes by less than 0.1 over the sweep; fairness *falls* when it
+loses as much, and is *high* above 0.9; layers are *satisfactory* when goodput and index come within 10 %. Where a
+sentence is about a whole sweep, its mean over the sweep is compared, without the points of a single flow; other
+wordings stand beside.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fairwave.studies.video import points as p
 from fairwave.studies.video import quantities as q
 from fairwave.studies.video.explanations import EXPLANATIONS
 from fairwave.studies.video.statements import STATEMENTS
-from fairwave.studies.video.systems import DVRC, LITERAL, RTCP, TFRC, UDP, WESTWOOD
+from fairwave.studies.video.systems import DVRC, LAYER_KILOBITS, LITERAL, RTCP, TFRC, UDP, WESTWOOD
 from fairwave.study.claims import Claim, Comparison, Evidence
 from fairwave.study.comparisons import above, at_least, below, highest, less_steep, lowest, within
 
@@ -85,7 +86,7 @@ class Words:
     index: Measure = q.INDEX_OF_SENT
     delayed: Measure = q.DELAYED_OF_SENT
     compared: str = p.TEXT
-    kilobits: tuple[float, ...] = p.LAYER_KILOBITS
+    kilobits: tuple[float, ...] = LAYER_KILOBITS
     megabits: float = p.MEGABITS
     first: float = p.MEGABITS
     capacity: float = q.CAPACITY
@@ -117,14 +118,14 @@ class Words:
             index[left, gap],
             delayed[left, gap],
             p.EQUATION if reading.get("compared") == "requested rate" else p.TEXT,
-            layers.get(reading.get("layers", ""), p.LAYER_KILOBITS),
+            layers.get(reading.get("layers", ""), LAYER_KILOBITS),
             fast,
             5.0 if rates == "5 and 10 Mb/s" else fast,
             q.CAPACITY * buffers * fast / p.MEGABITS,
         )
 
     def share_of_link(self, flows: int) -> float:
-        """What there is for so many videos beside the file transfers, Mb/s of payload: a fair share, or all they want."""
+        """What so many videos beside the file transfers may have, Mb/s of payload: a fair share, or all they want."""
         fair = self.megabits * flows / (flows + p.FTP_CROSS)
         return min(min(fair, self.first) * q.PAYLOAD_SHARE, flows * sum(self.kilobits) / 1e3)
 
@@ -489,7 +490,7 @@ MORE_GRIDS: Mapping[str, tuple[str, ...]] = {"D1": (p.BULK, p.CROSS)}
 
 
 def claims(reading: Reading, *, bare: bool = False) -> list[Claim]:
-    """All claims under a reading, in order; `bare` without other wordings, explanations, and the grids that these read."""
+    """All claims under a reading, in order; `bare` without other wordings and explanations."""
     words = Words.of(reading)
     found, others = tests(words), {} if bare else wordings(words)
     return [

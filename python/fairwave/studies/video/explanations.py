@@ -1,7 +1,7 @@
 """Why claims come out as they do, in numbers that are taken from the study's own data.
 
-Which reading a claim hangs on is a matter of the exploration of readings; where a reading is worth a look by itself, the
-words name the factor and its value, which `fairwave study video --reading FILE` makes from a file such as
+Which reading a claim hangs on is a matter of the exploration of readings; where a reading is worth a look by itself,
+the words name the factor and its value, which `fairwave study video --reading FILE` makes from a file such as
 `{"reaction": "once per round trip"}`.
 """
 
@@ -88,10 +88,11 @@ def _judging(data: Data) -> str:
     )
     return (
         f"Of all losses {share:.0f} % fall above the bound; of those of the queue {congestion:.1f} % are taken for "
-        f"congestion, of random ones {random:.0f} % for random (informedness {informed:.1f} %; a judge without regard to "
-        "the cause has 0). R̄ and D̄ are mean and deviation of the receiving rate at losses, so that the rate at a loss "
-        "is compared with that at losses like it. And when a drop-tail queue overflows, the receiver still gets its "
-        "full share: a lower rate follows a loss and does not come before it."
+        f"congestion, of random ones {random:.0f} % for random (informedness {informed:.1f} %; a judge without regard "
+        f"to "
+        "the cause has 0). R̄ and D̄ are mean and deviation of the receiving rate at losses, so that the "
+        "rate at a loss is compared with that at losses like it. And when a drop-tail queue overflows, the receiver "
+        "still gets its full share: a lower rate follows a loss and does not come before it."
     )
 
 
@@ -104,8 +105,10 @@ def _d4(data: Data) -> str:
 
 def _index(data: Data) -> str:
     return (
-        f"Index of what left the sender, from few videos to many: {_trails(data, q.INDEX_OF_SENT, p.CROSS)}; lost (%): "
-        f"{_trails(data, q.DROPS, p.CROSS, 1)}; index of all that the application made: {_trails(data, q.INDEX, p.CROSS)}."
+        "Index of what left the sender, from few videos to many: "
+        f"{_trails(data, q.INDEX_OF_SENT, p.CROSS)}; lost (%): "
+        f"{_trails(data, q.DROPS, p.CROSS, 1)}; index of all that the application made: "
+        f"{_trails(data, q.INDEX, p.CROSS)}."
     )
 
 
@@ -113,7 +116,8 @@ def _d6(data: Data) -> str:
     taken = 100 - _mean(data, q.RECALL_CONGESTION, p.CROSS, transport=DVRC)
     return (
         f"Lost (%), from few videos to many: {_trails(data, q.DROPS, p.CROSS, 1)}; delayed (%): "
-        f"{_trails(data, q.DELAYED_OF_SENT, p.CROSS, 1)}. DVRC takes {taken:.0f} % of a queue's losses for random (see D14)."
+        f"{_trails(data, q.DELAYED_OF_SENT, p.CROSS, 1)}. DVRC takes {taken:.0f} % of a queue's losses for random "
+        f"(see D14)."
     )
 
 
@@ -123,7 +127,9 @@ def _d7(data: Data) -> str:
 
 def _d8(data: Data) -> str:
     return (
-        f"Fairness index (means over the sweep) with like round trips: {_beside(data, q.FAIRNESS, p.CROSS)}; with spread "
+        "Fairness index (means over the sweep) with like round trips: "
+        f"{_beside(data, q.FAIRNESS, p.CROSS)}; with "
+        f"spread "
         f"ones: {_beside(data, q.FAIRNESS, p.SPREAD)}."
     )
 
@@ -135,8 +141,11 @@ def _d9(data: Data) -> str:
     )
     return (
         f"Under DVRC the queue falls from three quarters to a half {halves[DVRC]:.1f} times a minute and to a quarter "
-        f"{deep[DVRC]:.1f} times; under TFRC to a quarter {deep[TFRC]:.1f} and under Westwood+ {deep[WESTWOOD]:.1f} times. "
-        f"Under UDP less than three quarters are full {_mean(data, q.NOT_FULL, p.QUEUE, transport=UDP):.1f} % of the time."
+        f"{deep[DVRC]:.1f} times; under TFRC to a quarter {deep[TFRC]:.1f} and under Westwood+ "
+        f"{deep[WESTWOOD]:.1f} "
+        f"times. "
+        f"Under UDP less than three quarters are full {_mean(data, q.NOT_FULL, p.QUEUE, transport=UDP):.1f} % of the "
+        f"time."
     )
 
 
@@ -153,9 +162,10 @@ def _against(grid: str) -> Callable[[Data], str]:
 
 def _d10(data: Data) -> str:
     return (
-        f"With reverse traffic: {_against(p.REVERSE)(data)} Over five hops: {_against(p.CHAIN)(data)} A sender that adds a "
-        "layer with a regular report at most and drops one within a second of heavy loss asks for less than there is, and "
-        "loses less of it."
+        f"With reverse traffic: {_against(p.REVERSE)(data)} Over five hops: {_against(p.CHAIN)(data)} A sender that "
+        f"adds a "
+        "layer with a regular report at most and drops one within a second of heavy loss asks for less than "
+        "there is, and loses less of it."
     )
 
 
@@ -183,7 +193,9 @@ def _d12(data: Data) -> str:
         for name in (DVRC, TFRC, RENO)
     )
     return (
-        f"Goodput (kb/s) at {first} and {last} hops: {trails}; half of a link is {1e3 * q.PAYLOAD_SHARE / 2:.0f}. A flow "
+        f"Goodput (kb/s) at {first} and {last} hops: {trails}; half of a link is "
+        f"{1e3 * q.PAYLOAD_SHARE / 2:.0f}. A "
+        f"flow "
         "over N full links meets N times the losses and the round trip of those that it competes with."
     )
 

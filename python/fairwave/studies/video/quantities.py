@@ -111,11 +111,10 @@ def _of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess
         return joined.select("run", share.alias("value"))
 
     words = "" if reading == "gap" else ", excess gaps"
-    if part == "timely":
-        title, unit, better = f"index (of what left the sender{words})", "", "higher"
-    else:
-        title, unit, better = f"delayed (of what left the sender{words})", "%", "lower"
-    return Measure(f"{part}-of-sent-{reading}", title, unit, reduce, better, table="timeliness")  # type: ignore[arg-type]
+    name, unit = ("index", "") if part == "timely" else ("delayed", "%")
+    title = f"{name} (of what left the sender{words})"
+    better: Literal["higher", "lower"] = "higher" if part == "timely" else "lower"
+    return Measure(f"{part}-of-sent-{reading}", title, unit, reduce, better, table="timeliness")
 
 
 INDEX_OF_SENT = _of_sent("timely", "gap")

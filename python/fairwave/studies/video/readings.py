@@ -1,8 +1,8 @@
 """What paper 002 leaves open, and every way in which its words or its simulator let each gap be closed.
 
-The order of values, and with it the base reading, is that of plausibility alone. A value that makes a system of the paper
-misbehave alone on an empty path (`tests/studies/test_video_alone.py`) is not admitted, whatever it does to a claim, nor is
-such a combination of two.
+The order of values, and with it the base reading, is that of plausibility alone. A value that makes a system of the
+paper misbehave alone on an empty path (`tests/studies/test_video_alone.py`) is not admitted, whatever it does to a
+claim, nor is such a combination of two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairwave.studies.video import points as p
-from fairwave.studies.video.systems import DVRC, LITERAL, ONE_STREAM, RENO, RTCP, WESTWOOD
+from fairwave.studies.video.systems import DVRC, LAYER_KILOBITS, LITERAL, ONE_STREAM, RENO, RTCP, WESTWOOD
 from fairwave.study.readings import Factor, Readings, Value
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def layered(kilobits: Sequence[float]) -> Changes:
 def _in_layers(grid: str, labels: dict[str, Label]) -> Overrides:
     if not has_frames(grid, labels) or carrier(labels) not in ONE_STREAM:
         return {}
-    return {f"{TRAFFIC}.layers": p.layers(p.LAYER_KILOBITS)}
+    return {f"{TRAFFIC}.layers": p.layers(LAYER_KILOBITS)}
 
 
 def _group(grid: str, labels: dict[str, Label]) -> Overrides:
@@ -96,6 +96,10 @@ def lossy(**changes: Any) -> Changes:
     return lambda grid, _: paths if grid in LOSSY else {}
 
 
+ALONE = (p.SINGLE, p.BULK, p.BOUND, p.JUDGED, p.FRIENDLY)
+"""Grids of the dumbbell of §5.1 and §5.4, all of whose links are equally fast."""
+
+
 def buffers(bdp: float) -> Changes:
     """So many products of rate and round trip in the routers' buffers."""
 
@@ -104,6 +108,10 @@ def buffers(bdp: float) -> Changes:
         return {f"topology.{link}.queue.capacity.bdp": bdp for link in links}
 
     return changes
+
+
+def _fifty(grid: str, _: dict[str, Label]) -> Overrides:
+    return {"topology.access.queue.capacity": {"packets": 50}} if grid in ALONE else {}
 
 
 def _first_slower(grid: str, _: dict[str, Label]) -> Overrides:
@@ -152,8 +160,8 @@ FACTORS = (
         "How a frame becomes packets.",
         (
             Value("of 1000 bytes", "§4.1: each frame is divided into packets of a fixed size, and 1000 bytes are the "
-                  "size for all flows. A layer is a stream of bytes; what of a frame does not fill a packet shares it with "
-                  "the next frame, so that rates stay what they are."),
+                  "size for all flows. A layer is a stream of bytes; what of a frame does not fill a packet "
+                  "shares it with the next frame, so that rates stay what they are."),
             Value("and a remainder", "ns-2's UDP agent (`apps/udp.cc`, `sendmsg`) sends what is left of a message in a "
                   "shorter packet; here each layer of each frame is a message.", _remainders),
         ),
@@ -173,12 +181,12 @@ FACTORS = (
         "pace",
         "How DVRC spaces its packets.",
         (
-            Value("at R", "§3.1: data are sent out on the basis of the rate determined at the receiving end, which is R "
-                  "(§3.3, step 2)."),
-            Value("at c_K", "The rate that the receiver asks for is a number of layers (§3.3, step 4): c_K is the rate of "
-                  "what is sent.", dvrc(pace="layers")),
-            Value("as frames are made", "§3.3's sender joins and leaves layers and is not said to do more; §1: UDP simply "
-                  "sends at the application's rate and pattern.", dvrc(pace="none")),
+            Value("at R", "§3.1: data are sent out on the basis of the rate determined at the receiving end, which is "
+                          "R (§3.3, step 2)."),
+            Value("at c_K", "The rate that the receiver asks for is a number of layers (§3.3, step 4): c_K is the "
+                            "rate of what is sent.", dvrc(pace="layers")),
+            Value("as frames are made", "§3.3's sender joins and leaves layers and is not said to do more; §1: UDP "
+                                        "simply sends at the application's rate and pattern.", dvrc(pace="none")),
         ),
         "By the words on transmission; the third has none for it but §3.3's silence.",
     ),
@@ -186,10 +194,10 @@ FACTORS = (
         "reaction",
         "What is one loss event to DVRC.",
         (
-            Value("every gap", "§3.1: control is triggered when a packet arrives whose sequence number is greater than the "
-                  "expected one; nothing is said of events that are passed over."),
-            Value("once per round trip", "§2 describes TFRC so, and §3.2 speaks of loss events and epochs without saying "
-                  "how near each other two may be.", dvrc(reaction="round-trip")),
+            Value("every gap", "§3.1: control is triggered when a packet arrives whose sequence number is greater "
+                               "than the expected one; nothing is said of events that are passed over."),
+            Value("once per round trip", "§2 describes TFRC so, and §3.2 speaks of loss events and epochs without "
+                                         "saying how near each other two may be.", dvrc(reaction="round-trip")),
         ),
         "The one is printed, the other a habit of other protocols.",
     ),
@@ -197,10 +205,11 @@ FACTORS = (
         "rise",
         "In which steps y(t) is 0.",
         (
-            Value("each round trip without loss", "§3.2 takes the conventional parameters of AIAD and AIMD, whose step is a "
-                  "round trip (its reference Chiu & Jain 1989; TCP)."),
-            Value("each packet", "§3.1: every datagram is acknowledged, so every control packet is a step; a packet's share "
-                  "of what a round trip adds, as TCP adds it per acknowledgement.", dvrc(rise="packet")),
+            Value("each round trip without loss", "§3.2 takes the conventional parameters of AIAD and AIMD, whose "
+                                                  "step is a round trip (its reference Chiu & Jain 1989; TCP)."),
+            Value("each packet", "§3.1: every datagram is acknowledged, so every control packet is a step; a packet's "
+                                 "share of what a round trip adds, as TCP adds it per "
+                                 "acknowledgement.", dvrc(rise="packet")),
         ),
         "Both are customary; a step that only a whole round trip without loss earns is the plainer reading of (6).",
     ),
@@ -208,13 +217,14 @@ FACTORS = (
         "alpha",
         "The unit of α in Eq. (11).",
         (
-            Value("a packet per second", "Eq. (11) adds α to R, so that 1 is one of whatever R is counted in; packets are of "
-                  "one size, and a rate in them is packets per second: 8 kb/s. No round trip is in the equation."),
-            Value("a packet per round trip", "§3.2: the conventional parameters of AIAD and AIMD, which for a TCP's window are "
-                  "a packet per round trip.", dvrc(aiamd__unit="packet", aiamd__alpha_rate=None)),
-        ),
-        "The first is what the equation's dimensions say, and alone on an empty path it loses little. The second loses a "
-        "quarter there: a rate, unlike a window, is not slowed by the queue that it fills.",
+            Value("a packet per second", "Eq. (11) adds α to R, so that 1 is one of whatever R is counted in; packets "
+                                         "are of one size, and a rate in them is packets per second: 8 kb/s. No round "
+                                         "trip is in the equation."),
+            Value("a packet per round trip", "§3.2: the conventional parameters of AIAD and AIMD, which for a TCP's "
+                                             "window are a packet per round trip.", dvrc(aiamd__unit="packet",
+                                             aiamd__alpha_rate=None)), ),
+        "The first is what the equation's dimensions say, and alone on an empty path it loses little. The "
+        "second loses a quarter there: a rate, unlike a window, is not slowed by the queue that it fills.",
     ),
     Factor(
         "compared",
@@ -235,13 +245,15 @@ FACTORS = (
             Value("a round trip", "The step of the control.", dvrc(measure_over="1 ms")),
             Value("500 ms", "Nothing bounds it from above but the life of an epoch.", dvrc(measure_over="500 ms")),
         ),
-        "The only interval that the paper names for rates comes first; then what its definition of the variable suggests.",
+        "The only interval that the paper names for rates comes first; then what its definition of the "
+        "variable suggests.",
     ),
     Factor(
         "gains",
         "How fast R̄ and D̄ move.",
         (
-            Value("1/8 and 1/4", "RFC 6298 §2.3, the customary mean and deviation, which §3.1 takes up for the timeout."),
+            Value("1/8 and 1/4", "RFC 6298 §2.3, the customary mean and deviation, which §3.1 takes up for the "
+                                 "timeout."),
             Value("0.1 and 0.75", "The paper's own smoothing of round trips, Eq. (2) and (4) as printed.",
                   dvrc(aiamd__mean_gain=0.1, aiamd__deviation_gain=0.75)),
             Value("1/2 and 1/2", "No word bounds them.", dvrc(aiamd__mean_gain=0.5, aiamd__deviation_gain=0.5)),
@@ -252,9 +264,10 @@ FACTORS = (
         "ceiling",
         "How far R may rise once all layers are sent.",
         (
-            Value("c_k", "§3.3 and §5.4: DVRC takes only what all layers need; a rate that nothing tests is not probed."),
-            Value("a quarter above", "Eq. (11) names no bound; some room keeps the highest layer from leaving at the first "
-                  "loss.", dvrc(headroom=0.25)),
+            Value("c_k", "§3.3 and §5.4: DVRC takes only what all layers need; a rate that nothing tests is not "
+                         "probed."),
+            Value("a quarter above", "Eq. (11) names no bound; some room keeps the highest layer from leaving at the "
+                                     "first loss.", dvrc(headroom=0.25)),
         ),
         "§5.4 states the purpose; room above it is ours.",
     ),
@@ -266,7 +279,8 @@ FACTORS = (
             Value("five of 200 kb/s", "A packet of 1000 bytes per frame and layer.", layered([200] * 5)),
             Value("half as much", "64 to 192 kb/s: low-rate MPEG-4 of its day.", layered([64, 64, 64, 128, 192])),
         ),
-        "§5.4 wants the base layers alone to go into a crowded link, §5.3's 1–50 videos of 10 Mb/s want about 1 Mb/s each.",
+        "§5.4 wants the base layers alone to go into a crowded link, §5.3's 1–50 videos of 10 Mb/s want "
+        "about 1 Mb/s each.",
     ),
     Factor(
         "group",
@@ -299,6 +313,17 @@ FACTORS = (
         "The product is commonly taken with the round trip.",
     ),
     Factor(
+        "hosts",
+        "What the hosts' own links hold where they are as fast as the bottleneck (§5.1, §5.4).",
+        (
+            Value("as the routers", "§4.1 names one size of buffer, and a host's link is as fast as the router's."),
+            Value("50 packets", "ns-2's default (`tcl/lib/ns-default.tcl`, `queue_limit`); §4.1 speaks of routers.",
+            _fifty), ),
+        "With 50 packets a window of 64 never overflows anything but the bottleneck, and a TCP that fills its own "
+        "link sends at just the bottleneck's pace: whoever else then comes finds it full, however its sendings are "
+        "spread.",
+    ),
+    Factor(
         "rates",
         "Rates of the two bottlenecks of Figures 5a and 5b.",
         (
@@ -312,7 +337,8 @@ FACTORS = (
         "minimum-timeout",
         "TCP's shortest timeout.",
         (
-            Value("200 ms", "ns-2 since 2004-10-14 (`tcl/lib/ns-default.tcl`, `minrto_`); the paper was sent in in 2007."),
+            Value("200 ms", "ns-2 since 2004-10-14 (`tcl/lib/ns-default.tcl`, `minrto_`); the paper was sent in in "
+                            "2007."),
             Value("1 s", "ns-2 before, and RFC 2988 §2.4; Figure 6's coarse timeouts.", _slow_timeouts),
         ),
         "The date speaks for the newer version.",
@@ -362,9 +388,9 @@ def refused(reading: Reading) -> str:
     """Why some values do not go together; empty where they do."""
     if reading["reaction"] == "once per round trip" and reading["alpha"] == "a packet per round trip":
         return (
-            "reaction 'once per round trip' and alpha 'a packet per round trip' do not go together: alone on a path with "
-            "room for two layers DVRC then loses over a third of its packets, which §3.2 says it does not; take reaction "
-            "'every gap' or alpha 'a packet per second'"
+            "reaction 'once per round trip' and alpha 'a packet per round trip' do not go together: alone "
+            "on a path with room for two layers DVRC then loses over a third of its packets, which §3.2 says it does "
+            "not; take reaction 'every gap' or alpha 'a packet per second'"
         )
     return ""
 

@@ -14,13 +14,13 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.1, Figure 7", (p.SINGLE,), ("layers", "tes", "unit", "buffers"),
     ),
     "D3": (
-        ("At 3 % PER random losses are rightly judged, and congestion is infrequent: most random losses, and most losses "
-        "of any cause, fall above the bound."),
+        ("At 3 % PER random losses are rightly judged, and congestion is infrequent: most random losses, and most "
+         "losses of any cause, fall above the bound."),
         "§3.2, Figure 3", (p.BOUND,), ("gains", "alpha", "measure-over", "compare"),
     ),
     "D4": (
-        ("The bandwidth is used: all of it (95 % and more of the link out of R2) with DVRC's and TFRC's videos; Westwood+'s "
-        "have less than either's with 40 and 50."),
+        ("The bandwidth is used: all of it (95 % and more of the link out of R2) with DVRC's and TFRC's videos; "
+         "Westwood+'s have less than either's with 40 and 50."),
         "§5.2, Figure 8a", (p.CROSS,), ("rates-of-5", "losses", "fill"),
     ),
     "D5": (
@@ -53,8 +53,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.4, Figures 15 and 16", (p.FRIENDLY,), ("phase", "fill", "alpha"),
     ),
     "D12": (
-        ("One DVRC flow that joins after 10 s keeps its fair share of 1 Mb/s over 1 to 10 hops, as far as whole layers can "
-        "(the largest subscription within it)."),
+        ("One DVRC flow that joins after 10 s keeps its fair share of 1 Mb/s over 1 to 10 hops, as far as whole "
+         "layers can (the largest subscription within it)."),
         "§5.5, Figure 17", (p.HOPS,), ("buffers", "layers", "hop-delay"),
     ),
     "D13": (
@@ -62,21 +62,22 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2", (p.LAYERS,), ("layers", "split"),
     ),
     "D14": (
-        "Congestive and random loss are told from each other: at 3 % PER most losses of either cause are judged rightly.",
+        "Congestive and random loss are told apart: at 3 % PER most losses of either cause are judged rightly.",
         "abstract and §3.2", (p.BOUND,), ("gains", "alpha", "measure-over", "compare"),
     ),
     "D15": (
-        "With reverse traffic DVRC's video delivery index is above TFRC's and its losses are below (means over 5 flows and more).",
+        ("With reverse traffic DVRC's video delivery index is above TFRC's and its losses are below (means over 5 "
+        "flows and more)."),
         "§5.3, Figure 13", (p.REVERSE,), ("losses", "gap", "sent"),
     ),
     "D16": (
-        ("With reverse traffic DVRC and TFRC are fair among their flows (fairness index above 0.9), and RTCP/UDP has the "
-        "lowest worst-case fairness (means over 5 flows and more)."),
+        ("With reverse traffic DVRC and TFRC are fair among their flows (fairness index above 0.9), and RTCP/UDP has "
+         "the lowest worst-case fairness (means over 5 flows and more)."),
         "§5.3, Figure 14", (p.REVERSE,), ("losses", "rtcp"),
     ),
     "D17": (
-        ("Over five hops DVRC's video delivery index is above TFRC's and RTCP/UDP's and its losses are below (means over 5 "
-        "flows and more)."),
+        ("Over five hops DVRC's video delivery index is above TFRC's and RTCP/UDP's and its losses are below (means "
+         "over 5 flows and more)."),
         "§5.5, Figure 19", (p.CHAIN,), ("gap", "sent", "hop-delay"),
     ),
     "D18": (

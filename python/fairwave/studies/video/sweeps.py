@@ -95,7 +95,8 @@ def cross(words: Words) -> list[Figure]:
             caption="All videos together; ten file transfers over Reno share the link out of R2.",
         ),
         _figure(
-            9, "a–c", "With cross traffic: performance on video delivery", p.CROSS, [words.index, q.DROPS, words.delayed],
+            9, "a–c", "With cross traffic: performance on video delivery", p.CROSS,
+            [words.index, q.DROPS, words.delayed],
             caption="What is counted as sent is a reading of the paper; the next figure has the others.",
         ),
         Figure(
@@ -106,8 +107,8 @@ def cross(words: Words) -> list[Figure]:
             x="flows",
             x_label=X,
             source="paper 002, Figure 9a, other readings",
-            caption="Of what left the sender, gaps as printed and in excess of the sender's own; and of all that the application "
-            "made, where what a sender holds back was sent and did not arrive.",
+            caption="Of what left the sender, gaps as printed and in excess of the sender's own; and of all that the "
+                    "application made, where what a sender holds back was sent and did not arrive.",
         ),
         Figure(
             id="002-10",
@@ -129,7 +130,8 @@ def reverse(words: Words) -> list[Figure]:
             caption="5 file transfers forward, 10 in reverse, 10 sources of Pareto bursts.",
         ),
         _figure(
-            13, "a–b", "With reverse and bursty traffic: performance on video delivery", p.REVERSE, [words.index, q.DROPS]
+            13, "a–b", "With reverse and bursty traffic: performance on video delivery", p.REVERSE,
+            [words.index, q.DROPS],
         ),
         _figure(
             14, "a–b", "With reverse and bursty traffic: fairness", p.REVERSE, [q.FAIRNESS, q.WORST_CASE]

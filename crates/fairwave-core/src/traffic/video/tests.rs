@@ -128,6 +128,75 @@ fn a_video_is_written_as_one_reads_it() {
     assert_eq!(config.check(), Ok(()));
 }
 
+#[test]
+fn a_video_in_fixed_packets_has_no_other_size_and_each_leaves_with_the_first_frame_in_it() {
+    let config = VideoConfig { packet: Some(Bytes::new(1000)), ..VideoConfig::default() };
+    let (packets, frames) = (units(&config, 30_000, 3), units(&VideoConfig::default(), 5 * 6000, 3));
+    assert!(packets.iter().all(|unit| unit.payload == 1000));
+    assert!(packets.iter().enumerate().all(|(place, unit)| unit.id == place as u32));
+    // After each frame the packets of a layer hold all its bytes so far, and a packet less would not.
+    let mut next = packets.iter().peekable();
+    let (mut bytes, mut held) = ([0_u64; 5], [0_u64; 5]);
+    for frame in frames.chunks(5) {
+        let mut layers = Vec::new();
+        while let Some(packet) = next.next_if(|packet| packet.created <= frame[0].created) {
+            assert_eq!((packet.created, packet.frame_type), (frame[0].created, frame[0].frame_type));
+            held[usize::from(packet.layer)] += 1;
+            layers.push(packet.layer);
+        }
+        assert!(layers.is_sorted(), "the base layer goes first");
+        for unit in frame {
+            let layer = usize::from(unit.layer);
+            bytes[layer] += u64::from(unit.payload);
+            assert_eq!(held[layer], bytes[layer].div_ceil(1000));
+        }
+        if next.peek().is_none() {
+            break;
+        }
+    }
+    assert!(held.iter().sum::<u64>() > 25_000, "{held:?}");
+}
+
+#[test]
+fn versions_are_the_whole_frame_each_at_its_own_rate() {
+    let rates = [100, 200, 400].map(|k| Rate::from_bits_per_second(k * 1000)).to_vec();
+    let config = VideoConfig { layers: rates, coding: Coding::Simulcast, ..VideoConfig::default() };
+    for frame in units(&config, 300, 4).chunks(3) {
+        let sizes = [0, 1, 2].map(|place: usize| f64::from(frame[place].payload));
+        assert!((sizes[0] * 4.0 - sizes[2]).abs() <= 4.0 && (sizes[1] * 2.0 - sizes[2]).abs() <= 2.0, "{sizes:?}");
+    }
+    let frames = config.frames().expect("frames");
+    assert!(frames.versions && frames.layers == 3 && config.layers().are_versions());
+}
+
+#[test]
+fn where_frames_are_left_out_each_is_a_unit_in_the_layer_of_its_type() {
+    let config = VideoConfig { coding: Coding::Temporal, ..VideoConfig::default() };
+    let units = units(&config, 12 * 2000, 5);
+    let layers: Vec<u8> = units[..12].iter().map(|unit| unit.layer).collect();
+    assert_eq!(layers, [0, 2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2]);
+    assert!(units.iter().enumerate().all(|(place, unit)| unit.id == place as u32));
+    let rates: Vec<f64> = config.layers().own().map(|rate| rate.bits_per_second() as f64).collect();
+    assert!((rates.iter().sum::<f64>() - 1_024_000.0).abs() < 4.0, "{rates:?}");
+    for (layer, rate) in rates.iter().enumerate() {
+        let bytes: u64 = units.iter().filter(|unit| usize::from(unit.layer) == layer).map(|u| u64::from(u.payload)).sum();
+        let measured = bytes as f64 * 8.0 / (units.len() as f64 / 25.0);
+        assert!((measured / rate - 1.0).abs() < 0.06, "layer {layer}: {measured} instead of {rate}");
+    }
+    assert_eq!(config.frames().expect("frames").layers, 1);
+}
+
+#[test]
+fn packets_of_no_size_and_packets_of_what_has_no_layers_are_refused() {
+    let refuse = |config: VideoConfig| config.check().expect_err("it is bad").key;
+    let packet = Some(Bytes::new(1000));
+    assert_eq!(refuse(VideoConfig { packet: Some(Bytes::ZERO), ..VideoConfig::default() }), "packet");
+    assert_eq!(refuse(VideoConfig { packet, coding: Coding::Temporal, ..VideoConfig::default() }), "packet");
+    let alike = [100, 100].map(Rate::from_bits_per_second).to_vec();
+    let versions = VideoConfig { layers: alike, coding: Coding::Simulcast, ..VideoConfig::default() };
+    assert_eq!(refuse(versions), "layers[1]");
+}
+
 proptest! {
     #[test]
     fn a_frame_is_split_without_loss(size in 8.0..1e6f64, rates in prop::collection::vec(1u64..1000, 1..=8)) {

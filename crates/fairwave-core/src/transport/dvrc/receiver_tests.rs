@@ -291,3 +291,47 @@ fn what_is_not_dvrcs_data_is_counted_and_nothing_else() {
     assert_eq!((receiver.malformed(), out.packets.len(), receiver.deadline()), (1, 0, Instant::NEVER));
     assert!(!receiver.is_reactive());
 }
+
+#[test]
+fn section_3_1_by_every_gap_each_loss_is_judged_and_lowers_the_rate() {
+    let mut receiver = receiver_with(&DvrcConfig { reaction: Reaction::Gap, ..DvrcConfig::default() });
+    stream(&mut receiver, 0..100, &[]);
+    let verdicts = stream(&mut receiver, 100..112, &[100, 105]);
+    assert_eq!(verdicts.iter().map(|(_, v)| v.begins_event).collect::<Vec<_>>(), [true, true]);
+    assert_eq!(receiver.view().rate, 1_000_000.0 - 2.0 * 80_000.0, "a packet per round trip for each");
+    assert_eq!(receiver.view().random_events, 2);
+}
+
+#[test]
+fn by_packets_the_rate_rises_with_each_behind_which_nothing_is_missing_by_its_share_of_a_round_trip() {
+    let mut receiver = receiver_with(&DvrcConfig { rise: Rise::Packet, ..DvrcConfig::default() });
+    arrive(&mut receiver, ms(0), data(0));
+    // 200 kb/s send 2.5 packets in 100 ms.
+    assert_eq!(receiver.view().rate, 232_000.0);
+    let before = receiver.view().rate;
+    wake(&mut receiver, ms(150));
+    assert_eq!(receiver.view().rate, before, "the end of a round trip adds nothing");
+    arrive(&mut receiver, ms(160), data(2));
+    assert_eq!(receiver.view().rate, 200_000.0, "a gap: a packet per round trip less, but no less than the base layer");
+}
+
+#[test]
+fn by_epochs_a_loss_is_judged_by_what_arrived_since_the_one_before() {
+    let config = DvrcConfig { measure: Measured::Epoch, ..DvrcConfig::default() };
+    let verdicts = stream(&mut receiver_with(&config), 0..400, &[100, 300]);
+    let rates: Vec<f64> = verdicts.iter().map(|(_, v)| v.receive_rate).collect();
+    // From 0 to 1010 ms 101 packets, from there to 3010 ms 199.
+    assert_eq!(rates, [800_000.0, 796_000.0]);
+}
+
+#[test]
+fn alpha_as_a_rate_is_the_same_on_every_path() {
+    let aiamd = crate::transport::dvrc::AiamdConfig {
+        unit: crate::transport::dvrc::StepUnit::Rate,
+        ..crate::transport::dvrc::AiamdConfig::default()
+    };
+    let mut receiver = receiver_with(&DvrcConfig { aiamd, ..DvrcConfig::default() });
+    arrive(&mut receiver, ms(0), data(0));
+    wake(&mut receiver, ms(101));
+    assert_eq!(receiver.view().rate, 208_000.0);
+}

@@ -289,3 +289,64 @@ proptest! {
         }
     }
 }
+
+fn started_with(config: DvrcConfig, context: FlowContext) -> DvrcSender {
+    let mut sender = DvrcSender::new(context, &DvrcConfig { segment: Bytes::new(1000), ..config }).expect("valid");
+    sender.on_start(Instant::ZERO, &mut Output::default());
+    sender
+}
+
+#[test]
+fn the_pace_is_that_of_the_layers_that_are_sent_or_none_where_it_is_asked_for() {
+    let times = |pace| {
+        let mut sender = started_with(DvrcConfig { pace, ..DvrcConfig::default() }, context());
+        drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
+        hear(&mut sender, ms(50), Control { rate: 500_000, ..answer(0, 0) });
+        let sent = drive(&mut sender, &[unit(1, 2000, ms(100), 0)], ms(1_000));
+        sent.iter().map(|(time, _)| *time).collect::<Vec<_>>()
+    };
+    assert_eq!(times(Pace::Rate), [100, 116].map(ms), "500 kb/s");
+    assert_eq!(times(Pace::Layers), [100, 120].map(ms), "two layers of 200 kb/s");
+    assert_eq!(times(Pace::None), [100, 100].map(ms));
+}
+
+#[test]
+fn allocated_layers_share_r_from_the_next_group_on_and_are_left_as_those_are_that_have_fixed_rates() {
+    let config = DvrcConfig { allocation: Allocation::Group, headroom: 0.0, ..DvrcConfig::default() };
+    let mut sender = started_with(config, context());
+    // The sizes of a frame's four layers as they are sent, none for what is left out.
+    let frame = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<(u8, u16)> {
+        let made = ms(u64::from(number) * 1_000);
+        let units: Vec<Unit> =
+            (0..4).map(|layer| Unit { frame_type, ..unit(number * 4 + u32::from(layer), 800, made, layer) }).collect();
+        let sent = drive(sender, &units, made + Span::from_millis(900));
+        sent.iter().map(|(_, packet)| (packet.layer, header(packet).length)).collect()
+    };
+    assert_eq!(
+        frame(&mut sender, 0, FrameType::I),
+        [(0, 200), (1, 200), (2, 200), (3, 200)],
+        "R is the base's, a quarter"
+    );
+    hear(&mut sender, ms(950), Control { rate: 600_000, ..answer(0, 0) });
+    assert_eq!(frame(&mut sender, 1, FrameType::P)[0], (0, 200), "within a group rates stay");
+    assert_eq!(frame(&mut sender, 2, FrameType::I), [(0, 600), (1, 600), (2, 600), (3, 600)]);
+    hear(&mut sender, ms(2_950), Control { rate: 350_000, ..answer(5, 0) });
+    assert_eq!(frame(&mut sender, 3, FrameType::P), [(0, 600), (1, 600)], "of 150 kb/s each R carries two");
+}
+
+#[test]
+fn of_versions_one_is_sent_and_another_from_the_next_group_on() {
+    let rates = [200, 400, 800].map(|k| Rate::from_bits_per_second(k * 1000));
+    let layers = LayerRates::versions(&rates).expect("versions");
+    let mut sender = started_with(DvrcConfig::default(), FlowContext { layers, ..context() });
+    let version = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<u8> {
+        let made = ms(u64::from(number) * 1_000);
+        let units: Vec<Unit> =
+            (0..3).map(|layer| Unit { frame_type, ..unit(number * 3 + u32::from(layer), 800, made, layer) }).collect();
+        drive(sender, &units, made + Span::from_millis(900)).iter().map(|(_, packet)| packet.layer).collect()
+    };
+    assert_eq!(version(&mut sender, 0, FrameType::I), [0]);
+    hear(&mut sender, ms(950), answer(0, 0));
+    assert_eq!(version(&mut sender, 1, FrameType::P), [0]);
+    assert_eq!(version(&mut sender, 2, FrameType::I), [1]);
+}
