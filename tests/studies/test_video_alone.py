@@ -28,7 +28,18 @@ FAR = {
 }
 """More than enough, at a round trip of 500 ms."""
 
-OF_DVRC = ("packets", "pace", "reaction", "rise", "alpha", "compared", "measured-over", "gains", "ceiling")
+OF_DVRC = (
+    "packets",
+    "pace",
+    "reaction",
+    "rise",
+    "alpha",
+    "compared",
+    "measured-over",
+    "gains",
+    "ceiling",
+    "timeout",
+)
 """Factors that concern DVRC by itself."""
 
 OTHERS = [(one.id, value.name) for one in FACTORS if one.id in OF_DVRC for value in one.values[1:]]

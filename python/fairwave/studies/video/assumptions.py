@@ -78,6 +78,12 @@ ASSUMPTIONS = [
         "measured-over",
     ),
     Assumption(
+        "timeout",
+        "DVRC's timeout is never below 200 ms.",
+        "Eq. (3) has no least value; §5.5 has the estimate be TCP's.",
+        "timeout",
+    ),
+    Assumption(
         "headroom",
         "R rises no further than the rate of all layers, and never falls below the base layer's.",
         "§5.4: only what is needed for all layers; a rate that nothing tests is not probed. §3.3 begins at "

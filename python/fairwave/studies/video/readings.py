@@ -272,6 +272,16 @@ FACTORS = (
         "§5.4 states the purpose; room above it is ours.",
     ),
     Factor(
+        "timeout",
+        "The shortest silence that DVRC takes for losses, DTO.",
+        (
+            Value("200 ms at least", "§5.5: DVRC estimates its timeout as TCP does, and TCP's has a least value; that "
+                                     "of ns-2 is 200 ms."),
+            Value("as printed", "Eq. (3) has no least value.", dvrc(timeout__least="0 s")),
+        ),
+        "Without a least value the pause between two frames is a timeout on a path shorter than that.",
+    ),
+    Factor(
         "layers",
         "What the layers add.",
         (
