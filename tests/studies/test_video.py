@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from fairwave.studies import find
-from fairwave.studies.video import points, quantities, study
+from fairwave.studies.video import points, quantities, study, under
 from fairwave.studies.video.points import Extent
+from fairwave.studies.video.readings import readings
 from fairwave.studies.video.systems import DVRC
 
 FIGURES = [f"002-{number}" for number in (3, *range(6, 21))]
@@ -22,6 +23,7 @@ BEYOND = [
     "layers",
     "ablation",
     "round-trips",
+    "mechanisms",
 ]
 VERDICTS = {"reproduced", "not reproduced", "undecided"}
 
@@ -57,7 +59,7 @@ def ledger(outcome):
 
 def test_the_ledger_has_every_figure_of_the_paper_and_every_claim(ledger):
     assert {one["id"] for one in ledger["figures"]} == {*FIGURES, *BEYOND}
-    assert [one["id"] for one in ledger["claims"]] == [f"D{number}" for number in range(1, 14)]
+    assert [one["id"] for one in ledger["claims"]] == [f"D{number}" for number in range(1, 22)]
     assert {one["verdict"] for one in ledger["claims"]} <= VERDICTS
     assert all(one["estimate"] is not None for one in ledger["claims"])
 
@@ -80,28 +82,94 @@ def test_every_claim_names_assumptions_that_the_study_lists():
     assert {name for claim in described.claims for name in claim.assumptions} <= listed
 
 
-def test_every_assumption_that_is_swept_names_its_tables():
+def test_every_assumption_that_is_swept_names_its_factor_and_every_factor_is_one():
     described = study(FEW)
-    tables = {one.id for one in described.sensitivities}
-    named = {name.split(";")[0] for one in described.assumptions for name in one.swept.split(", ") if name}
-    assert named <= tables
+    factors = {one.id for one in described.readings.factors}
+    assert {one.swept for one in described.assumptions if one.swept} <= factors
 
 
-def test_settings_of_dvrc_leave_other_systems_as_they_are():
-    from fairwave.studies.video import sensitivities
+def test_every_value_of_every_factor_fits_every_grid_and_changes_something():
+    from fairwave.studies.video import essentials
 
-    (grid,) = (one for one in sensitivities.grids() if one.id == "cross-settings")
-    hashes = {
-        transport: {
-            point.scenario.hash
-            for point in grid.points()
-            if point.labels["transport"] == transport
-            and point.labels["flows"] == 20
-            and point.labels["setting"] in sensitivities.RATE
-        }
-        for transport in ("DVRC", "TFRC")
-    }
-    assert (len(hashes["DVRC"]), len(hashes["TFRC"])) == (len(sensitivities.RATE), 1)
+    few = replace(FEW, flows=(5,), hops=(1,), layers=(4, 8), load=(1,), errors=(0.03,), contention=(5,))
+    found = readings()
+    judging = {"sent", "late"}
+    base = [point.scenario.hash for grid in study(few).grids for point in grid.points()]
+    for factor in found.factors:
+        for value in factor.values[1:]:
+            whole = under({factor.id: value.name}, few)
+            changed = [point.scenario.hash for grid in whole.grids for point in grid.points()]
+            assert (changed != base) == (factor.id not in judging), (factor.id, value.name)
+            assert essentials({factor.id: value.name}, few).claims
+
+
+def test_what_concerns_dvrc_leaves_other_systems_as_they_are():
+    (base,) = (one for one in points.grids(FEW) if one.id == points.CROSS)
+    found = readings()
+    for factor in ("pace", "reaction", "rise", "alpha", "compared", "measured-over", "gains", "ceiling"):
+        for value in found.factor(factor).values[1:]:
+            grid = found.apply(base, {factor: value.name})
+            same = {
+                transport: [p.scenario.hash for p in base.points() if p.labels["transport"] == transport]
+                == [p.scenario.hash for p in grid.points() if p.labels["transport"] == transport]
+                for transport in ("DVRC", "TFRC", "Westwood+")
+            }
+            assert same == {"DVRC": False, "TFRC": True, "Westwood+": True}, (factor, value.name)
+
+
+def test_both_comparisons_stay_beside_each_other_whichever_the_reading_takes():
+    found = readings()
+    (base,) = (one for one in points.grids(FEW) if one.id == points.BOUND)
+    grid = found.apply(base, {"compared": "requested rate"})
+    assert [one.scenario.hash for one in grid.points()] == [one.scenario.hash for one in base.points()]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {},
+        {
+            "compared": "requested rate",
+            "sent": "what the application made",
+            "late": "gap in excess of the sender's",
+            "rates": "20 Mb/s",
+            "layers": "half as much",
+        },
+    ],
+)
+def test_every_claim_can_be_judged_on_the_essential_points_alone(part):
+    from fairwave.studies.video import essentials
+    from fairwave.study.study import Data
+
+    short = replace(
+        FEW, flows=(5, 40), layers=(4, 5, 8), hops=(1,), contention=(5,), length="3 s", alone="22 s"
+    )
+    described = essentials(part, short)
+    data = Data({grid.id: grid.run([1, 2]) for grid in described.grids})
+    assert [claim.id for claim in described.claims] == [f"D{number}" for number in range(1, 22)]
+    for claim in described.claims:
+        assert set(claim.grids) <= set(data.results)
+        assert claim.test(data).comparisons, claim.id
+
+
+def test_labels_of_comparisons_do_not_depend_on_the_reading():
+    from fairwave.studies.video.claims import Words, tests
+
+    words = [
+        Words.of({}),
+        Words.of({"sent": "what the application made", "late": "gap in excess of the sender's"}),
+    ]
+    assert words[0].index is not words[1].index
+    assert [*tests(words[0])] == [*tests(words[1])]
+
+
+def test_the_largest_subscription_is_that_of_the_layers_within_a_rate():
+    from fairwave.studies.video.claims import Words
+
+    assert Words().subscription(480.0) == 384.0
+    assert Words.of({"layers": "five of 200 kb/s"}).subscription(480.0) == 400.0
+    assert Words.of({"layers": "half as much"}).subscription(480.0) == 320.0
+    assert Words().subscription(1.0) == 128.0
 
 
 def test_one_figure_can_be_made_alone(tmp_path):
@@ -120,7 +188,8 @@ def test_the_jitter_over_time_reaches_what_the_simulator_measures(outcome):
     flows = results.to_polars("flows").filter(
         pl.col("run") == run, pl.col("group").cast(pl.String) == "video"
     )
-    largest = quantities.arrivals(results, run)["jitter_s"].max()
+    measured = results.to_polars("units").filter((pl.col("run") == run) & (pl.col("created_s") >= 2))
+    largest = quantities.with_jitter(measured)["jitter_s"].max()
     assert largest == pytest.approx(flows["jitter_max_s"][0], rel=1e-6)
 
 

@@ -28,7 +28,18 @@ FAR = {
 }
 """More than enough, at a round trip of 500 ms."""
 
-OF_DVRC = ("packets", "pace", "reaction", "rise", "alpha", "compared", "measured-over", "gains", "ceiling")
+OF_DVRC = (
+    "packets",
+    "pace",
+    "reaction",
+    "rise",
+    "alpha",
+    "compared",
+    "measured-over",
+    "gains",
+    "ceiling",
+    "timeout",
+)
 """Factors that concern DVRC by itself."""
 
 OTHERS = [(one.id, value.name) for one in FACTORS if one.id in OF_DVRC for value in one.values[1:]]
@@ -132,3 +143,18 @@ def test_a_stream_has_all_it_wants_where_there_is_more_than_enough(name):
 def test_udp_alone_sends_on_whatever_is_lost():
     row, _ = alone(UDP, "narrow")
     assert lost(row) == pytest.approx(1 - 300 / 1024, abs=0.05)
+
+
+@pytest.mark.parametrize("name", [DVRC, TFRC])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_beside_two_tcp_flows_nobody_is_shut_out(name, seed):
+    watched = {"duration": "60 s", "record.goodput": ["video", "ftp"]}
+    ran = scenario("single", **{**watched, **systems((name,))[name]}).run(seed=seed)
+    for flow in ("video[0]", "ftp[0]", "ftp[1]"):
+        rates = [
+            row["value"]
+            for row in ran.series.to_pylist()
+            if row["kind"] == "goodput_bps" and row["name"] == flow and row["time_s"] > 2
+        ]
+        longest = max(len(run) for run in "".join("0" if rate == 0 else "1" for rate in rates).split("1"))
+        assert 0.15 * longest < 10, (flow, longest)

@@ -49,6 +49,11 @@ VIDEO, TRANSPORT = "flow.video.traffic", "flow.video.transport"
             "sending-rate",
             ["compare", "receiving-rate", "requested-rate"],
         ),
+        ("single", f"{TRANSPORT}.aiamd.alpha-rate", "0 b/s", ["alpha-rate", "above 0", "alpha-rate = "]),
+        ("single", f"{TRANSPORT}.reaction", "packet", ["reaction", "gap", "round-trip"]),
+        ("single", f"{VIDEO}.packet", "0 B", ["packet", "from 1 B to 65535 B", "packet = "]),
+        ("single", f"{VIDEO}.coding", "temporal", ["packet", "layers", "omit"]),
+        ("cross", "topology.sink-access.loss.other", 2, ["other", "0 to 1"]),
         ("single", TRANSPORT, {"name": "rtcp", "start-layers": 0}, ["start-layers", "from 1 to 8"]),
         ("single", TRANSPORT, {"name": "rtcp", "add-below": 0.5}, ["add-below", "drop-above"]),
         (

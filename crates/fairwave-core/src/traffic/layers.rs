@@ -55,7 +55,12 @@ impl LayerRates {
         for (place, rate) in rates.iter().enumerate() {
             let Some(step) = rate.bits_per_second().checked_sub(before).filter(|&step| step > 0) else {
                 let key = format!("layers[{place}]");
-                return Err(ConfigError::new(key, rate, "faster than the version before", "layers = [\"128 kb/s\", \"256 kb/s\"]"));
+                return Err(ConfigError::new(
+                    key,
+                    rate,
+                    "faster than the version before",
+                    "layers = [\"128 kb/s\", \"256 kb/s\"]",
+                ));
             };
             before = rate.bits_per_second();
             if let Some(slot) = steps.get_mut(place) {

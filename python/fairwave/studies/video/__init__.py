@@ -75,16 +75,18 @@ def under(reading: Reading, extent: Extent | None = None) -> Study:
 def essentials(reading: Reading, extent: Extent | None = None) -> Study:
     """The claims under a reading, and the fewest points on which they rest."""
     from fairwave.studies.video.claims import claims
-    from fairwave.studies.video.points import ESSENTIAL, needed
+    from fairwave.studies.video.points import ESSENTIAL, FASTER, needed
     from fairwave.studies.video.readings import readings
 
     found = readings()
     reading = found.complete(reading)
+    if extent is None:
+        extent = FASTER if reading["rates"] == "20 Mb/s" else ESSENTIAL
     return Study(
         name="video",
         title=TITLE,
         question=QUESTION,
-        grids=[found.apply(one, reading) for one in needed(ESSENTIAL if extent is None else extent, reading)],
+        grids=[found.apply(one, reading) for one in needed(extent, reading)],
         claims=claims(reading, bare=True),
         readings=found,
     )

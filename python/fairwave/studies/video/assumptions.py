@@ -78,6 +78,12 @@ ASSUMPTIONS = [
         "measured-over",
     ),
     Assumption(
+        "timeout",
+        "DVRC's timeout is never below 200 ms.",
+        "Eq. (3) has no least value; §5.5 has the estimate be TCP's.",
+        "timeout",
+    ),
+    Assumption(
         "headroom",
         "R rises no further than the rate of all layers, and never falls below the base layer's.",
         "§5.4: only what is needed for all layers; a rate that nothing tests is not probed. §3.3 begins at "
@@ -93,9 +99,15 @@ ASSUMPTIONS = [
     Assumption(
         "buffers",
         "Routers hold one product of their link's rate and the video's round trip (70 ms on the dumbbell, "
-        "80 ms in 5a and 5b, 20 ms and 20 ms per hop in 5c); hosts at least 50 packets.",
+        "80 ms in 5a and 5b, 20 ms and 20 ms per hop in 5c); so do hosts on the dumbbell, others at least 50 packets.",
         "§4.1: 'buffer size adjusted in accordance with the bandwidth-delay product'.",
         "buffers",
+    ),
+    Assumption(
+        "host-buffers",
+        "On the dumbbell hosts' links hold what the routers' do.",
+        "All links are equally fast there; with ns-2's 50 packets one TCP can shut all others out.",
+        "hosts",
     ),
     Assumption(
         "losses",

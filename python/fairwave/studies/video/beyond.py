@@ -187,19 +187,20 @@ def _round_trips(canvas: Canvas, data: Data) -> pl.DataFrame:
     )
 
 
-MECHANISM_MEASURES = (q.DECODABLE, q.INDEX_OF_SENT_EXCESS, q.GOODPUT, q.DROPS)
+MECHANISM_MEASURES = {
+    "frames decoded": q.DECODABLE,
+    "index (of what left, excess gaps)": q.INDEX_OF_SENT_EXCESS,
+    "goodput": q.GOODPUT,
+    "packets lost": q.DROPS,
+}
+"""Panel's title to what it shows."""
 
 
 def _mechanisms(canvas: Canvas, data: Data) -> pl.DataFrame:
     rows, numbers = canvas.subplots(1, len(MECHANISM_MEASURES)), []
-    for axes, measure in zip(rows, MECHANISM_MEASURES, strict=True):
+    for axes, (title, measure) in zip(rows, MECHANISM_MEASURES.items(), strict=True):
         summary = data.measured(measure, p.MECHANISMS).summary(["flows", "mechanism"])
-        draw_panel(
-            axes,
-            Panel(
-                summary, "flows", "mechanism", measure.label.removeprefix("video "), "videos", measure.title
-            ),
-        )
+        draw_panel(axes, Panel(summary, "flows", "mechanism", measure.unit or "index", "videos", title))
         numbers.append(summary.select(pl.lit(measure.id).alias("measure"), pl.all()))
     one_legend(canvas, rows[0])
     return pl.concat(numbers)

@@ -114,7 +114,17 @@ def _of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess
     name, unit = ("index", "") if part == "timely" else ("delayed", "%")
     title = f"{name} (of what left the sender{words})"
     better: Literal["higher", "lower"] = "higher" if part == "timely" else "lower"
-    return Measure(f"{part}-of-sent-{reading}", title, unit, reduce, better, table="timeliness")
+    limits = measures.RATIO if part == "timely" else measures.PERCENT
+    return Measure(
+        f"{part}-of-sent-{reading}",
+        title,
+        unit,
+        reduce,
+        better,
+        table="timeliness",
+        limits=limits,
+        scale="index" if part == "timely" else "delayed",
+    )
 
 
 INDEX_OF_SENT = _of_sent("timely", "gap")

@@ -96,6 +96,10 @@ def lossy(**changes: Any) -> Changes:
     return lambda grid, _: paths if grid in LOSSY else {}
 
 
+ALONE = (p.SINGLE, p.BULK, p.BOUND, p.JUDGED, p.FRIENDLY)
+"""Grids of the dumbbell of §5.1 and §5.4, all of whose links are equally fast."""
+
+
 def buffers(bdp: float) -> Changes:
     """So many products of rate and round trip in the routers' buffers."""
 
@@ -104,6 +108,10 @@ def buffers(bdp: float) -> Changes:
         return {f"topology.{link}.queue.capacity.bdp": bdp for link in links}
 
     return changes
+
+
+def _fifty(grid: str, _: dict[str, Label]) -> Overrides:
+    return {"topology.access.queue.capacity": {"packets": 50}} if grid in ALONE else {}
 
 
 def _first_slower(grid: str, _: dict[str, Label]) -> Overrides:
@@ -264,6 +272,16 @@ FACTORS = (
         "§5.4 states the purpose; room above it is ours.",
     ),
     Factor(
+        "timeout",
+        "The shortest silence that DVRC takes for losses, DTO.",
+        (
+            Value("200 ms at least", "§5.5: DVRC estimates its timeout as TCP does, and TCP's has a least value; that "
+                                     "of ns-2 is 200 ms."),
+            Value("as printed", "Eq. (3) has no least value.", dvrc(timeout__least="0 s")),
+        ),
+        "Without a least value the pause between two frames is a timeout on a path shorter than that.",
+    ),
+    Factor(
         "layers",
         "What the layers add.",
         (
@@ -303,6 +321,17 @@ FACTORS = (
             Value("twice that", "§4.1 says in accordance with, not equal to.", buffers(2.0)),
         ),
         "The product is commonly taken with the round trip.",
+    ),
+    Factor(
+        "hosts",
+        "What the hosts' own links hold where they are as fast as the bottleneck (§5.1, §5.4).",
+        (
+            Value("as the routers", "§4.1 names one size of buffer, and a host's link is as fast as the router's."),
+            Value("50 packets", "ns-2's default (`tcl/lib/ns-default.tcl`, `queue_limit`); §4.1 speaks of routers.",
+            _fifty), ),
+        "With 50 packets a window of 64 never overflows anything but the bottleneck, and a TCP that fills its own "
+        "link sends at just the bottleneck's pace: whoever else then comes finds it full, however its sendings are "
+        "spread.",
     ),
     Factor(
         "rates",

@@ -272,7 +272,10 @@ mod tests {
         assert_eq!((rate.step(STEP), rate.step(kilobits(1))), (kilobits(8), kilobits(8)));
         let other = AiamdConfig { alpha_rate: Some(kilobits(3)), ..rate };
         assert_eq!(other.step(STEP), kilobits(3));
-        assert_eq!(AiamdConfig { alpha_rate: Some(kilobits(0)), ..other }.check().expect_err("nothing").key, "alpha-rate");
+        assert_eq!(
+            AiamdConfig { alpha_rate: Some(kilobits(0)), ..other }.check().expect_err("nothing").key,
+            "alpha-rate"
+        );
     }
 
     #[test]

@@ -315,14 +315,18 @@ fn allocated_layers_share_r_from_the_next_group_on_and_are_left_as_those_are_tha
     let config = DvrcConfig { allocation: Allocation::Group, headroom: 0.0, ..DvrcConfig::default() };
     let mut sender = started_with(config, context());
     // The sizes of a frame's four layers as they are sent, none for what is left out.
-    let mut frame = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<(u8, u16)> {
+    let frame = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<(u8, u16)> {
         let made = ms(u64::from(number) * 1_000);
         let units: Vec<Unit> =
             (0..4).map(|layer| Unit { frame_type, ..unit(number * 4 + u32::from(layer), 800, made, layer) }).collect();
         let sent = drive(sender, &units, made + Span::from_millis(900));
         sent.iter().map(|(_, packet)| (packet.layer, header(packet).length)).collect()
     };
-    assert_eq!(frame(&mut sender, 0, FrameType::I), [(0, 200), (1, 200), (2, 200), (3, 200)], "R is the base's, a quarter");
+    assert_eq!(
+        frame(&mut sender, 0, FrameType::I),
+        [(0, 200), (1, 200), (2, 200), (3, 200)],
+        "R is the base's, a quarter"
+    );
     hear(&mut sender, ms(950), Control { rate: 600_000, ..answer(0, 0) });
     assert_eq!(frame(&mut sender, 1, FrameType::P)[0], (0, 200), "within a group rates stay");
     assert_eq!(frame(&mut sender, 2, FrameType::I), [(0, 600), (1, 600), (2, 600), (3, 600)]);
@@ -335,7 +339,7 @@ fn of_versions_one_is_sent_and_another_from_the_next_group_on() {
     let rates = [200, 400, 800].map(|k| Rate::from_bits_per_second(k * 1000));
     let layers = LayerRates::versions(&rates).expect("versions");
     let mut sender = started_with(DvrcConfig::default(), FlowContext { layers, ..context() });
-    let mut version = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<u8> {
+    let version = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<u8> {
         let made = ms(u64::from(number) * 1_000);
         let units: Vec<Unit> =
             (0..3).map(|layer| Unit { frame_type, ..unit(number * 3 + u32::from(layer), 800, made, layer) }).collect();
