@@ -99,13 +99,11 @@ def _q4(data: Data) -> str:
     spared = _by_victim(data, q.QUEUE_LOSS, p.ON_OFF, ".1f", case="CA6", queue="AVQ")
     wait = _by_victim(data, q.QUEUEING, p.ON_OFF, ".0f", case="CA7", queue="REM")
     return (
-        f"TCP's throughput in Mb/s: AVQ in CA6 {avq}; REM in CA7 {rem}. Under AVQ Drop-Sel spares voice "
-        f"(dropped, %: "
-        f"{spared}; see Q8), and others pay. Under REM small arrivals are seldom dropped; where another "
-        f"packet "
-        f"goes for "
-        "a large arrival, the queue loses fewer bytes than that has, so that it grows "
-        f"(queueing in ms: {wait}) and REM drops more often."
+        f"TCP's throughput in Mb/s: AVQ in CA6 {avq}; REM in CA7 {rem}. Voice dropped in CA6 under AVQ, in %: {spared} "
+        "(see Q8): what Drop-Sel leaves to voice others lack. Under REM small arrivals are seldom "
+        "dropped; where another "
+        "packet goes for a large arrival, the queue loses fewer bytes than that has, so that it grows "
+        f"(queueing in ms: {wait}) and REM drops more often. {OTHER_AVQ}"
     )
 
 
@@ -156,9 +154,10 @@ def _q7(data: Data) -> str:
         )
 
     return (
-        f"Voice dropped by queues under Drop-Sel, in %: {_over(grids, losses)}. It is most under REM in CA7, "
-        f"as in the "
-        f"paper ({published.LOSS_S2['CA7'][published.QUEUE]['REM', p.DROP_SEL]:.2f})."
+        f"Voice dropped by queues under Drop-Sel, in %: {_over(grids, losses)} (paper: at most "
+        f"{published.LOSS_S2['CA7'][published.QUEUE]['REM', p.DROP_SEL]:.2f}, in CA7 with REM). REM drops "
+        "by its price, "
+        "however short the queue; in a short queue the arrival itself often makes its class the heaviest."
     )
 
 

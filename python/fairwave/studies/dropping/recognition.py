@@ -43,7 +43,7 @@ CORPUS = 24
 CORPUS_SEED = 5
 """The sentences are drawn with this seed."""
 
-SENTENCES = 3
+SENTENCES = 5
 """Of each call in each replication."""
 
 METHODS = ("appendix-i", "silence")

@@ -67,7 +67,7 @@ def _accuracies(
             place = {"flow": flow, "queue": queue, "victim": victim, "method": method}
             # Over all replications together: one of them has few sentences.
             chosen = found.frame.filter(*(pl.col(key) == label for key, label in place.items()))
-            sums = chosen.select("words", "errors", "sentences", "correct").sum().row(0)
+            sums = chosen.select("words", "errors", "sentences", "printed").sum().row(0)
             words, errors, sentences, correct = sums
             good, whole = (words - errors, words) if column == "words" else (correct, sentences)
             yield flow, (queue, victim), 100 * good / whole if whole else math.nan, row[queue, victim]
@@ -272,8 +272,8 @@ def tables() -> list[Table]:
         Table("table-8", "Word accuracy in CA7", spoken,
               partial(_understood, column="words", theirs=published.WORD_ACCURACY), "paper 004, Table 8", heard),
         Table("table-9", "Correct sentences in CA7", spoken,
-              partial(_understood, column="sentences", theirs=published.CORRECT_SENTENCES), "paper 004, Table "
-                                                                                            "9", heard),
+              partial(_understood, column="sentences", theirs=published.CORRECT_SENTENCES), "paper 004, Table 9",
+              f"{heard} A sentence is correct when nothing in it was added or substituted (§4.4.2)."),
         Table("speech", "What was spoken and who listened", spoken, _corpus,
               caption="With fewer words and a model that does not know the voice, absolute numbers lie below "
                       "the paper's; what "
