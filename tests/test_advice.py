@@ -30,17 +30,20 @@ def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
                 "topology.bottleneck.rate": "50 Mb/s",
                 "flow.files.transport": {"name": "tcp/reno", "receiver-window": 64},
             },
-            "the window of 64 segments holds a flow of files to 8.5",
+            "the window of 64 segments holds a flow of files to 8.49 Mb/s",
         ),
         ({"flow.voice.timely": "20 ms"}, "nothing of voice can be timely"),
-        ({"flow.voice.start": "7 s"}, "flows of voice start when the run has ended"),
+        ({"flow.voice.stop": "900 ms"}, "flows of voice stop within the warm-up (1 s)"),
         ({"warmup": "5 s"}, "the warm-up (5 s) is more than half"),
         (
             {"topology.bottleneck.rate": "50 kb/s"},
             "a single flow of voice offers 80 kb/s, more than r1>r2 has (50 kb/s)",
         ),
         (
-            {"topology.bottleneck.rate": "100 Mb/s", "topology.bottleneck.queue": {"capacity": {"packets": 10}}},
+            {
+                "topology.bottleneck.rate": "100 Mb/s",
+                "topology.bottleneck.queue": {"capacity": {"packets": 10}},
+            },
             "less than a tenth of its bandwidth-delay product",
         ),
     ],
@@ -70,4 +73,9 @@ def test_the_window_that_is_advised_is_enough_and_the_one_that_is_not_is_measure
 
 
 def test_rates_are_told_with_the_unit_that_suits_them():
-    assert [rate_in_words(rate) for rate in (300e3, 2.5e6, 1e9, 12)] == ["300 kb/s", "2.5 Mb/s", "1 Gb/s", "12 b/s"]
+    assert [rate_in_words(rate) for rate in (300e3, 2.5e6, 1e9, 12)] == [
+        "300 kb/s",
+        "2.5 Mb/s",
+        "1 Gb/s",
+        "12 b/s",
+    ]

@@ -155,7 +155,9 @@ def test_a_sweep_replicates_until_it_is_precise_enough(calls):
     assert [cell.labels for cell in found.cells] == [{"flow.voice.count": 2}, {"flow.voice.count": 4}]
     assert all(cell.reached and cell.interval.half_width <= 3 for cell in found.cells)
     runs = found.results.runs.to_pandas().groupby("flow.voice.count")["seed"].apply(list).to_dict()
-    assert all(seeds == list(range(1, len(seeds) + 1)) for seeds in runs.values()), "the same seeds at each point"
+    assert all(seeds == list(range(1, len(seeds) + 1)) for seeds in runs.values()), (
+        "the same seeds at each point"
+    )
     again = found.results.measured("loss", "voice").interval(**{"flow.voice.count": 4})
     assert again.mean == pytest.approx(found.cells[1].interval.mean)
 
@@ -166,7 +168,9 @@ def test_a_sweep_says_where_its_cap_was_hit(calls):
 
 
 def test_a_sweep_without_a_precision_is_a_grid(calls):
-    found = sweep(calls, {"flow.voice.count": vary("flow.voice.count", [2])}, show=[measure("mos.voice")], n=3)
+    found = sweep(
+        calls, {"flow.voice.count": vary("flow.voice.count", [2])}, show=[measure("mos.voice")], n=3
+    )
     assert found.results.runs.num_rows == 3
     assert found.short == []
 

@@ -19,7 +19,10 @@ def test_a_folder_is_claimed_again_for_the_same_work(tmp_path):
 def test_other_work_is_refused_with_what_is_there(tmp_path):
     with claimed(tmp_path, "run", "calls"):
         pass
-    with pytest.raises(FolderTakenError, match="holds the run of 'calls'"), claimed(tmp_path, "run", "others"):
+    with (
+        pytest.raises(FolderTakenError, match="holds the run of 'calls'"),
+        claimed(tmp_path, "run", "others"),
+    ):
         pass
     with pytest.raises(FolderTakenError), claimed(tmp_path, "compare", "calls"):
         pass
@@ -40,8 +43,9 @@ def test_a_page_of_somebody_else_stays(tmp_path):
     page = tmp_path / "index.html"
     page.write_text("<html>mine</html>")
     for scratch in (False, True):
-        with pytest.raises(FolderTakenError, match="not written by fairwave"), claimed(
-            tmp_path, "run", "calls", scratch=scratch
+        with (
+            pytest.raises(FolderTakenError, match="not written by fairwave"),
+            claimed(tmp_path, "run", "calls", scratch=scratch),
         ):
             pass
     assert page.read_text() == "<html>mine</html>"
@@ -59,7 +63,10 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path):
     try:
         assert other.stdout is not None
         assert other.stdout.readline() == "in\n"
-        with pytest.raises(FolderTakenError, match="another process is writing"), claimed(tmp_path, "run", "calls"):
+        with (
+            pytest.raises(FolderTakenError, match="another process is writing"),
+            claimed(tmp_path, "run", "calls"),
+        ):
             pass
         other.communicate("")
         with claimed(tmp_path, "run", "calls"):

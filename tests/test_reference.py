@@ -12,8 +12,10 @@ def every_entry():
 
 @pytest.mark.parametrize(("kind", "name"), every_entry(), ids=lambda one: str(one))
 def test_every_name_is_explained_with_an_example_that_is_sound(kind, name):
-    found = next(one for one in reference.entries(name) if one.kind == kind) if kind != "measures" else (
-        reference._entry(kind, name)
+    found = (
+        next(one for one in reference.entries(name) if one.kind == kind)
+        if kind != "measures"
+        else (reference._entry(kind, name))
     )
     assert len(found.about) > 3
     assert found.example

@@ -144,8 +144,6 @@ def _of_frame(plan: dict[str, Any]) -> list[str]:
         said.append(
             f"the warm-up ({warmup:g} s) is more than half of the run ({duration:g} s): little is left to measure"
         )
-    late = {flow["name"].rpartition("[")[0] for flow in plan["flows"] if flow["start_s"] >= duration > 0}
-    said += [f"flows of {name} start when the run has ended ({duration:g} s)" for name in sorted(late)]
     gone = {flow["name"].rpartition("[")[0] for flow in plan["flows"] if 0 < flow["stop_s"] <= warmup}
     said += [
         f"flows of {name} stop within the warm-up ({warmup:g} s): nothing of them is measured"

@@ -353,7 +353,7 @@ EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("traffic", "video-trace"): {
         "repeat": True,
-        "frames": [{"type": "I", "sizes": ["4 kB"]}, {"type": "P", "sizes": ["1 kB"]}],
+        "frames": [{"type": "I", "sizes": [4000]}, {"type": "P", "sizes": [1000]}],
     },
     ("queues", "red"): {"min-threshold": 5.0, "max-threshold": 15.0},
     ("queues", "codel"): {"target": "5 ms", "interval": "100 ms"},

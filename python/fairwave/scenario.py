@@ -192,7 +192,10 @@ def read(file: IO[bytes], name: str) -> Scenario:
     Raises:
         fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
     """
-    size = os.fstat(file.fileno()).st_size if hasattr(file, "fileno") else 0
+    try:
+        size = os.fstat(file.fileno()).st_size
+    except OSError:  # not a file of the system's
+        size = 0
     data = file.read(MOST_BYTES + 1) if size <= MOST_BYTES else b""
     if max(size, len(data)) > MOST_BYTES:
         most = f"{MOST_BYTES / 1e6:.0f} MB"

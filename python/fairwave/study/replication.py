@@ -47,12 +47,24 @@ KEEP_EVERY = 50
 """So many runs of one scenario are kept at once, so that a process that is killed loses few."""
 
 
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed.
+
+    Raises:
+        ValueError: It is negative, or too large for the tables.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
+
+
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
     """Refuses so many runs of a scenario when nobody could wait for them, before anything is allocated.
 
     Raises:
+        ValueError: The seed is none.
         fairwave.ScenarioError: They are too many; the message says what they would cost.
     """
+    check_seed(seed)
     scenario.check_runs(min(runs, 2**63), seed)
 
 
@@ -173,8 +185,7 @@ def _check(jobs: Sequence[Job], threads: int | None) -> None:
     if threads is not None and threads < 1:
         raise ValueError(f"threads are 1 or more, not {threads}; leave it out for all cores")
     for _, seed in jobs:
-        if not 0 <= seed <= LARGEST_SEED:
-            raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
+        check_seed(seed)
 
 
 def replicate(
