@@ -26,7 +26,7 @@ def test_a_key_takes_values_of_every_kind():
     key, values = variation("link.a>b.queue=red,{ discipline = 'pie', capacity = { packets = 5 } },\"x,y\"")
     assert key == "link.a>b.queue"
     assert list(values.values()) == ["red", {"discipline": "pie", "capacity": {"packets": 5}}, "x,y"]
-    assert list(values)[0] == "red"
+    assert next(iter(values)) == "red"
 
 
 def test_a_range_to_search_has_whole_numbers_or_quantities():
@@ -178,3 +178,42 @@ def test_a_sweep_without_a_precision_is_a_grid(calls):
 def test_the_package_has_the_questions():
     assert fairwave.find is find
     assert fairwave.sweep is sweep
+
+
+def documented(fence):
+    from pathlib import Path
+
+    text = Path("docs/asking.md").read_text(encoding="utf-8")
+    return [part.split("\n", 1)[1] for part in text.split("```")[1::2] if part.split("\n", 1)[0] == fence]
+
+
+def test_the_documents_python_runs(capsys):
+    (code,) = documented("python")
+    exec(compile(code, "docs/asking.md", "exec"), {})  # noqa: S102  # it is ours
+    said = capsys.readouterr().out
+    assert "{'flow.voice.count': 5}" in said
+    assert "loss.voice <= 1 holds down to topology.bottleneck.rate" in said
+
+
+def test_the_documents_commands_are_sound(monkeypatch):
+    import shlex
+
+    from fairwave.cli import app as cli
+
+    asked = []
+    monkeypatch.setattr(
+        "fairwave.cli.comparing.compare_alternatives", lambda *given, **_: asked.append(given)
+    )
+    monkeypatch.setattr("fairwave.cli.asking.find_value", lambda *given, **_: asked.append(given))
+    for command in documented(""):
+        program, *words = shlex.split(command)
+        assert program == "fairwave"
+        cli.app(words, standalone_mode=False)
+    (compared, searched) = asked
+    key, values = variation(compared[2][0])
+    home = load(compared[0])
+    for value in values.values():
+        home.with_overrides({key: value})
+    key, _, values = searched[1].partition("=")
+    home.with_overrides({key: steps(values)[0]})
+    assert str(condition(searched[2], home)) == "mos.call >= 2.5"

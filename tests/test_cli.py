@@ -490,3 +490,40 @@ def test_help_has_examples_that_name_commands_and_options_that_exist(fairwave):
         assert f"fairwave {command}" in out
         options = set(re.findall(r"--[a-z]+", out.split("Examples:")[0]))
         assert set(re.findall(r"--[a-z]+", out.split("Examples:")[1])) <= options
+
+
+def test_run_draws_network_series_and_the_call_on_a_page(fairwave, scenario, tmp_path):
+    out = tmp_path / "out"
+    status, _, err = fairwave("run", scenario, "-n", 2, "--out", out)
+    assert status == 0, err
+    page = (out / "index.html").read_text(encoding="utf-8")
+    for title in ("The network", "Over time", "The call voice[0], packet by packet"):
+        assert title in page
+    assert page.count("<svg") == 3
+    assert sorted(path.name for path in (out / "figures").glob("*.png")) == [
+        "call.png",
+        "network.png",
+        "series.png",
+    ]
+    drawn = (out / "figures" / "network.csv").read_text()
+    assert '"r1>r2"' in drawn or "r1>r2" in drawn
+    # The tables are those of the runs that were asked for, not of the one that is drawn.
+    from fairwave.results import Results
+
+    assert Results.load(out).provenance.seeds == (1, 2)
+    assert "units" not in Results.load(out).tables
+    status, _, _ = fairwave("run", scenario, "--no-page", "--out", tmp_path / "plain")
+    assert status == 0
+    assert not (tmp_path / "plain" / "index.html").exists()
+
+
+def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario):
+    from fairwave.report.single import layout
+
+    stands, places = layout(load(scenario).plan())
+    assert {stands[f"voice-s{i}"] for i in range(4)} == {"voice-s0"}
+    assert places["voice-s0"].label == "voice-s0…3"
+    across = [places[node].x for node in ("voice-s0", "r1", "r2", "voice-d0")]
+    assert across == sorted(across)
+    _, places = layout(load("examples/home-uplink.toml").plan())
+    assert places["phone"].x < places["home"].x < places["isp"].x < places["peer"].x

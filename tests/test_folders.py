@@ -1,6 +1,5 @@
 """Folders belong to one piece of work, and to one process at a time."""
 
-import os
 import subprocess
 import sys
 
@@ -49,7 +48,7 @@ def test_a_page_of_somebody_else_stays(tmp_path):
         ):
             pass
     assert page.read_text() == "<html>mine</html>"
-    assert os.listdir(tmp_path) == ["index.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path):

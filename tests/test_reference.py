@@ -10,7 +10,7 @@ def every_entry():
     return [(kind, name) for kind in reference.ONE for name in reference._names(kind) if kind != "studies"]
 
 
-@pytest.mark.parametrize(("kind", "name"), every_entry(), ids=lambda one: str(one))
+@pytest.mark.parametrize(("kind", "name"), every_entry(), ids=str)
 def test_every_name_is_explained_with_an_example_that_is_sound(kind, name):
     found = (
         next(one for one in reference.entries(name) if one.kind == kind)

@@ -86,13 +86,18 @@ def run(
     scenario: ScenarioFile,
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     replications: Replications = 1,
-    out: Annotated[Optional[Path], typer.Option(help="Folder for the tables, as Parquet and CSV.")] = None,
+    out: Annotated[
+        Optional[Path], typer.Option(help="Folder for page and tables, as Parquet and CSV.")
+    ] = None,
     record: Annotated[
         Optional[list[str]],
         typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
     ] = None,
     settings: Settings = None,
     threads: Threads = None,
+    page: Annotated[
+        bool, typer.Option(help="With --out: draw network, queues, windows, goodput and a call on a page.")
+    ] = True,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -109,6 +114,7 @@ def run(
         threads,
         json=json,
         overwrite=overwrite,
+        page=page,
     )
 
 
