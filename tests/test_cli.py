@@ -273,3 +273,257 @@ def test_a_playout_buffer_that_is_none_is_refused(fairwave, scenario, tmp_path):
     )
     assert status == 2
     assert "must be neteq, adaptive, or a fixed delay such as '100 ms'" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("run", "{scenario}", "--seed", "-1"), "--seed is -1, but must be a whole number from 0"),
+        (("compare", "{scenario}", "--over", "udp", "--seed", "-1"), "--seed is -1"),
+        (("check", "{scenario}", "--seed", "-1"), "--seed is -1"),
+        (("run", "{scenario}", "--seed", str(2**63 - 1), "-n", "2"), "--seed is"),
+        (("run", "{scenario}", "--threads", "0"), "--threads is 0, but must be 1 or more"),
+        (("compare", "{scenario}", "--over", "udp", "--threads", "0"), "--threads is 0"),
+        (("compare", "{scenario}"), "--vary KEY=VALUE,VALUE for any key"),
+        (("compare", "{scenario}", "--over", "udp", "--vary", "duration=1 s"), "compare needs what to vary"),
+        (("compare", "{scenario}", "--vary", "flow.voice.cuont=1,2"), "cuont"),
+        (("sweep", "{scenario}"), "sweep needs --grid"),
+        (("sweep", "{scenario}", "--grid", "duration=1 s", "--until", "mos"), "MEASURE:±HALF-WIDTH"),
+        (("find", "{scenario}", "--vary", "duration", "--until", "mos >= 3"), "KEY=LOW..HIGH"),
+        (("find", "{scenario}", "--vary", "flow.voice.count=1..9", "--until", "mos"), "MEASURE >= NUMBER"),
+        (("find", "{scenario}", "--vary", "flow.voice.count=1..9", "--until", "mos.vice > 1"), "'voice'"),
+        (("explain", "vegs"), "did you mean vegas"),
+        (("list", "preset"), "presets"),
+        (("run", "{scenario}", "--set", "topology.bottleneck.rate=['1 Mb/s','20 Mb/s']"), 'from = "1 Mb/s"'),
+        (("run", "{scenario}", "--set", "flow.voice.start=['1 s','5 s']"), 'from = "1 s", to = "5 s"'),
+    ],
+)
+def test_mistakes_in_what_is_asked_are_told_in_words(fairwave, scenario, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = fairwave(*(word.format(scenario=scenario) for word in words))
+    assert status == 2
+    assert says in err
+    assert "Traceback" not in err
+    assert out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.toml"]
+
+
+def test_a_scenario_comes_from_standard_input(fairwave, monkeypatch):
+    import io
+
+    class Piped:
+        def __init__(self, text):
+            self.buffer = io.BytesIO(text.encode())
+
+    for command in ("check", "run"):
+        monkeypatch.setattr(sys, "stdin", Piped(CALLS))
+        status, out, err = fairwave(command, "-", "--json")
+        assert status == 0, err
+        assert json.loads(out)
+    monkeypatch.setattr(sys, "stdin", Piped('name = "x"\nduration = 5'))
+    status, _, err = fairwave("check", "-")
+    assert status == 2
+    assert "-:2:12" in err
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(fairwave, tmp_path):
+    import time
+
+    huge = tmp_path / "huge.toml"
+    with huge.open("wb") as file:
+        file.truncate(3_000_000_000)
+    before = time.process_time()
+    status, _, err = fairwave("check", huge)
+    assert status == 2
+    assert "has 3000 MB, but a scenario at most 50 MB" in err
+    assert time.process_time() - before < 1.0
+    status, _, err = fairwave("check", "/dev/zero")
+    assert status == 2
+    assert "more than 50 MB" in err
+
+
+def test_one_folder_belongs_to_one_piece_of_work(fairwave, scenario, tmp_path):
+    out = tmp_path / "out"
+    assert fairwave("run", scenario, "--out", out)[0] == 0
+    kept = (out / "flows.parquet").read_bytes()
+    assert fairwave("run", scenario, "--out", out)[0] == 0, "the same again is fine"
+    status, _, err = fairwave("compare", scenario, "--over", "udp", "-n", 1, "--no-audio", "--out", out)
+    assert status == 2
+    assert "holds the run of 'calls' (fairwave run" in err
+    assert (out / "flows.parquet").read_bytes() == kept
+    words = ("compare", scenario, "--over", "udp", "-n", 1, "--no-audio", "--out", out, "--overwrite")
+    assert fairwave(*words)[0] == 0
+
+
+def test_a_page_that_is_not_ours_stays(fairwave, scenario, tmp_path):
+    page = tmp_path / "out" / "index.html"
+    page.parent.mkdir()
+    page.write_text("my own page")
+    status, _, err = fairwave(
+        "compare", scenario, "--over", "udp", "-n", 1, "--no-audio", "--out", page.parent
+    )
+    assert status == 2
+    assert "not written by fairwave" in err
+    assert page.read_text() == "my own page"
+
+
+def test_ctrl_c_without_a_folder_promises_nothing(scenario):
+    words = ("run", scenario, "-n", "5000", "--set", "duration=20 s")
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "fairwave", *words],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    try:
+        assert process.stderr is not None
+        # The last module to be imported before the runs begin.
+        while "fairwave.study.replication" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "nothing is kept without a folder" in err
+    assert "what had finished is kept" not in err
+
+
+def test_compare_varies_any_key(fairwave, scenario, tmp_path):
+    out = tmp_path / "out"
+    queues = "topology.bottleneck.queue=drop-tail,{ discipline = 'codel', capacity = { packets = 20 } }"
+    status, printed, err = fairwave("compare", scenario, "--vary", queues, "-n", 2, "--out", out, "--json")
+    assert status == 0, err
+    document = json.loads(printed)
+    assert document["axis"] == "queue"
+    assert [row["queue"] for row in document["comparison"] if row["measure"] == "mos"] == list(
+        document["alternatives"]
+    )
+    assert (out / "index.html").exists()
+
+
+def test_compare_varies_several_keys_in_every_combination(fairwave, scenario, tmp_path):
+    words = ("--vary", "flow.voice.count=2,3", "--vary", "flow.files.transport=tfrc,tcp/reno")
+    status, printed, err = fairwave(
+        "compare", scenario, *words, "-n", 2, "--no-audio", "--out", tmp_path / "out", "--json"
+    )
+    assert status == 0, err
+    document = json.loads(printed)
+    assert list(document["alternatives"]) == [
+        f"count {count}, transport {name}" for count in (2, 3) for name in ("tfrc", "tcp/reno")
+    ]
+    assert document["alternatives"]["count 3, transport tfrc"] == {
+        "flow.voice.count": 3,
+        "flow.files.transport": "tfrc",
+    }
+
+
+def test_sweep_and_find_answer_in_tables_and_as_json(fairwave, scenario, tmp_path):
+    grid = (
+        "sweep",
+        scenario,
+        "--grid",
+        "flow.voice.count=2,4",
+        "--until",
+        "loss.voice:±0.001",
+        "-n",
+        2,
+        "--most",
+        3,
+    )
+    status, out, _ = fairwave(*grid, "--out", tmp_path / "sweep")
+    assert status == 0
+    assert re.search(r"^2 +\S.* ! +3$", out, re.MULTILINE)
+    assert "not as precise as asked for (loss.voice ± 0.001) within 3 replications" in out
+    assert (tmp_path / "sweep" / "flows.parquet").exists()
+    _, out, _ = fairwave(*grid, "--json")
+    assert [point["reached"] for point in json.loads(out)["points"]] == [False, False]
+    search = (
+        "find",
+        scenario,
+        "--vary",
+        "flow.voice.count=1..9",
+        "--until",
+        "loss.voice <= 10",
+        "-n",
+        2,
+        "--most",
+        4,
+    )
+    status, out, _ = fairwave(*search, "--out", tmp_path / "find")
+    assert status == 0
+    assert "loss.voice <= 10 holds" in out
+    assert "95 % confidence for the answer as a whole" in out
+    answer = json.loads((tmp_path / "find" / "answer.json").read_text())
+    assert answer["condition"] == "loss.voice <= 10"
+    assert answer["tested"][0]["value"] == 1
+
+
+def test_presets_are_listed_and_explained(fairwave):
+    _, out, _ = fairwave("list", "presets")
+    assert "two-bottleneck" in out
+    status, out, _ = fairwave("explain", "red")
+    assert status == 0
+    assert "Floyd & Jacobson 1993" in out
+    assert "max-threshold" in out
+    example = out[out.index('name = "example"') :]
+    assert load(example.strip() + "\n").plan()["links"]
+    assert json.loads(fairwave("explain", "g729", "--json")[1])[0]["kind"] == "codecs"
+
+
+def test_check_tells_load_bandwidth_delay_products_and_likely_mistakes(fairwave, scenario):
+    _, out, _ = fairwave("check", scenario)
+    assert re.search(r"r1>r2 +300 kb/s +107% \+ 1 bulk +60 +2\.25 +50", out)
+    assert "likely mistake: r1>r2 is offered 320 kb/s" in out
+    _, out, _ = fairwave("check", scenario, "--json")
+    advice = json.loads(out)["advice"]
+    assert advice["links"][0]["link"] == "r1>r2"
+    assert len(advice["likely_mistakes"]) == 2
+
+
+def test_help_has_examples_that_name_commands_and_options_that_exist(fairwave):
+    for command in ("run", "compare", "sweep", "find", "study", "list", "explain", "check"):
+        status, out, _ = fairwave(command, "--help")
+        assert status == 0
+        assert "Examples:" in out
+        assert f"fairwave {command}" in out
+        options = set(re.findall(r"--[a-z]+", out.split("Examples:")[0]))
+        assert set(re.findall(r"--[a-z]+", out.split("Examples:")[1])) <= options
+
+
+def test_run_draws_network_series_and_the_call_on_a_page(fairwave, scenario, tmp_path):
+    out = tmp_path / "out"
+    status, _, err = fairwave("run", scenario, "-n", 2, "--out", out)
+    assert status == 0, err
+    page = (out / "index.html").read_text(encoding="utf-8")
+    for title in ("The network", "Over time", "The call voice[0], packet by packet"):
+        assert title in page
+    assert page.count("<svg") == 3
+    assert sorted(path.name for path in (out / "figures").glob("*.png")) == [
+        "call.png",
+        "network.png",
+        "series.png",
+    ]
+    drawn = (out / "figures" / "network.csv").read_text()
+    assert '"r1>r2"' in drawn or "r1>r2" in drawn
+    # The tables are those of the runs that were asked for, not of the one that is drawn.
+    from fairwave.results import Results
+
+    assert Results.load(out).provenance.seeds == (1, 2)
+    assert "units" not in Results.load(out).tables
+    status, _, _ = fairwave("run", scenario, "--no-page", "--out", tmp_path / "plain")
+    assert status == 0
+    assert not (tmp_path / "plain" / "index.html").exists()
+
+
+def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario):
+    from fairwave.report.single import layout
+
+    stands, places = layout(load(scenario).plan())
+    assert {stands[f"voice-s{i}"] for i in range(4)} == {"voice-s0"}
+    assert places["voice-s0"].label == "voice-s0…3"
+    across = [places[node].x for node in ("voice-s0", "r1", "r2", "voice-d0")]
+    assert across == sorted(across)
+    _, places = layout(load("examples/home-uplink.toml").plan())
+    assert places["phone"].x < places["home"].x < places["isp"].x < places["peer"].x

@@ -32,10 +32,10 @@ Read
     results.to_polars("flows")                  # every flow of every run
     results.flows                               # the same as a pyarrow table
 
-A measure may be asked of one flow group or, without a group, of all flows. Every table is Arrow: `pl.DataFrame(results.flows)`,
-`duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` take it without copying. In a notebook scenarios,
-results and measures show themselves as tables. `results.save("out")` writes Parquet, CSV and provenance, which
-`fw.Results.load("out")` reads back.
+A measure may be asked of one flow group or, without a group, of all flows. Every table is Arrow:
+`pl.DataFrame(results.flows)`, `duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` take it without
+copying. In a notebook scenarios, results and measures show themselves as tables. `results.save("out")` writes Parquet,
+CSV and provenance, which `fw.Results.load("out")` reads back.
 
 Look up
 -------

@@ -63,13 +63,16 @@ def from_dict(table: Mapping[str, Any]) -> Scenario:
         text = json.dumps(_table(table), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise _native.ScenarioError(
-            f"error: this scenario holds what no scenario can: {error}; write quantities as text with a unit ('20 ms'), "
+            f"error: this scenario holds what no scenario can: {error}; write quantities as text with a "
+            "unit ('20 ms'), "
             "counts as whole numbers"
         ) from None
     return Scenario(_native.Scenario.from_text(text, "objects.json"))
 
 
-def flow(name: str, transport: str | Mapping[str, Any], traffic: str | Mapping[str, Any], **more: Any) -> Table:
+def flow(
+    name: str, transport: str | Mapping[str, Any], traffic: str | Mapping[str, Any], **more: Any
+) -> Table:
     """A group of flows.
 
     Args:

@@ -22,6 +22,9 @@ NOTE = ".fairwave"
 PAGE = "index.html"
 GENERATOR = b'<meta name="generator" content="fairwave'
 
+WORDS = {"run": "run", "compare": "comparison", "sweep": "sweep", "find": "search", "study": "study"}
+"""What each command leaves."""
+
 _held: dict[Path, int] = {}
 _last: list[Path] = []
 
@@ -65,7 +68,8 @@ def claimed(
         owner = _read(note)
         if not _lock(note):
             raise FolderTakenError(
-                f"another process is writing to {folder}: {_in_words(owner)}; wait until it is done, or give another folder"
+                f"another process is writing to {folder}: {_in_words(owner)}; wait until it is done, or "
+                "give another folder"
             )
         if owner and (owner.get("kind"), owner.get("name")) != (kind, name) and not (overwrite or scratch):
             raise FolderTakenError(
@@ -115,7 +119,8 @@ def _read(note: IO[bytes]) -> dict[str, str]:
 def _in_words(owner: dict[str, str]) -> str:
     if not owner:
         return "something that does not say what it is"
-    what = f"the {owner.get('kind', '?')} of {owner.get('name', '?')!r}"
+    kind = WORDS.get(owner.get("kind", ""), "work")
+    what = f"the {kind} of {owner.get('name', '?')!r}"
     made = owner.get("command", "")
     return f"{what} ({made})" if made.startswith("fairwave") else what
 

@@ -135,13 +135,17 @@ class Results:
         Raises:
             LookupError: There is none of that name; the message lists those that there are.
         """
-        found = {one for name in ("flows", "groups") if name in self.tables for one in _names(self.tables[name])}
+        found = {
+            one for name in ("flows", "groups") if name in self.tables for one in _names(self.tables[name])
+        }
         if group not in found and found:
             from difflib import get_close_matches
 
             near = get_close_matches(group, found, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise LookupError(f"no flow group {group!r} in these runs, which have {', '.join(sorted(found))}{hint}")
+            raise LookupError(
+                f"no flow group {group!r} in these runs, which have {', '.join(sorted(found))}{hint}"
+            )
 
     def save(self, out: str | Path) -> Path:
         """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.

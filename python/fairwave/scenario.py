@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from fairwave.study.replication import Progress
 
 
+LARGEST_SEED = 2**63 - 1
+"""Tables hold seeds as 64-bit integers with a sign."""
+
 MOST_BYTES = 50_000_000
 """A longer file is no scenario: it is refused before it is read."""
 
@@ -189,12 +192,16 @@ def read(file: IO[bytes], name: str) -> Scenario:
     Raises:
         fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
     """
-    size = os.fstat(file.fileno()).st_size if hasattr(file, "fileno") else 0
+    try:
+        size = os.fstat(file.fileno()).st_size
+    except OSError:  # not a file of the system's
+        size = 0
     data = file.read(MOST_BYTES + 1) if size <= MOST_BYTES else b""
     if max(size, len(data)) > MOST_BYTES:
+        most = f"{MOST_BYTES / 1e6:.0f} MB"
+        has = f"{size / 1e6:.0f} MB" if size else f"more than {most}"
         raise _native.ScenarioError(
-            f"error: {name} has {f'{size / 1e6:.0f} MB' if size else f'more than {MOST_BYTES / 1e6:.0f} MB'}, but a scenario "
-            f"at most {MOST_BYTES / 1e6:.0f} MB: give the path of a .toml or .json file"
+            f"error: {name} has {has}, but a scenario at most {most}: give the path of a .toml or .json file"
         )
     try:
         content = data.decode("utf-8")

@@ -52,12 +52,12 @@ def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
 
 
 def concatenate(parts: Iterable[Tables]) -> Tables:
-    """Tables of the same name one below the other."""
+    """Tables of the same name one below the other, each column in one piece: whoever reads them need not copy."""
     collected: dict[str, list[pa.Table]] = {}
     for part in parts:
         for name, table in part.items():
             collected.setdefault(name, []).append(table)
     return {
-        name: pa.concat_tables(several, promote_options="default").unify_dictionaries()
+        name: pa.concat_tables(several, promote_options="default").unify_dictionaries().combine_chunks()
         for name, several in collected.items()
     }

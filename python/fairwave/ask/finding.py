@@ -1,13 +1,18 @@
 """How far a value may go before a measure no longer meets a condition: stochastic bisection.
 
 The mean of a measure is taken to rise or fall along the values that are searched, so that the condition holds up to
-some value and not beyond it (or the other way round). Every value is tried under the same seeds (common random numbers).
-At each the mean is held against the bound: where its one-sided interval lies on one side, that is settled; otherwise more
-seeds follow, twice as many each time, up to a cap, unless the spread so far says that the cap would not settle it. Values at which it stays open lie within what is answered: *holds at
-least to the one, no longer from the other on*. The confidence is that of the answer as a whole: it is divided among all looks at
+some value and not beyond it (or the other way round). Every value is tried under the same seeds (common random
+numbers).
+At each the mean is held against the bound: where its one-sided interval lies on one side, that is settled;
+otherwise more
+seeds follow, twice as many each time, up to a cap, unless the spread so far says that the cap would not settle it.
+Values at which it stays open lie within what is answered: *holds at
+least to the one, no longer from the other on*. The confidence is that of the answer as a whole: it is divided
+among all looks at
 all values that the search may need (Bonferroni).
 
-That the measure rises or falls throughout is checked: further values between those that the search came by are tried, and the
+That the measure rises or falls throughout is checked: further values between those that the search came by are
+tried, and the
 means of neighbours are compared, paired by seed. Where it fails, the answer says so.
 """
 
@@ -15,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -63,7 +69,8 @@ class Answer:
         condition: What is to hold.
         holds: The farthest value at which it is settled that the condition holds; None if at none.
         fails: The next value at which it is settled that it does not; None if at none.
-        best: The farthest value at which the mean, interpolated between values that were tried, meets the condition; None
+        best: The farthest value at which the mean, interpolated between values that were tried, meets the
+            condition; None
             if at none.
         upwards: Whether the condition holds below and fails above, as opposed to the other way round.
         tested: Every value that was tried, in order.
@@ -95,9 +102,12 @@ class Answer:
             return f"{what}: open throughout; more replications may settle it"
         if self.holds is None:
             assert self.fails is not None
-            return f"{what} holds nowhere for certain: at {self.key} = {self.fails} it is {at[self.fails]}"
+            where = f"{self.key} = {self.fails}"
+            return f"{what} holds at neither end of what was searched: at {where}, the better one, it is {at[self.fails]}"
         if self.fails is None:
-            return f"{what} holds at {self.key} = {self.holds} ({at[self.holds]}), the end of what was searched"
+            return (
+                f"{what} holds at {self.key} = {self.holds} ({at[self.holds]}), the end of what was searched"
+            )
         upto, beyond = ("up to", "from") if self.upwards else ("down to", "from")
         best = f", best estimate {self.best}" if self.best not in {None, self.holds} else ""
         return (
@@ -210,43 +220,46 @@ def search(trial: Search) -> tuple[int | None, int | None, bool]:
             f"{trial.wanted.of.text} is not defined at the {where} value of the range; choose a range in which it is"
         )
     upwards = means[0] >= means[1]
-    at = (lambda place: place) if upwards else (lambda place: last - place)
+
+    def at(place: int) -> int:
+        return place if upwards else last - place
+
     good = 0 if ends[0 if upwards else 1] == "holds" else None
     bad = last if ends[1 if upwards else 0] == "fails" else None
     if good is not None and at(last) in trial.known and trial.known[at(last)] == "holds":
         return at(last), None, upwards
     if bad is not None and trial.known[at(0)] == "fails":
         return None, at(0), upwards
-    # Those at the ends that are open count as such: the search goes on beside them.
+    # Ends that are open count as such: the search goes on beside them.
     low, high = (good if good is not None else 0), (bad if bad is not None else last)
     floor, ceiling = low, high
     while ceiling - floor > 1:
         middle = (floor + ceiling) // 2
         verdict = trial.classify(at(middle))
-        if verdict == "holds":
-            floor, good = middle, middle
-        elif verdict == "fails":
-            ceiling, bad = middle, middle
-        else:
+        if verdict == "open":
+            # Each side is searched by itself.
+            low = _edge(trial, at, floor, middle, "holds")
+            high = _edge(trial, at, ceiling, middle, "fails")
             break
-    else:
-        return _placed(good, at), _placed(bad, at), upwards
-    # Open in the middle: each side is searched by itself.
-    edge = middle
-    while edge - floor > 1:
-        step = (floor + edge) // 2
-        if trial.classify(at(step)) == "holds":
-            floor, good = step, step
+        if verdict == "holds":
+            floor = low = middle
         else:
-            edge = step
-    edge = middle
-    while ceiling - edge > 1:
-        step = (edge + ceiling) // 2
-        if trial.classify(at(step)) == "fails":
-            ceiling, bad = step, step
-        else:
-            edge = step
+            ceiling = high = middle
+    good, bad = (
+        place if trial.known[at(place)] == what else None for place, what in ((low, "holds"), (high, "fails"))
+    )
     return _placed(good, at), _placed(bad, at), upwards
+
+
+def _edge(trial: Search, at: Callable[[int], int], settled: int, open_: int, wanted: Verdict) -> int:
+    """The place nearest to one that is open at which `wanted` is settled, from a settled one on."""
+    while abs(open_ - settled) > 1:
+        step = (settled + open_) // 2
+        if trial.classify(at(step)) == wanted:
+            settled = step
+        else:
+            open_ = step
+    return settled
 
 
 def _placed(place: int | None, at: Callable[[int], int]) -> int | None:
@@ -257,14 +270,15 @@ def probe(trial: Search) -> None:
     """Tries values in the middle of the widest gaps between those that were tried."""
     for _ in range(PROBES):
         tried = sorted(trial.known)
-        gaps = [(b - a, (a + b) // 2) for a, b in zip(tried, tried[1:], strict=False) if b - a > 1]
+        gaps = [(b - a, (a + b) // 2) for a, b in pairwise(tried) if b - a > 1]
         if not gaps:
             return
         trial.classify(max(gaps)[1], trial.sizes[:1])
 
 
 def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str]:
-    """Where the measure goes the other way, in words; empty where nothing speaks against rising or falling throughout."""
+    """Where the measure goes the other way, in words; empty where nothing speaks against rising or "
+    "falling throughout."""
     said = []
     order = sorted(trial.known, reverse=not upwards)
     settled = [(place, trial.known[step]) for place, step in enumerate(order)]
@@ -277,15 +291,16 @@ def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str
             "(the measure does not go one way throughout)"
         )
     risk = (1 - trial.level) / max(len(order) - 1, 1)
-    for here, there in zip(order, order[1:], strict=False):
+    for here, there in pairwise(order):
         mine, theirs = trial.margin(here), trial.margin(there)
         both = min(len(mine), len(theirs))
         gain = interval(theirs[:both] - mine[:both], 1 - 2 * risk)
         if gain.n > 1 and gain.low > 0:
-            a, b = sorted([values[here], values[there]], key=lambda one: values.index(one))
+            a, b = sorted([values[here], values[there]], key=values.index)
             change = trial.wanted.direction * gain.mean * (1 if upwards else -1)
             said.append(
-                f"the measure does not {'fall' if upwards == (trial.wanted.direction > 0) else 'rise'} throughout: from "
+                f"the measure does not {'fall' if upwards == (trial.wanted.direction > 0) else 'rise'} "
+                "throughout: from "
                 f"{a} to {b} it changes by {change:+.3g} (± {gain.half_width:.2g})"
             )
     return said
@@ -379,9 +394,13 @@ def find(
     holds, fails, upwards = search(trial)
     probe(trial)
     remarks = reversals(trial, each, upwards)
-    tested = [Tested(each[step], interval(trial.samples[step]), trial.known[step]) for step in sorted(trial.known)]
+    tested = [
+        Tested(each[step], interval(trial.samples[step]), trial.known[step]) for step in sorted(trial.known)
+    ]
     if any(one.verdict == "open" for one in tested):
-        remarks.append(f"between the two it stays open within {most} replications of each value; more of them may narrow it")
+        remarks.append(
+            f"between the two it stays open within {most} replications of each value; more of them may narrow it"
+        )
     found = best(trial, upwards)
     return Answer(
         key,

@@ -140,12 +140,15 @@ def sweep(
             wanted[i] = max(wanted[i], min(needed, 2 * wanted[i], most))
     rows = [(points[i], seed + number) for i in runs for number in range(len(runs[i]))]
     results = assemble_runs(rows, [tables for several in runs.values() for tables in several])
-    cells = [_cell(points[i], one.text, one.measure, values[i, one.text], goals) for i in runs for one in asked]
+    cells = [
+        _cell(points[i], one.text, one.measure, values[i, one.text], goals) for i in runs for one in asked
+    ]
     return Sweep(results, cells, most)
 
 
 def _needed(samples: Sequence[float | None], goal: Precision) -> int:
-    """About how many replications make the interval narrow enough; no more than there are where it is, or never will be."""
+    """About how many replications make the interval narrow enough; no more than there are where it is, "
+    "or never will be."""
     found = interval(samples)  # type: ignore[arg-type]  # None is not defined
     if found.n == 0:
         return 0

@@ -1,7 +1,8 @@
 """How questions are written in a line of text.
 
 - a measure: `mos.voice` (of a flow group), `mos` (of all flows), `utilisation.r1>r2` (of a link direction);
-- a precision: `mos.voice:±0.05` (half width of the 95 % interval, in the measure's unit), `goodput.files:±2%` (of the mean);
+- a precision: `mos.voice:±0.05` (half width of the 95 % interval, in the measure's unit), `goodput.files:±2%` (of
+the mean);
 - a condition: `mos.voice >= 3.6`, `delay.voice < 150 ms`;
 - a key with values: `flow.voice.count=5,10,20`, `flow.voice.count=1..10`, `link.a>b.queue=red,{ discipline = "pie" }`;
 - a range to search: `1..200`, `500 kb/s..5 Mb/s`.
@@ -111,7 +112,9 @@ def measure(text: str, scenario: Scenario | None = None) -> Asked:
     name, dot, whose = text.strip().partition(".")
     if ">" in whose:
         if name not in LINKS:
-            raise AskError(f"no measure {name!r} of a link; there are {', '.join(LINKS)}, as in 'utilisation.r1>r2'")
+            raise AskError(
+                f"no measure {name!r} of a link; there are {', '.join(LINKS)}, as in 'utilisation.r1>r2'"
+            )
         if scenario is not None:
             _known(whose, [link["name"] for link in scenario.plan()["links"]], "link direction")
         column, title, unit, scale = LINKS[name]
@@ -176,14 +179,18 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
     """
     key, equals, rest = text.partition("=")
     if not equals or not key.strip() or not rest.strip():
-        raise AskError(f"{option} takes KEY=VALUE,VALUE,…, not {text!r}; for example {option} flow.voice.count=5,10,20")
+        raise AskError(
+            f"{option} takes KEY=VALUE,VALUE,…, not {text!r}; for example {option} flow.voice.count=5,10,20"
+        )
     found: dict[Label, Any] = {}
     for part in _parts(rest):
         whole = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", part)
         if whole:
             low, high = int(whole[1]), int(whole[2])
             if not low <= high or high - low >= 100_000:
-                raise AskError(f"{option} {key.strip()}: {part} is no range from less to more, of at most 100 000 values")
+                raise AskError(
+                    f"{option} {key.strip()}: {part} is no range from less to more, of at most 100 000 values"
+                )
             found.update({one: one for one in range(low, high + 1)})
         else:
             value = json.loads(_native.Scenario.override_value(part))
@@ -209,13 +216,9 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in [*parts, text[begin:]] if part.strip()]
 
 
-UNITS = {
-    **{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
-    **{"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9},
-    **{"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1048576.0},
-}
-KINDS = [{"ns", "us", "ms", "s", "min", "h"}, {"b/s", "kb/s", "Mb/s", "Gb/s"}]
-
+TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+RATES = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
+SIZES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1048576.0}
 FINENESS = 128
 """A range of quantities is searched in so many equal steps."""
 
@@ -228,19 +231,24 @@ def steps(text: str) -> list[Label]:
     """
     ends = text.split("..")
     found = [re.fullmatch(r"\s*(-?\d*\.?\d+)\s*([A-Za-z/]*)\s*", end) for end in ends]
-    wrong = AskError(f"a range to search is LOW..HIGH, not {text!r}; for example '1..200' or '500 kb/s..5 Mb/s'")
+    wrong = AskError(
+        f"a range to search is LOW..HIGH, not {text!r}; for example '1..200' or '500 kb/s..5 Mb/s'"
+    )
     if len(found) != 2 or found[0] is None or found[1] is None:
         raise wrong
     (low, low_unit), (high, high_unit) = ((one[1], one[2]) for one in found if one is not None)
     low_unit = low_unit or high_unit
-    if low_unit != high_unit and not any({low_unit, high_unit} <= kind for kind in [*KINDS, set(UNITS) - KINDS[0] - KINDS[1]]):
-        raise wrong
+    scale = 1.0
+    if low_unit != high_unit:
+        units = next((kind for kind in (TIMES, RATES, SIZES) if {low_unit, high_unit} <= set(kind)), None)
+        if units is None:
+            raise wrong
+        scale = units[high_unit] / units[low_unit]
     if not low_unit and "." not in low + high:
         first, last = int(low), int(high)
         if not first < last or last - first >= 1_000_000:
             raise wrong
         return list(range(first, last + 1))
-    scale = UNITS[high_unit] / UNITS[low_unit] if low_unit else 1.0
     begin, end = float(low), float(high) * scale
     if not begin < end or not math.isfinite(end):
         raise wrong

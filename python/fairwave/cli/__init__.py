@@ -25,10 +25,7 @@ def main() -> None:
         status = app(prog_name="fairwave", standalone_mode=False)
     except KeyboardInterrupt:
         status = STOPPED
-    except ScenarioError as error:
-        complain(str(error))
-        sys.exit(BAD_INPUT)
-    except (BadInputError, *_questions()) as error:
+    except (ScenarioError, BadInputError) as error:
         complain(str(error))
         sys.exit(BAD_INPUT)
     except RunError as error:
@@ -42,6 +39,9 @@ def main() -> None:
         complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
         sys.exit(BAD_INPUT)
     except Exception as error:
+        if isinstance(error, _questions()):
+            complain(str(error))
+            sys.exit(BAD_INPUT)
         status = _usage(error)
         if status is None:
             raise
@@ -61,7 +61,7 @@ def _stopped() -> str:
     folders = sys.modules.get("fairwave.folders")
     kept = folders.keeps() if folders is not None else None
     if kept is None:
-        return "stopped; nothing is kept without a folder: with --out FOLDER the same command goes on from what had finished"
+        return "stopped; nothing is kept without a folder: with --out the same command goes on from what had finished"
     return f"stopped; what had finished is kept in {kept}, and the same command goes on from it"
 
 

@@ -45,7 +45,9 @@ def _explained(incomplete: str) -> list[str]:
 
 
 # Typer reads these annotations at run time, under Python 3.10 too, hence Optional.
-ScenarioFile = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")]
+ScenarioFile = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")
+]
 Settings = Annotated[
     Optional[list[str]],
     typer.Option(
@@ -54,9 +56,7 @@ Settings = Annotated[
 ]
 Replications = Annotated[int, typer.Option("--replications", "-n", help="Independent runs per point.")]
 Threads = Annotated[Optional[int], typer.Option(help="Runs at once; all cores if left out.")]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")
-]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
 
@@ -86,13 +86,18 @@ def run(
     scenario: ScenarioFile,
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     replications: Replications = 1,
-    out: Annotated[Optional[Path], typer.Option(help="Folder for the tables, as Parquet and CSV.")] = None,
+    out: Annotated[
+        Optional[Path], typer.Option(help="Folder for page and tables, as Parquet and CSV.")
+    ] = None,
     record: Annotated[
         Optional[list[str]],
         typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
     ] = None,
     settings: Settings = None,
     threads: Threads = None,
+    page: Annotated[
+        bool, typer.Option(help="With --out: draw network, queues, windows, goodput and a call on a page.")
+    ] = True,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -100,7 +105,16 @@ def run(
     from fairwave.cli.runs import run_scenario
 
     run_scenario(
-        scenario, seed, replications, out, record or [], settings or [], threads, json=json, overwrite=overwrite
+        scenario,
+        seed,
+        replications,
+        out,
+        record or [],
+        settings or [],
+        threads,
+        json=json,
+        overwrite=overwrite,
+        page=page,
     )
 
 
@@ -233,7 +247,17 @@ def find(
     from fairwave.cli.asking import find_value
 
     find_value(
-        scenario, vary, until, out, seed, replications, most, settings or [], threads, json=json, overwrite=overwrite
+        scenario,
+        vary,
+        until,
+        out,
+        seed,
+        replications,
+        most,
+        settings or [],
+        threads,
+        json=json,
+        overwrite=overwrite,
     )
 
 
@@ -273,7 +297,9 @@ def study(
     )
 
 
-@app.command("list", epilog=_examples("fairwave list", "fairwave list presets", "fairwave list queues --json"))
+@app.command(
+    "list", epilog=_examples("fairwave list", "fairwave list presets", "fairwave list queues --json")
+)
 def list_(
     what: Annotated[
         Optional[str],
@@ -291,13 +317,16 @@ def list_(
 
 
 @app.command(
-    epilog=_examples("fairwave explain vegas", "fairwave explain red", "fairwave explain mos", "fairwave explain g729")
+    epilog=_examples(
+        "fairwave explain vegas", "fairwave explain red", "fairwave explain mos", "fairwave explain g729"
+    )
 )
 def explain(
     name: Annotated[
         str,
         typer.Argument(
-            help="Whatever `fairwave list` lists: vegas, red, voice, dumbbell, mos, …", autocompletion=_explained
+            help="Whatever `fairwave list` lists: vegas, red, voice, dumbbell, mos, …",
+            autocompletion=_explained,
         ),
     ],
     json: Json = False,

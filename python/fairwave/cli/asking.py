@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, kind, media_group, scenario, seeds, threads_or_all
 from fairwave.cli.inspecting import warn
@@ -91,7 +93,8 @@ def _show_sweep(read: Scenario, found: Sweep) -> None:
     if short := found.short:
         wanted = ", ".join(dict.fromkeys(f"{cell.asked} ± {cell.wanted:.3g}" for cell in short))
         said.append(
-            f"! not as precise as asked for ({wanted}) within {found.most} replications, the most of a point: --most allows more"
+            f"! not as precise as asked for ({wanted}) within {found.most} replications, the most of a "
+            "point: --most allows more"
         )
     console.table(
         f"{read.name} — mean ± 95 % interval",
@@ -140,7 +143,9 @@ def find_value(
 
     key, equals, values = (part.strip() for part in vary.partition("="))
     if not equals or not key:
-        raise BadInputError(f"--vary takes KEY=LOW..HIGH here, not {vary!r}; for example --vary flow.voice.count=1..200")
+        raise BadInputError(
+            f"--vary takes KEY=LOW..HIGH here, not {vary!r}; for example --vary flow.voice.count=1..200"
+        )
     steps(values)
     seeds(seed, max(replications, most))
     threads = threads_or_all(threads)
@@ -165,9 +170,14 @@ def find_value(
     console.table(
         f"{read.name}: what was tried",
         [key, measure.label, "replications", str(wanted)],
-        [[str(one.value), str(one.interval), str(one.interval.n), marks[one.verdict]] for one in answer.tested],
+        [
+            [str(one.value), str(one.interval), str(one.interval.n), marks[one.verdict]]
+            for one in answer.tested
+        ],
     )
-    console.out.print(f"\n[bold]{console.escape(str(answer))}[/]")
-    console.out.print(f"[dim]{answer.level:.0%} confidence for the answer as a whole; {answer.runs} runs[/]")
+    console.out.print(f"\n[bold]{escape(str(answer))}[/]")
+    console.out.print(
+        f"[dim]{answer.level * 100:g} % confidence for the answer as a whole; {answer.runs} runs[/]"
+    )
     for remark in answer.remarks:
-        console.out.print(f"note: {console.escape(remark)}", highlight=False)
+        console.out.print(f"note: {escape(remark)}", highlight=False)

@@ -61,7 +61,20 @@ OWN = ("traffic", "count", "playout", "concealment", "start", "from", "to", "pat
 FRAME = {"duration", "load"}
 """Keys of the scenario that change which packets a call has."""
 
-TAKEN = {"run", "seed", "scenario", "value", "group", "measure", "title", "unit", "mean", "interval", "flow", "best"}
+TAKEN = {
+    "run",
+    "seed",
+    "scenario",
+    "value",
+    "group",
+    "measure",
+    "title",
+    "unit",
+    "mean",
+    "interval",
+    "flow",
+    "best",
+}
 """Names of columns that an axis cannot have."""
 
 
@@ -90,7 +103,9 @@ def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
         key, values = varied[0]
         axis = key.rpartition(".")[2]
         return Alternatives(
-            key if axis in TAKEN else axis, {label: {key: value} for label, value in values.items()}, f"values of {key}"
+            key if axis in TAKEN else axis,
+            {label: {key: value} for label, value in values.items()},
+            f"values of {key}",
         )
     changes: dict[Any, dict[str, Any]] = {}
     for combination in product(*(values.items() for _, values in varied)):

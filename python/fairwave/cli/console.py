@@ -37,7 +37,10 @@ def say(message: str, *, quiet: bool = False) -> None:
 def table(
     title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", left: bool = False
 ) -> None:
-    """A table on standard output: the first column to the left, numbers to the right unless `left`; cells may carry markup."""
+    """A table on standard output: the first column to the left, numbers to the right unless `left`.
+
+    Cells may carry rich's markup.
+    """
     shown = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for position, head in enumerate(heads):
         shown.add_column(head, justify="left" if position == 0 or left else "right", overflow="fold")
@@ -86,7 +89,13 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Progress | None]:
     if quiet or not err.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as Bar
 
     # How long it has been going on tells of a single long run that it does; what remains is told from those that ended.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
-from fairwave.scenario import Scenario, load
+from fairwave.scenario import LARGEST_SEED, Scenario, load
 from fairwave.scenario import read as read_open
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def overrides(settings: list[str]) -> dict[str, Any]:
 def positive(name: str, value: int) -> int:
     """A count that must be 1 or more."""
     if value < 1:
-        raise BadInputError(f"{name} is {value}, but must be 1 or more; for example {name} {10 if 'rep' in name else 2}")
+        raise BadInputError(
+            f"{name} is {value}, but must be 1 or more; for example {name} {10 if 'rep' in name else 2}"
+        )
     return value
 
 
 def seeds(first: int, count: int) -> range:
     """The seeds of a command: `count` from `first` on."""
-    from fairwave.study.replication import LARGEST_SEED
-
     positive("--replications", count)
     if first < 0 or first + count - 1 > LARGEST_SEED:
         raise BadInputError(

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json as json_
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, scenario
+from fairwave.cli.input import BadInputError, groups, kind, scenario, seeds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.advice import Advice
     from fairwave.scenario import Scenario
 
 
@@ -19,11 +24,11 @@ KINDS = (
 """Kinds of names, in the order in which they are listed."""
 
 
-def known_names() -> dict[str, list[tuple[str, str]]]:
+def known_names(kinds: Sequence[str] = KINDS) -> dict[str, list[tuple[str, str]]]:
     """Everything that can be named, by kind: names with a line about each."""
     from fairwave import reference
 
-    return {kind: reference.listed(kind) for kind in KINDS}
+    return {kind: reference.listed(kind) for kind in kinds}
 
 
 def explain_name(name: str, *, json: bool) -> None:
@@ -38,28 +43,26 @@ def explain_name(name: str, *, json: bool) -> None:
         console.document([one.to_dict() for one in found])
         return
     for one in found:
-        console.out.print(f"\n[bold]{console.escape(one.title)}[/]")
-        console.out.print(console.escape(one.about))
+        console.out.print(f"\n[bold]{escape(one.title)}[/]")
+        console.out.print(escape(one.about))
         for said in one.notes:
-            console.out.print(f"[dim]{console.escape(said)}[/]")
+            console.out.print(f"[dim]{escape(said)}[/]")
         for title, parameters in one.tables():
             console.table(
                 title, ["key", "value", "default", "about"],
-                [[console.escape(cell) for cell in row] for row in parameters],
+                [[escape(cell) for cell in row] for row in parameters],
                 left=True,
             )  # fmt: skip
         if one.example:
             console.out.print("\n[bold]example[/]" + (f" ({one.how})" if one.how else ""))
-            console.out.print(console.escape(one.example), highlight=False)
+            console.out.print(escape(one.example), soft_wrap=True)
 
 
 def show_names(what: str | None, *, json: bool) -> None:
     """Lists names."""
-    found = known_names()
-    if what is not None:
-        if what not in found:
-            raise BadInputError(f"there is no list of {what!r}; there are {', '.join(found)}")
-        found = {what: found[what]}
+    if what is not None and what not in KINDS:
+        raise BadInputError(f"there is no list of {what!r}; there are {', '.join(KINDS)}")
+    found = known_names(KINDS if what is None else (what,))
     if json:
         console.document(
             {what: [{"name": name, "about": about} for name, about in each] for what, each in found.items()}
@@ -71,18 +74,53 @@ def show_names(what: str | None, *, json: bool) -> None:
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
     """Checks a scenario and says what it comes to."""
+    from fairwave.advice import advise
+
+    seeds(seed, 1)
     read = scenario(path, settings)
     plan = read.plan(seed)
     warn(read, seed)
     if json:
-        console.document(plan if expand else _overview(read.hash, plan) | {"ratings": ratings(read)})
+        found = {"ratings": ratings(read), "advice": advise(read, seed).to_dict()} if not expand else {}
+        console.document(plan if expand else _overview(read.hash, plan) | found)
         return
     if expand:
         console.out.print_json(json_.dumps(plan, ensure_ascii=False))
         return
     overview = _overview(read.hash, plan)
     overview |= {f"rating of {name}": said for name, said in ratings(read).items()}
-    console.pairs(f"{read.name}: no mistakes", [(key, str(value)) for key, value in overview.items()])
+    console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
+    _show_advice(advise(read, seed))
+
+
+BUSIEST = 12
+"""So many link directions are told of, the most loaded first."""
+
+
+def _show_advice(found: Advice) -> None:
+    """Loads, bandwidth-delay products and likely mistakes."""
+    from fairwave.advice import rate_in_words
+
+    rows = []
+    for one in found.links[:BUSIEST]:
+        load = f"{one.load:.0%}" if one.offered_bps else ""
+        bulk = f"{one.greedy} bulk" if one.greedy else ""
+        buffer = "" if one.buffer is None else f"{one.buffer:g}"
+        rows.append(
+            [
+                escape(one.name), rate_in_words(one.rate_bps), " + ".join(filter(None, [load, bulk])),
+                f"{one.round_trip_s * 1e3:.3g}", f"{one.bdp_packets:.3g}", buffer,
+            ]
+        )  # fmt: skip
+    more = len(found.links) - BUSIEST
+    caption = "Load: what sources with a rate of their own offer while all are on. Packets of 1000 B."
+    console.table(
+        "what crosses the links",
+        ["link", "rate", "load", "round trip, ms", "bandwidth × delay, packets", "buffer, packets"], rows,
+        caption=f"{caption} {more} more links carry less." if more > 0 else caption,
+    )  # fmt: skip
+    for words in found.mistakes:
+        console.out.print(f"[yellow]likely mistake:[/] {escape(words)}", soft_wrap=True)
 
 
 def ratings(read: Scenario) -> dict[str, str]:

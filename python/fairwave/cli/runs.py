@@ -48,6 +48,7 @@ def run_scenario(
     *,
     json: bool,
     overwrite: bool = False,
+    page: bool = True,
 ) -> None:
     """Runs and shows what flows and links came to."""
     from fairwave.folders import claimed
@@ -69,7 +70,8 @@ def run_scenario(
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = watch(read, results, clips, out) if out and clips else []
-        if out:
+        shown = _draw(read, results, seed, out, quiet=json) if out and page else None
+        if out and shown is None:
             results.save(out)
     if json:
         console.document(_document(read, results))
@@ -78,7 +80,31 @@ def run_scenario(
     for line in watched:
         console.say(f"\n{line}")
     if out:
-        console.say(f"\ntables: {out}")
+        console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+
+
+def _draw(read: Scenario, results: Results, seed: int, out: Path, *, quiet: bool) -> Path:
+    """Leaves the run as a page, with its tables."""
+    from fairwave.report import single
+    from fairwave.report.page import TableView
+
+    console.say("drawing …", quiet=quiet)
+    tables, notes = [], []
+    for name, flow in groups(read).items():
+        mine = [row for row in _summary(read, results) if row["group"] == name]
+        rows = [
+            [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
+        ]
+        head = f"{name}: {flow.get('count', 1)} × {kind(flow)}"
+        if rows:
+            tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
+        notes += [f"{name}: {said}." for row in mine[-1:] for said in row["remarks"]]
+    links = [[name, *cells] for name, cells in _busy_links(results)]
+    if links:
+        tables.append(TableView("links", "Busiest links", ["link", *(title for _, title, _ in LINKS)], links))
+    description = str(read.to_dict().get("description", ""))
+    run = single.drawn(read, results, seed)
+    return single.write(run, results, tables, out, title=read.name, lead=description, notes=notes)
 
 
 def streamed(read: Scenario) -> list[str]:

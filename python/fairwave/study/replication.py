@@ -19,6 +19,7 @@ import pyarrow.ipc
 
 from fairwave import _native
 from fairwave import tables as tables_
+from fairwave.scenario import LARGEST_SEED
 from fairwave.staging import write_text
 
 if TYPE_CHECKING:
@@ -42,19 +43,28 @@ def engine() -> str:
     return f"{_native.version}+{digest}"
 
 
-LARGEST_SEED = 2**63 - 1
-"""Tables hold seeds as 64-bit integers with a sign."""
-
 KEEP_EVERY = 50
 """So many runs of one scenario are kept at once, so that a process that is killed loses few."""
+
+
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed.
+
+    Raises:
+        ValueError: It is negative, or too large for the tables.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
 
 
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
     """Refuses so many runs of a scenario when nobody could wait for them, before anything is allocated.
 
     Raises:
+        ValueError: The seed is none.
         fairwave.ScenarioError: They are too many; the message says what they would cost.
     """
+    check_seed(seed)
     scenario.check_runs(min(runs, 2**63), seed)
 
 
@@ -171,6 +181,13 @@ def native(jobs: Sequence[Job], threads: int | None) -> Iterator[tuple[int, RawT
     return _native.Batch(jobs, threads)
 
 
+def _check(jobs: Sequence[Job], threads: int | None) -> None:
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads are 1 or more, not {threads}; leave it out for all cores")
+    for _, seed in jobs:
+        check_seed(seed)
+
+
 def replicate(
     jobs: Sequence[Job],
     *,
@@ -193,11 +210,7 @@ def replicate(
         fairwave.RunError: A run was refused or failed.
         KeyboardInterrupt: The user stopped; what had ended is kept.
     """
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads are 1 or more, not {threads}; leave it out for all cores")
-    for _, seed in jobs:
-        if not 0 <= seed <= LARGEST_SEED:
-            raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
+    _check(jobs, threads)
     kept: Keep = keep if keep is not None else Memory()
     wanted: dict[tuple[str, int], Job] = {}
     for scenario, seed in jobs:

@@ -1,0 +1,255 @@
+"""What a scenario comes to before it is run: load of each link, bandwidth-delay products, likely mistakes.
+
+Assumptions:
+    A round trip is propagation and the transmission of one full packet on each link of the way there; nothing
+    waits. Offered
+    load is what applications offer while they are on (silences and pauses do not lower it), on the wire for sources of
+    packets of one size, payload for video. Bulk data offers whatever the network takes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.scenario import Scenario
+
+TCP_SEGMENT, TCP_HEADER = 1000, 40
+"""Bytes of a segment's payload and headers where a scenario does not say."""
+
+NS2_WINDOW = 64
+"""The receiver's window under the preset ns2, segments; under rfc it never limits."""
+
+SLACK = 1.02
+"""Loads above a link's rate by less than this are not worth a word."""
+
+
+@dataclass(frozen=True)
+class LinkLoad:
+    """What a link direction is offered.
+
+    Attributes:
+        name: `from>to`.
+        rate_bps: Its rate.
+        offered_bps: By sources with a rate of their own, while all are on.
+        greedy: Flows of bulk data that cross it.
+        flows: Flows that cross it, of both kinds.
+        round_trip_s: Mean over the flows that cross it of propagation there and back.
+        bdp_packets: Rate × round trip, in packets of 1000 B.
+        buffer: What its queue holds, in packets of 1000 B; None where that cannot be told.
+    """
+
+    name: str
+    rate_bps: float
+    offered_bps: float
+    greedy: int
+    flows: int
+    round_trip_s: float
+    bdp_packets: float
+    buffer: float | None
+
+    @property
+    def load(self) -> float:
+        """Offered load as a share of the rate; bulk data left out."""
+        return self.offered_bps / self.rate_bps
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is known of a scenario before it is run.
+
+    Attributes:
+        links: Link directions that data crosses, the most loaded first.
+        mistakes: What is probably not meant, in words with numbers.
+    """
+
+    links: Sequence[LinkLoad]
+    mistakes: Sequence[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "links": [
+                {
+                    "link": one.name, "rate_bps": one.rate_bps, "offered_bps": one.offered_bps, "load": one.load,
+                    "bulk_flows": one.greedy, "flows": one.flows, "round_trip_s": one.round_trip_s,
+                    "bdp_packets": one.bdp_packets, "buffer_packets": one.buffer,
+                }
+                for one in self.links
+            ],
+            "likely_mistakes": list(self.mistakes),
+        }  # fmt: skip
+
+
+def advise(scenario: Scenario, seed: int = 1) -> Advice:
+    """Reckons loads and bandwidth-delay products, and looks for what is probably not meant.
+
+    Raises:
+        fairwave.ScenarioError: The scenario cannot be planned.
+    """
+    plan = scenario.plan(seed)
+    links = {link["name"]: link for link in plan["links"]}
+    offered: dict[str, float] = {}
+    greedy: dict[str, int] = {}
+    trips: dict[str, list[float]] = {}
+    for flow in plan["flows"]:
+        there_and_back = sum(links[name]["delay_s"] for name in [*flow["forward"], *flow["backward"]])
+        for name in flow["forward"]:
+            trips.setdefault(name, []).append(there_and_back)
+            if flow["offered_bps"] is None:
+                greedy[name] = greedy.get(name, 0) + 1
+            else:
+                offered[name] = offered.get(name, 0.0) + flow["offered_bps"]
+    loads = []
+    for name, several in trips.items():
+        rate, trip = float(links[name]["rate_bps"]), sum(several) / len(several)
+        loads.append(
+            LinkLoad(
+                name, rate, offered.get(name, 0.0), greedy.get(name, 0), len(several), trip, rate * trip / 8000,
+                _buffer(links[name]["queue"]),
+            )
+        )  # fmt: skip
+    loads.sort(key=lambda one: (-one.load - (1 if one.greedy else 0), -one.greedy, one.rate_bps))
+    mistakes = [
+        *_of_frame(plan),
+        *_of_links(loads),
+        *_of_flows(scenario, plan, links, {one.name: one for one in loads}),
+    ]
+    return Advice(loads, mistakes)
+
+
+def _buffer(queue: dict[str, Any]) -> float | None:
+    capacity = queue.get("capacity", {})
+    if "packets" in capacity:
+        return float(capacity["packets"])
+    return capacity["bytes"] / 1000 if "bytes" in capacity else None
+
+
+def rate_in_words(bits_per_second: float) -> str:
+    """A rate with the unit that suits it: `10 Mb/s`."""
+    for unit, size in (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)):
+        if bits_per_second >= size:
+            return f"{bits_per_second / size:.3g} {unit}"
+    return f"{bits_per_second:.3g} b/s"
+
+
+def _of_frame(plan: dict[str, Any]) -> list[str]:
+    duration, warmup = plan["duration_s"], plan["warmup_s"]
+    said = []
+    if duration and warmup > duration / 2:
+        said.append(
+            f"the warm-up ({warmup:g} s) is more than half of the run ({duration:g} s): little is left to measure"
+        )
+    gone = {flow["name"].rpartition("[")[0] for flow in plan["flows"] if 0 < flow["stop_s"] <= warmup}
+    said += [
+        f"flows of {name} stop within the warm-up ({warmup:g} s): nothing of them is measured"
+        for name in sorted(gone)
+    ]
+    return said
+
+
+def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
+    said = []
+    for one in loads:
+        if one.load > SLACK:
+            said.append(
+                f"{one.name} is offered {rate_in_words(one.offered_bps)} by sources that do not yield of "
+                "themselves, but has "
+                f"{rate_in_words(one.rate_bps)}: while all are on, at least {1 - 1 / one.load:.0%} of it "
+                "is lost or held back"
+            )
+        wait = one.buffer * 8000 / one.rate_bps if one.buffer is not None else 0.0
+        if wait > 1.0 and (one.greedy or one.load > SLACK):
+            said.append(
+                f"the queue of {one.name} holds {one.buffer:g} packets, {wait:.1f} s at "
+                f"{rate_in_words(one.rate_bps)}: whoever "
+                "fills it delays all others by that (bufferbloat)"
+            )
+        if one.greedy and one.buffer is not None and one.buffer < one.bdp_packets / 10:
+            said.append(
+                f"the queue of {one.name} holds {one.buffer:g} packets, less than a tenth of its "
+                "bandwidth-delay product "
+                f"({one.bdp_packets:.0f}): bulk flows will hardly fill the link"
+            )
+    return said
+
+
+def _of_flows(
+    scenario: Scenario, plan: dict[str, Any], links: dict[str, Any], loads: dict[str, LinkLoad]
+) -> list[str]:
+    said: list[str] = []
+    seen: set[str] = set()
+    default = scenario.to_dict().get("preset", "rfc")
+    for flow in plan["flows"]:
+        group = flow["name"].rpartition("[")[0]
+        if group in seen or not flow["forward"]:
+            continue
+        seen.add(group)
+        path = [links[name] for name in flow["forward"]]
+        bottleneck = min(path, key=lambda link: link["rate_bps"])
+        trip = sum(links[name]["delay_s"] for name in [*flow["forward"], *flow["backward"]])
+        transport = flow["transport"]
+        if str(transport.get("name", "")).startswith("tcp/"):
+            share = min((loads[name] for name in flow["forward"]), key=lambda one: one.rate_bps / one.flows)
+            said += _of_window(group, transport, flow, path, trip, share, default)
+        offered = flow["offered_bps"]
+        if offered is not None and offered > SLACK * bottleneck["rate_bps"]:
+            said.append(
+                f"a single flow of {group} offers {rate_in_words(offered)}, more than {bottleneck['name']} has "
+                f"({rate_in_words(bottleneck['rate_bps'])})"
+            )
+        one_way = sum(link["delay_s"] for link in path)
+        timely = min(flow["thresholds_s"], default=math.inf)
+        if one_way >= timely:
+            said.append(
+                f"nothing of {group} can be timely: propagation alone takes {one_way * 1e3:g} ms, and "
+                f"{timely * 1e3:g} ms are allowed"
+            )
+    return said
+
+
+def _of_window(
+    group: str,
+    transport: dict[str, Any],
+    flow: dict[str, Any],
+    path: Sequence[dict[str, Any]],
+    trip: float,
+    tightest: LinkLoad,
+    default: str,
+) -> list[str]:
+    """Whether the receiver's window holds a flow below its part of the tightest link, or below what it offers."""
+    window = transport.get("receiver-window")
+    if window is None and (transport.get("preset") or default) == "ns2":
+        window = NS2_WINDOW
+    if window is None:
+        return []
+    segment = _bytes(transport.get("segment"), TCP_SEGMENT)
+    wire = (segment + _bytes(transport.get("header"), TCP_HEADER)) * 8
+    # A window's worth per round trip; a round trip is at least propagation and a segment's transmission.
+    whole = trip + sum(wire / link["rate_bps"] for link in path)
+    most = window * segment * 8 / whole
+    part = tightest.rate_bps / tightest.flows
+    wanted = part if flow["offered_bps"] is None else min(part, flow["offered_bps"])
+    # Headers take their part of the link.
+    if most >= wanted * segment * 8 / wire * 0.98:
+        return []
+    would = math.ceil(wanted * whole / wire)
+    return [
+        (
+            f"the window of {window} segments holds a flow of {group} to {rate_in_words(most)} (round trip "
+            f"{whole * 1e3:.3g} ms), but {tightest.name} has {rate_in_words(part)} for it: a window of {would} "
+            "would use that"
+        )
+    ]
+
+
+def _bytes(text: Any, otherwise: int) -> float:
+    """Bytes of a quantity of the language, `1.2 kB`."""
+    if text is None:
+        return float(otherwise)
+    number, _, unit = str(text).partition(" ")
+    return float(number) * {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024, "MiB": 1048576}.get(unit, 1)

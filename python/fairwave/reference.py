@@ -1,0 +1,405 @@
+"""What everything that a scenario can name is: rule, source, parameters with units and defaults, and an example.
+
+Laws speak for themselves: what is said of them stands beside their code, and comes here by way of the JSON Schema,
+so that
+a law that is added is explained without a change here. An example is a whole scenario, to be run as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Row = tuple[str, str, str, str]
+"""Key, what its value is, its default, what it is about."""
+
+SCHEMA = {
+    "transports": ("WrittenTransportConfig", "name"),
+    "traffic": ("WrittenTrafficConfig", "kind"),
+    "queues": ("WrittenQueueConfig", "discipline"),
+    "victims": ("VictimTable", "rule"),
+    "losses": ("WrittenLossConfig", "model"),
+    "rates": ("WrittenRate", "law"),
+    "playouts": ("WrittenPlayoutConfig", "strategy"),
+}
+"""Kinds of laws, each with the schema's definition that has them and the key that carries their name."""
+
+ONE = {
+    "transports": "transport", "traffic": "traffic source", "queues": "queue discipline", "victims": "victim rule",
+    "losses": "loss model", "rates": "rate law of a link", "playouts": "playout buffer", "presets": "network by name",
+    "codecs": "codec", "measures": "measure", "studies": "study",
+}  # fmt: skip
+"""What one of each kind is called."""
+
+QUANTITIES = {"Span": "time", "Rate": "rate", "Bytes": "size", "Skew": "ppm or ppb"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a name.
+
+    Attributes:
+        kind: Kind of thing, as `fairwave list` has it.
+        name: In scenarios.
+        about: Rule and source.
+        parameters: Of its own.
+        common: Those that all of its family have, where they are many.
+        notes: What else is to be said.
+        example: A scenario in TOML, or a command.
+        how: How the example is used.
+    """
+
+    kind: str
+    name: str
+    about: str
+    parameters: tuple[Row, ...] = ()
+    common: tuple[Row, ...] = ()
+    notes: tuple[str, ...] = ()
+    example: str = ""
+    how: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name and kind."""
+        return f"{self.name} — {ONE[self.kind]}"
+
+    def tables(self) -> list[tuple[str, tuple[Row, ...]]]:
+        """Its tables of parameters, with titles."""
+        shared = "parameters of every TCP connection"
+        return [
+            (title, rows) for title, rows in (("parameters", self.parameters), (shared, self.common)) if rows
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        keys = ("key", "value", "default", "about")
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "about": self.about,
+            "parameters": [dict(zip(keys, row, strict=True)) for row in (*self.parameters, *self.common)],
+            "notes": list(self.notes),
+            "example": self.example,
+        }
+
+    def __str__(self) -> str:
+        """As text for a terminal."""
+        lines = [self.title, self.about, *self.notes]
+        for title, rows in self.tables():
+            lines += ["", f"{title}:"]
+            lines += [f"  {key} ({value}; default {default}): {about}" for key, value, default, about in rows]
+        if self.example:
+            lines += ["", f"example{f' ({self.how})' if self.how else ''}:", self.example]
+        return "\n".join(lines)
+
+
+def explain(name: str) -> None:
+    """Prints what a name is: `fairwave.explain("vegas")`. `entries` has it as data.
+
+    Raises:
+        LookupError: Nothing has that name; the message names the nearest.
+    """
+    print("\n\n".join(str(one) for one in entries(name)))  # noqa: T201  # that is what it is for
+
+
+def entries(name: str) -> list[Entry]:
+    """Everything that bears a name, whatever its kind; `vegas` stands for `tcp/vegas`.
+
+    Raises:
+        LookupError: Nothing has that name; the message names the nearest.
+    """
+    wanted = name.strip().lower()
+    found: list[Entry] = []
+    for kind in ONE:
+        if kind == "measures" and found:  # which take time to import
+            continue
+        for known in _names(kind):
+            if wanted in {known.lower(), known.lower().removeprefix("tcp/")}:
+                found.append(_entry(kind, known))  # noqa: PERF401  # two conditions read better apart
+    if not found:
+        from difflib import get_close_matches
+
+        near = get_close_matches(wanted, every_name(), 3, 0.5)
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise LookupError(f"nothing is called {name!r}: `fairwave list` shows every name{hint}")
+    return found
+
+
+def every_name() -> list[str]:
+    """Every name that can be explained, short forms among them."""
+    each = [name for kind in ONE for name in _names(kind)]
+    return list(dict.fromkeys([*(name.removeprefix("tcp/") for name in each), *each]))
+
+
+def listed(kind: str) -> list[tuple[str, str]]:
+    """The names of a kind, each with a line about it."""
+    if kind == "studies":
+        from fairwave import studies
+
+        return [(name, studies.find(name).title) for name in studies.names()]
+    if kind == "codecs":
+        from fairwave import codecs
+
+        return [(one.codec, str(one)) for one in codecs.known()]
+    return [(name, _first_sentence(_about(kind, name))) for name in _names(kind)]
+
+
+def _first_sentence(text: str) -> str:
+    return text.split(". ", 1)[0].rstrip(".") + "."
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_native.Scenario.schema())
+    return found
+
+
+@cache
+def _laws(kind: str) -> dict[str, dict[str, Any]]:
+    """The schema of each law of a kind, by name."""
+    definition, key = SCHEMA[kind]
+    return dict(_alternatives(_schema()["$defs"][definition], key))
+
+
+def _alternatives(part: dict[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    name = part.get("properties", {}).get(key, {}).get("const")
+    if name is not None:
+        yield str(name), part
+    for inner in [*part.get("oneOf", []), *part.get("anyOf", []), *part.get("allOf", [])]:
+        yield from _alternatives(inner, key)
+    if "$ref" in part:
+        yield from _alternatives(_referred(part), key)
+
+
+def _referred(part: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = _schema()["$defs"][part["$ref"].rpartition("/")[2]]
+    return found
+
+
+def _presets() -> dict[str, str]:
+    return {one["const"]: one["description"] for one in _schema()["$defs"]["Preset"]["oneOf"]}
+
+
+def _names(kind: str) -> list[str]:
+    if kind in SCHEMA:
+        return list(_laws(kind))
+    if kind == "presets":
+        return list(_presets())
+    if kind == "codecs":
+        from fairwave import codecs
+
+        return [one.codec for one in codecs.known()]
+    if kind == "studies":
+        from fairwave import studies
+
+        return studies.names()
+    from fairwave.study import measures
+
+    return list(measures.STANDARD)
+
+
+def _about(kind: str, name: str) -> str:
+    if kind in SCHEMA:
+        return _flat(_laws(kind)[name].get("description", ""))
+    if kind == "presets":
+        return _flat(_presets()[name])
+    from fairwave.study import measures
+
+    return _flat((measures.STANDARD[name].__doc__ or "").strip().split("\n\n")[0])
+
+
+def _flat(text: str) -> str:
+    """A documentation comment as one paragraph; links of the source's own made plain."""
+    return re.sub(r"\[`?([^\]`]+)`?\]", r"`\1`", " ".join(text.split()))
+
+
+def _entry(kind: str, name: str) -> Entry:
+    if kind in SCHEMA:
+        return _law(kind, name)
+    if kind == "presets":
+        links = _schema()["$defs"]["Topology"]["properties"]
+        rows = tuple(_row(key, part, required=False) for key, part in links.items() if key != "preset")
+        return Entry(kind, name, _about(kind, name), rows, example=_scenario("presets", name), how=HOW)
+    if kind == "codecs":
+        from fairwave import codecs
+
+        return Entry(kind, name, f"{codecs.find(name)}.", example=_scenario("codecs", name), how=HOW)
+    if kind == "studies":
+        from fairwave import studies
+
+        study = studies.find(name)
+        notes = (f"{len(study.claims)} claims, {len(study.figures)} figures, {len(study.tables)} tables.",)
+        return Entry(
+            kind, name, f"{study.title}. {study.question}", notes=notes, example=f"fairwave study {name}"
+        )
+    return _measure(name)
+
+
+HOW = "a whole scenario; `fairwave run FILE` runs it"
+
+
+def _measure(name: str) -> Entry:
+    from fairwave.study import measures
+
+    found = measures.STANDARD[name]("voice")
+    least, most = found.limits
+    better = {"higher": "more is better", "lower": "less is better", None: "neither more nor less is better"}[
+        found.better
+    ]
+    notes = (f"Unit: {found.unit or 'none'}; from {least:g} to {most:g}; {better}.",)
+    example = f'fairwave sweep SCENARIO --grid flow.voice.count=5,10 --until "{name}.voice:±2%"'
+    return Entry("measures", name, _about("measures", name), notes=notes, example=example)
+
+
+def _law(kind: str, name: str) -> Entry:
+    part, key = _laws(kind)[name], SCHEMA[kind][1]
+    rows = {
+        one: _row(one, inner, required=one in part.get("required", []))
+        for one, inner in part["properties"].items()
+        if one != key
+    }
+    shared: set[str] = set()
+    if name.startswith("tcp/"):
+        families = [set(law["properties"]) for other, law in _laws(kind).items() if other.startswith("tcp/")]
+        shared = set.intersection(*families)
+    own = tuple(row for one, row in rows.items() if one not in shared)
+    common = tuple(row for one, row in rows.items() if one in shared)
+    return Entry(kind, name, _about(kind, name), own, common, example=_scenario(kind, name), how=HOW)
+
+
+def _row(key: str, part: dict[str, Any], *, required: bool) -> Row:
+    about = _flat(part.get("description", ""))
+    told = re.search(r"(?:^|[.;] )Default:? (.+?)(?:\.(?: |$)|; |: (?!rfc)|$)", about)
+    left_out = re.search(r"; ([^;]+?) (?:if|when) left out", about)
+    if required:
+        default = "needed"
+    elif part.get("default") is not None:
+        default = _inline(part["default"])
+    elif told:
+        default = told[1]
+    else:
+        default = left_out[1] if left_out else "–"
+    if key in OF_QUEUES and not told and part.get("default") is None:
+        default, fallback = OF_QUEUES[key]
+        about = about or fallback
+    return (
+        key,
+        _value(part),
+        default,
+        about or _flat(_referred(part).get("description", "") if "$ref" in part else ""),
+    )
+
+
+OF_QUEUES = {
+    "capacity": (
+        "{ bdp = 1.0, at-least-packets = 50 }",
+        "What the queue holds at most: packets, bytes on the wire, or bandwidth-delay products.",
+    ),
+    "victim": ("tail", ""),
+}
+"""Keys that the language gives to every queue: default, and what they are about."""
+
+
+PLAIN = {"number": "number", "integer": "whole number", "boolean": "true | false", "string": "text"}
+
+
+def _value(part: dict[str, Any]) -> str:
+    """What a value is, in words."""
+    if "$ref" in part:
+        return QUANTITIES.get(part["$ref"].rpartition("/")[2]) or _value(_referred(part))
+    choices = [json.dumps(part["const"])] if "const" in part else [str(one) for one in part.get("enum", [])]
+    several = (*part.get("oneOf", []), *part.get("anyOf", []))
+    choices += [_value(one).strip('"') for one in several if one.get("type") != "null"]
+    if choices:
+        return " | ".join(dict.fromkeys(choices))
+    kinds = part.get("type", "")
+    kind = next((one for one in ([kinds] if isinstance(kinds, str) else kinds) if one != "null"), "")
+    if kind == "array":
+        return f"list of {_value(part.get('items', {}))}"
+    if kind == "object":
+        return "{ " + ", ".join(part.get("properties", {})) + " }"
+    return PLAIN.get(kind, "value")
+
+
+def _inline(value: Any) -> str:
+    """A value as TOML has it in one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
+    ("transports", "tcp/aimd"): {"alpha": 0.31, "beta": 0.875},
+    ("transports", "tcp/vegas"): {"alpha": 2.0, "beta": 4.0},
+    ("traffic", "voice"): {"codec": "g729"},
+    ("traffic", "recording"): {"talk": [[0, 62], [80, 121]], "repeat-after": 150},
+    ("traffic", "cbr"): {"rate": "500 kb/s"},
+    ("traffic", "burst"): {
+        "rate": "500 kb/s",
+        "on": {"distribution": "exponential", "mean": "1 s"},
+        "off": {"distribution": "exponential", "mean": "1 s"},
+    },
+    ("traffic", "video-trace"): {
+        "repeat": True,
+        "frames": [{"type": "I", "sizes": [4000]}, {"type": "P", "sizes": [1000]}],
+    },
+    ("queues", "red"): {"min-threshold": 5.0, "max-threshold": 15.0},
+    ("queues", "codel"): {"target": "5 ms", "interval": "100 ms"},
+    ("losses", "bernoulli"): {"rate": 0.01},
+    ("losses", "markov"): {"good": "4 s", "bad": "100 ms", "bad-loss": 0.3},
+    ("losses", "handoff"): {"up": "4 s", "down": "200 ms"},
+    ("losses", "blackout"): {"from": "4 s", "to": "5 s"},
+    ("losses", "pattern"): {"pattern": "0000100001"},
+    ("rates", "constant"): {"rate": "2 Mb/s"},
+    ("playouts", "fixed"): {"delay": "60 ms"},
+}
+"""What an example sets besides the name: what is needed, or what one would set first."""
+
+
+def _scenario(kind: str, name: str) -> str:
+    """A small scenario in TOML that uses a name."""
+    given = EXAMPLES.get((kind, name), {})
+    table = {SCHEMA[kind][1]: name, **given} if kind in SCHEMA else {}
+    written = _inline(table if given else name)
+    bottleneck = {"rate": '"2 Mb/s"', "delay": '"20 ms"'}
+    flow = {"transport": '"udp"', "traffic": '"voice"'}
+    preset = "dumbbell"
+    if kind == "transports":
+        traffic = {"udp": "voice", "dvrc": "video", "rtcp": "video"}.get(name, "bulk")
+        flow = {"transport": written, "traffic": f'"{traffic}"'}
+    elif kind == "traffic":
+        flow = {"transport": '"tcp/sack"' if name.startswith("bulk") else '"udp"', "traffic": written}
+    elif kind == "queues":
+        bottleneck["queue"], flow = written, {"transport": '"tcp/sack"', "traffic": '"bulk"'}
+    elif kind == "victims":
+        bottleneck["queue"] = _inline({"capacity": {"packets": 50}, "victim": name})
+    elif kind == "losses":
+        bottleneck["loss"] = written
+    elif kind == "rates":
+        bottleneck["rate"] = written
+    elif kind == "playouts":
+        flow["playout"] = written
+    elif kind == "codecs":
+        flow["traffic"] = _inline({"kind": "voice", "codec": name})
+    elif kind == "presets":
+        preset = name
+    link = ", ".join(f"{key} = {value}" for key, value in bottleneck.items())
+    lines = ['name = "example"', 'duration = "10 s"', "", "[topology]", f'preset = "{preset}"']
+    if preset in {"dumbbell", "multi-hop"}:
+        lines.append(f"bottleneck = {{ {link} }}")
+    else:
+        lines.append(f"shared-bottleneck = {{ {link} }}")
+    lines += ["", "[[flow]]", 'name = "flow"', *(f"{key} = {value}" for key, value in flow.items())]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,81 @@
+"""What is known of a scenario before it is run."""
+
+import pytest
+
+from fairwave.advice import advise, rate_in_words
+from fairwave.scenario import load
+from scenarios import CALLS
+
+
+def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
+    found = advise(load(CALLS))
+    bottleneck = next(one for one in found.links if one.name == "r1>r2")
+    # Four calls of G.711: 160 B and 40 B of headers each 20 ms.
+    assert bottleneck.offered_bps == pytest.approx(4 * 200 * 8 / 0.02)
+    assert bottleneck.load == pytest.approx(320 / 300)
+    assert (bottleneck.greedy, bottleneck.flows) == (1, 5)
+    assert bottleneck.round_trip_s == pytest.approx(0.06)
+    assert bottleneck.bdp_packets == pytest.approx(300e3 * 0.06 / 8000)
+    assert found.links[0] is bottleneck, "the most loaded comes first"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "r1>r2 is offered 320 kb/s"),
+        ({}, "1.3 s at 300 kb/s"),
+        (
+            {
+                "flow.voice.count": 0,
+                "topology.bottleneck.rate": "50 Mb/s",
+                "flow.files.transport": {"name": "tcp/reno", "receiver-window": 64},
+            },
+            "the window of 64 segments holds a flow of files to 8.49 Mb/s",
+        ),
+        ({"flow.voice.timely": "20 ms"}, "nothing of voice can be timely"),
+        ({"flow.voice.stop": "900 ms"}, "flows of voice stop within the warm-up (1 s)"),
+        ({"warmup": "5 s"}, "the warm-up (5 s) is more than half"),
+        (
+            {"topology.bottleneck.rate": "50 kb/s"},
+            "a single flow of voice offers 80 kb/s, more than r1>r2 has (50 kb/s)",
+        ),
+        (
+            {
+                "topology.bottleneck.rate": "100 Mb/s",
+                "topology.bottleneck.queue": {"capacity": {"packets": 10}},
+            },
+            "less than a tenth of its bandwidth-delay product",
+        ),
+    ],
+)
+def test_likely_mistakes_are_told_with_their_numbers(changes, says):
+    found = advise(load(CALLS).with_overrides(changes))
+    assert any(says in one for one in found.mistakes), found.mistakes
+
+
+def test_a_sound_scenario_has_none():
+    assert advise(load("examples/home-uplink.toml")).mistakes == []
+    # A hundred flows share the link: the window of 64 that ns-2 has is more than the part of each.
+    assert advise(load("examples/dumbbell.toml")).mistakes == []
+
+
+def test_the_window_that_is_advised_is_enough_and_the_one_that_is_not_is_measured():
+    scenario = load(CALLS).with_overrides(
+        {
+            "flow.voice.count": 0,
+            "topology.bottleneck.rate": "10 Mb/s",
+            "flow.files.transport": {"name": "tcp/reno", "receiver-window": 20},
+        }
+    )
+    (said,) = [one for one in advise(scenario).mistakes if "window" in one]
+    most = float(said.split(" to ")[1].split(" Mb/s")[0])
+    assert scenario.run().measured("goodput", "files").interval().mean == pytest.approx(most, rel=0.05)
+
+
+def test_rates_are_told_with_the_unit_that_suits_them():
+    assert [rate_in_words(rate) for rate in (300e3, 2.5e6, 1e9, 12)] == [
+        "300 kb/s",
+        "2.5 Mb/s",
+        "1 Gb/s",
+        "12 b/s",
+    ]

@@ -1,0 +1,75 @@
+"""Folders belong to one piece of work, and to one process at a time."""
+
+import subprocess
+import sys
+
+import pytest
+
+from fairwave import folders
+from fairwave.folders import FolderTakenError, claimed
+
+
+def test_a_folder_is_claimed_again_for_the_same_work(tmp_path):
+    for _ in range(2):
+        with claimed(tmp_path / "out", "run", "calls"):
+            assert folders.keeps() == tmp_path / "out"
+
+
+def test_other_work_is_refused_with_what_is_there(tmp_path):
+    with claimed(tmp_path, "run", "calls"):
+        pass
+    with (
+        pytest.raises(FolderTakenError, match="holds the run of 'calls'"),
+        claimed(tmp_path, "run", "others"),
+    ):
+        pass
+    with pytest.raises(FolderTakenError), claimed(tmp_path, "compare", "calls"):
+        pass
+    with claimed(tmp_path, "compare", "calls", overwrite=True):
+        pass
+    with claimed(tmp_path, "compare", "other", scratch=True):
+        pass
+
+
+def test_work_within_work_of_the_same_process_may_write_there(tmp_path):
+    with claimed(tmp_path, "study", "voice"), claimed(tmp_path, "study", "voice"):
+        pass
+    with claimed(tmp_path, "study", "voice"):
+        pass
+
+
+def test_a_page_of_somebody_else_stays(tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text("<html>mine</html>")
+    for scratch in (False, True):
+        with (
+            pytest.raises(FolderTakenError, match="not written by fairwave"),
+            claimed(tmp_path, "run", "calls", scratch=scratch),
+        ):
+            pass
+    assert page.read_text() == "<html>mine</html>"
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_two_processes_do_not_write_into_one_folder(tmp_path):
+    script = (
+        "import sys; from fairwave.folders import claimed\n"
+        f"with claimed({str(tmp_path)!r}, 'run', 'calls'): print('in', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "in\n"
+        with (
+            pytest.raises(FolderTakenError, match="another process is writing"),
+            claimed(tmp_path, "run", "calls"),
+        ):
+            pass
+        other.communicate("")
+        with claimed(tmp_path, "run", "calls"):
+            pass
+    finally:
+        other.kill()
+        other.wait()
