@@ -108,7 +108,7 @@ impl DvrcSender {
     /// c_K of the layers as they are now.
     fn sent_rate(&self) -> Rate {
         let place = usize::from(self.layers.max(1)) - 1;
-        let rate = self.context.layers.cumulative().get(place).map_or(self.rate, |&rate| rate);
+        let rate = self.context.layers.cumulative().get(place).copied().unwrap_or(self.rate);
         Rate::from_bits_per_second((rate.bits_per_second() as f64 * self.scale) as u64)
     }
 
