@@ -170,8 +170,12 @@ def _related(canvas: Canvas, data: Data, case: str) -> pl.DataFrame:
         found = [measured.interval(case=case, scheme=name) for name in names]
         least = measure.limits[0] if measure.scale == "mos" else 0.0
         widths = [one.mean - least for one in found]
-        half = [max(one.high - one.mean, 0.0) for one in found]
-        axis.barh(names, widths, left=least, xerr=half, color=[_colour(name) for name in names], capsize=2)
+        # What a measure cannot be no whisker shows.
+        low, high = measure.limits
+        below = [max(one.mean - max(one.low, low), 0.0) for one in found]
+        above = [max(min(one.high, high) - one.mean, 0.0) for one in found]
+        colours = [_colour(name) for name in names]
+        axis.barh(names, widths, left=least, xerr=[below, above], color=colours, capsize=2, ecolor="0.2")
         axis.set_xlabel(measure.label)
         rows += [
             (measure.id, name, one.mean, one.low, one.high) for name, one in zip(names, found, strict=True)
@@ -181,7 +185,7 @@ def _related(canvas: Canvas, data: Data, case: str) -> pl.DataFrame:
 
 
 def _colour(scheme: str) -> str:
-    return "C1" if scheme.startswith(("FRED", "GREEN")) else "C0"
+    return "#d55e00" if scheme.startswith(("FRED", "GREEN")) else "#0072b2"
 
 
 def _beyond() -> list[Figure]:

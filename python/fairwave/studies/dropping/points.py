@@ -146,8 +146,8 @@ class Extent:
 PAPERS_SECONDS = 500
 PAPER = Extent()
 """The paper's lengths."""
-ESSENTIAL = Extent(duration=100, always_on=70, random=False, spoken=False, beyond=False)
-"""What claims need: S1 for 70 s, S2 and S3 for 100 s in which sources take turns five times as fast."""
+ESSENTIAL = Extent(duration=90, always_on=60, random=False, spoken=False, beyond=False)
+"""What claims need: S1 for a minute, S2 and S3 for 90 s in which sources take turns 5.6 times as fast."""
 
 
 def read(name: str) -> Scenario:

@@ -91,7 +91,13 @@ def _jain(results: Results) -> pl.DataFrame:
 
 
 CLASS_FAIRNESS = Measure(
-    "class_fairness", "fairness among classes (Jain)", "", _jain, "higher", table="classes"
+    "class_fairness",
+    "fairness among classes (Jain)",
+    "",
+    _jain,
+    "higher",
+    table="classes",
+    limits=measures.RATIO,
 )
 """Jain's index of the three classes' throughputs."""
 
@@ -234,7 +240,9 @@ def _total(results: Results) -> pl.DataFrame:
     return pl.concat(parts).group_by("run", maintain_order=True).agg(pl.col("value").sum())
 
 
-TOTAL_LOSS = Measure("total_loss", "voice lost in all", "%", _total, "lower", table="classes")
+TOTAL_LOSS = Measure(
+    "total_loss", "voice lost in all", "%", _total, "lower", table="classes", limits=measures.PERCENT
+)
 """Queue, late and link together."""
 
 
