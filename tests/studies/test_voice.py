@@ -153,6 +153,19 @@ def test_every_claim_can_be_judged_under_an_odd_reading(odd):
     assert {str(one.test(data).verdict()) for one in described.claims} <= VERDICTS
 
 
+def test_every_transport_carries_a_single_call_on_an_empty_path_without_errors():
+    from fairwave.studies.voice import quantities as q
+
+    alone = grid({"one": {"ftp": (0,), "payload": ("160 B",), "per": (0.0,), "flows": (1,)}})
+    results = WAYS.apply(alone, WAYS.base()).run((1, 2), threads=2)
+    flows = results.to_polars("flows")
+    assert (flows["units_lost"] == 0).all()
+    assert (flows["packets_retransmitted"] == 0).all()
+    for transport in ("udp", "tcp/vegas", "tcp/westwood", "tcp/real"):
+        # After each silence ns-2's TCPs start from one segment again, which holds the first words up.
+        assert (q.DELAY_P95.over(results).samples(transport=transport) < 300).all(), transport
+
+
 def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
     """120 calls for ten seconds: what the mechanisms are for must show, whatever they do to the rating."""
     from fairwave.studies.voice import quantities as q

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FLOWS_LABEL = "calls"
 READING_TITLES = ["gap by number", "gap of arrivals", "one-way delay", "excess gap"]
 READINGS_NOTE = (
-    "From the left: gap to the packet numbered one less, as 001's Algorithm 1 is printed; gap to the "
+    "In this order: gap to the packet numbered one less, as 001's Algorithm 1 is printed; gap to the "
     "arrival before; "
     "one-way delay; gap in excess of the sender's own."
 )
