@@ -41,14 +41,19 @@ class Kept:
     seconds: float
 
 
+AFTERWARDS = ("conduct", "deciding", "design", "explore", "ledger", "moderation", "overall")
+"""Modules beside this one that only look at what readings left, or choose them."""
+
+
 @cache
 def version(study: str) -> str:
-    """The simulator's version, and a digest of the code that says what this study simulates and how it judges."""
+    """The simulator's version, and a digest of the code that says what this study simulates and measures."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for folder in (package / "study", package / "studies" / study):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
-            digest.update(file.name.encode() + file.read_bytes())
+            if folder.name != "study" or file.stem not in AFTERWARDS:
+                digest.update(file.name.encode() + file.read_bytes())
     return f"{engine()}+{digest.hexdigest()[:12]}"
 
 
