@@ -512,7 +512,8 @@ def _beyond() -> list[Figure]:
             x_label=ERRORS,
             kind="bar",
             caption="As in Figures 6 and 15, at low error rates. What RAP and TFRC lose stays lost, "
-            "and is missing from what a read finds.",
+            "and is missing from what a read finds. 'Stream' gives up what is older than a second, as §IV "
+            "suggests for γ, and neither sends it nor sends it again.",
         ),
         Figure(
             id="003-beyond-friendly",

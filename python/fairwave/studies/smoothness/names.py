@@ -12,7 +12,23 @@ RENO, RENO_RED, GAMMA, GAMMA_DELTA, TFRC = "Reno", "Reno+RED", "Reno+γ", "Reno+
 SQRT, IIAD, RAP = "SQRT", "IIAD", "RAP"
 """Smooth alternatives of the time that the paper does not compare."""
 
-TCPS = (SMOOTHEST, SMOOTH, STANDARD, RESPONSIVE, RENO, RENO_RED, GAMMA, GAMMA_DELTA, SQRT, IIAD)
+RENO_STREAM, GAMMA_STREAM = "Reno, stream", "Reno+γ, stream"
+"""The same windows for a stream that need not be reliable: what is older than its playback buffer is given up."""
+
+TCPS = (
+    SMOOTHEST,
+    SMOOTH,
+    STANDARD,
+    RESPONSIVE,
+    RENO,
+    RENO_RED,
+    GAMMA,
+    GAMMA_DELTA,
+    SQRT,
+    IIAD,
+    RENO_STREAM,
+    GAMMA_STREAM,
+)
 """All systems that are TCPs."""
 
 WIRED_10, WIRED_100 = "wired-10", "wired-100"

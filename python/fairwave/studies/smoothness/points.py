@@ -25,6 +25,7 @@ from fairwave.studies.smoothness.names import (
     ERRORS_100,
     GAMMA,
     GAMMA_DELTA,
+    GAMMA_STREAM,
     GROWING,
     HANDOFFS,
     IIAD,
@@ -35,6 +36,7 @@ from fairwave.studies.smoothness.names import (
     RECOVERY,
     RENO,
     RENO_RED,
+    RENO_STREAM,
     SAWTOOTH,
     SHRINKING,
     SMOOTHEST,
@@ -75,6 +77,9 @@ EARLY = "5 s"
 
 ABREAST = (RENO, SMOOTHEST, GAMMA, TFRC, SQRT, IIAD, RAP)
 """What is set beside each other beyond the paper."""
+
+READERS = (*ABREAST, RENO_STREAM, GAMMA_STREAM)
+"""The same where applications read at a constant rate, with §IV's adaptation of γ to streams."""
 
 
 @dataclass(frozen=True)
@@ -400,7 +405,7 @@ def _beyond(extent: Extent) -> list[Grid]:
     return [
         Grid(BEYOND, smooth, {"transport": {name: system(name, 20) for name in ABREAST}}),
         Grid(
-            BEYOND_READERS, readers, {"per": per, "transport": {name: system(name, 20) for name in ABREAST}}
+            BEYOND_READERS, readers, {"per": per, "transport": {name: system(name, 20) for name in READERS}}
         ),
         Grid(BESIDE, beside, {"transport": {name: system(name, 20, flows="main") for name in ABREAST}}),
     ]

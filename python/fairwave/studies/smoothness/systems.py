@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from fairwave.studies.smoothness.names import (
     GAMMA,
     GAMMA_DELTA,
+    GAMMA_STREAM,
     IIAD,
     RAP,
     RENO,
     RENO_RED,
+    RENO_STREAM,
     RESPONSIVE,
     SMOOTH,
     SMOOTHEST,
@@ -49,8 +51,13 @@ FLAVOURS = {
     GAMMA_DELTA: "tcp/gamma-delta",
     SQRT: "tcp/sqrt",
     IIAD: "tcp/iiad",
+    RENO_STREAM: "tcp/reno",
+    GAMMA_STREAM: "tcp/gamma",
 }
 """What a scenario calls the other TCPs."""
+
+DEADLINE = "1 s"
+"""After so long a stream's unit is given up: an application that reads 1 Mb/s has 125 kB, a second, to play from."""
 
 WIRE_BITS = 8 * 1040
 """A full segment on the wire."""
@@ -64,6 +71,8 @@ def transport(name: str, **parameters: Any) -> dict[str, Any]:
     if name in PAIRS:
         alpha, beta = PAIRS[name]
         return {"name": "tcp/aimd", "alpha": alpha, "beta": beta, "recovery": "reno", **more}
+    if name in (RENO_STREAM, GAMMA_STREAM):
+        more["deadline"] = DEADLINE
     return {"name": FLAVOURS[name], "recovery": "reno", **more}
 
 

@@ -70,6 +70,12 @@ def _beyond(data: Data) -> pl.DataFrame:
         share = ours.samples(transport=name) / theirs.samples(transport=name)
         row["goodput over Reno's beside it"] = str(interval(share))
         rows.append(row)
+    for name in (n.RENO_STREAM, n.GAMMA_STREAM):
+        reads = {
+            f"{success.measure.label}, errors {per:g}": str(success.interval(transport=name, per=per))
+            for per in success.labels("per")
+        }
+        rows.append({"system": name, **reads})
     return pl.DataFrame(rows)
 
 
