@@ -145,7 +145,7 @@ class Assumption:
         id: Short name.
         statement: What is assumed.
         source: Where the gap is, and why it is closed so.
-        swept: Id of the factor that reads it otherwise; empty when none does.
+        swept: Ids of the factors that read it otherwise, separated by commas; empty when none does.
     """
 
     id: str

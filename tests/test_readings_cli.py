@@ -1,0 +1,80 @@
+"""Readings on the command line: what is refused, with what is allowed, and that papers' studies can be explored."""
+
+import sys
+
+import pytest
+
+from fairwave import studies
+from fairwave.cli import main
+from fairwave.study import design
+
+
+@pytest.fixture
+def fairwave(monkeypatch, capsys):
+    """Runs a command line; answers with exit status and standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["fairwave", *map(str, words)])
+        try:
+            main()
+            status = 0
+        except SystemExit as end:
+            status = end.code or 0
+        return status, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("count", [0, -3])
+def test_no_readings_cannot_be_explored(fairwave, count):
+    status, words = fairwave("study", "voice", "--explore", count)
+    assert status == 2
+    assert "1 or more (128 are usual)" in words
+
+
+def test_an_exploration_goes_without_a_figure_and_without_settings(fairwave):
+    for more in (["--figure", "000-2"], ["--set", "duration=1 s"]):
+        status, words = fairwave("study", "voice", "--explore", 4, *more)
+        assert status == 2
+        assert "without --figure and --set" in words
+
+
+def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwave, tmp_path):
+    file = tmp_path / "reading.json"
+    for text, expected in (
+        ('{"bufers": "50 kB"}', "no factor 'bufers' (did you mean 'buffers'?)"),
+        ('{"buffers": "5 kB"}', "factor 'buffers' has no value '5 kB'"),
+        ("[1]", "a JSON object of factors to values"),
+        ("{", "is not JSON"),
+    ):
+        file.write_text(text)
+        status, words = fairwave("study", "voice", "--reading", file)
+        assert status == 2
+        assert expected in " ".join(words.split())
+    status, words = fairwave("study", "voice", "--reading", tmp_path / "none.json")
+    assert status == 2
+    assert "none.json" in words
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_every_study_can_be_read_in_many_ways_each_admitted_by_something(name):
+    readings = studies.find(name).readings
+    assert readings is not None
+    assert len(readings.factors) >= 8
+    for factor in readings.factors:
+        assert len(factor.values) >= 2, factor.id
+        assert len({value.name for value in factor.values}) == len(factor.values), factor.id
+        assert factor.ranking, factor.id
+        assert all(value.admits for value in factor.values), factor.id
+    assert not readings.refuses(readings.base())
+    assert len(design.drawn(readings, 128)) == 128
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_every_assumption_that_is_said_to_vary_is_a_factor(name):
+    study = studies.find(name)
+    factors = {factor.id for factor in study.readings.factors}
+    varied = {name for one in study.assumptions if one.swept for name in one.swept.split(", ")}
+    assert varied <= factors
+    known = {one.id for one in study.assumptions}
+    assert {name for claim in study.claims for name in claim.assumptions} <= known | factors
