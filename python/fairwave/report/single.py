@@ -189,8 +189,8 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
     hosts: dict[str, list[str]] = {node: [] for node in inner}
     for node in labels:
         if node not in hosts:
-            near = next(iter(neighbours.get(node, {node})))
-            hosts.setdefault(near if near in hosts else node, []).append(node)
+            owner = next(iter(neighbours.get(node, {node})))
+            hosts.setdefault(owner if owner in hosts else node, []).append(node)
     if len(inner) > 1 and _mean([depth[node] for node in hosts[inner[0]]] or [0.0]) > _mean(
         [depth[node] for node in hosts[inner[-1]]] or [1.0]
     ):
@@ -205,7 +205,8 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
     for at, node in enumerate(inner):
         across = (at + 1) / (len(inner) + 1)
         places[node] = Place(across, 0.5 if straight else 0.5 + 0.2 * (-1) ** at, labels[node])
-    left, right = [], []
+    left: list[str] = []
+    right: list[str] = []
     for owner, several in hosts.items():
         for node in several:
             ends = len(inner) > 1 and owner in {inner[0], inner[-1]}
@@ -271,7 +272,7 @@ def draw_network(run: Drawn, folder: Path) -> drawing.Drawing:
         return drawing.save(
             canvas, folder, "network", data, run.results.provenance,
             title="The network",
-            caption="What data crosses, from senders to receivers. A line is as thick as the busier direction of its link is "
+            caption="What data crosses, from senders to receivers. A line is as thick as its busier direction is "
             f"used, and coloured above {BUSY * 100:g} %; rates that differ are told there | back.",
             alt="Nodes and links of the network, with rates, delays and use",
         )  # fmt: skip
@@ -394,7 +395,7 @@ def draw_call(run: Drawn, folder: Path) -> drawing.Drawing | None:
         return drawing.save(
             canvas, folder, "call", data, run.results.provenance,
             title=f"The call {run.call}, packet by packet",
-            caption=f"When each packet arrived and was played; {lost} of {data.height} were lost: ticks at the foot. Seed "
-            f"{run.seed}.",
+            caption=f"When each packet arrived and was played; {lost} of {data.height} were lost: ticks at the foot. "
+            f"Seed {run.seed}.",
             alt="Delay from making to arriving and to playing, for each packet of one call",
         )  # fmt: skip
