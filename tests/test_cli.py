@@ -525,5 +525,7 @@ def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario
     assert places["voice-s0"].label == "voice-s0…3"
     across = [places[node].x for node in ("voice-s0", "r1", "r2", "voice-d0")]
     assert across == sorted(across)
+    stands, places = layout(load("examples/contested-call.toml").plan())
+    assert places[stands["ftp-s0"]].x == places["r2"].x, "they hang on the router within"
     _, places = layout(load("examples/home-uplink.toml").plan())
     assert places["phone"].x < places["home"].x < places["isp"].x < places["peer"].x

@@ -205,17 +205,37 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
     for at, node in enumerate(inner):
         across = (at + 1) / (len(inner) + 1)
         places[node] = Place(across, 0.5 if straight else 0.5 + 0.2 * (-1) ** at, labels[node])
+    _hang(hosts, inner, depth, labels, places)
+    return stands, places
+
+
+def _hang(
+    hosts: dict[str, list[str]],
+    inner: Sequence[str],
+    depth: dict[str, float],
+    labels: dict[str, str],
+    places: dict[str, Place],
+) -> None:
+    """Places hosts beside, above and below what they hang on."""
     left: list[str] = []
     right: list[str] = []
     for owner, several in hosts.items():
+        if owner in inner[1:-1]:
+            # Those of a node within hang above and below it: senders above.
+            for height, row in (
+                (1.0, [n for n in several if depth[n] < 0.5]),
+                (0.0, [n for n in several if depth[n] >= 0.5]),
+            ):
+                for at, node in enumerate(row):
+                    across = places[owner].x + 0.09 * (at - (len(row) - 1) / 2)
+                    places[node] = Place(across, 0.08 + 0.84 * height, labels[node])
+            continue
         for node in several:
-            ends = len(inner) > 1 and owner in {inner[0], inner[-1]}
-            here = owner == inner[0] if ends else depth[node] < 0.5
+            here = owner == inner[0] if len(inner) > 1 else depth[node] < 0.5
             (left if here else right).append(node)
     for across, column in ((0.0, left), (1.0, right)):
         for at, node in enumerate(column):
             places[node] = Place(across, 1 - (at + 0.5) / len(column), labels[node])
-    return stands, places
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -226,7 +246,13 @@ def _several(nodes: Sequence[str]) -> str:
     if len(nodes) == 1:
         return nodes[0]
     stem = re.sub(r"\d+$", "", nodes[0])
-    return f"{stem}0…{len(nodes) - 1}"
+    numbers = sorted(int(node.removeprefix(stem)) for node in nodes)
+    whole = numbers == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2
+    return (
+        f"{stem}{numbers[0]}…{numbers[-1]}"
+        if whole
+        else f"{stem}{', '.join(map(str, numbers[:4]))}{' …' * (len(numbers) > 4)}"
+    )
 
 
 def draw_network(run: Drawn, folder: Path) -> drawing.Drawing:
@@ -279,9 +305,10 @@ def draw_network(run: Drawn, folder: Path) -> drawing.Drawing:
 
 
 def _tallest(places: dict[str, Place]) -> int:
-    """Nodes in the column that has most."""
+    """Nodes in the column that has most; where hosts hang above and below, three."""
     columns = [place.x for place in places.values()]
-    return max((columns.count(x) for x in columns), default=1)
+    hung = any(0 < place.x < 1 and place.y not in {0.3, 0.5, 0.7} for place in places.values())
+    return max([columns.count(x) for x in columns] + [3 if hung else 1])
 
 
 def _edge(axes: Axes, one: Place, other: Place, label: str, share: float) -> None:
