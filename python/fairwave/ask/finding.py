@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from fairwave.study.grid import Label
     from fairwave.study.replication import Keep
 
-BEGIN = 5
-MOST = 20
-FINE = 100
+BEGIN = 6
+MOST = 12
+FINE = 64
 """The search ends when what it leaves between two values is this part of the range, or nothing."""
 
 PROBES = 2

@@ -227,8 +227,10 @@ def _hang(
                 (0.0, [n for n in several if depth[n] >= 0.5]),
             ):
                 for at, node in enumerate(row):
-                    across = places[owner].x + 0.09 * (at - (len(row) - 1) / 2)
-                    places[node] = Place(across, 0.08 + 0.84 * height, labels[node])
+                    across = places[owner].x + min(0.09, 0.4 / len(inner)) * (at - (len(row) - 1) / 2)
+                    # In steps, so that names do not cover each other.
+                    far = 0.42 - 0.14 * (at % 2)
+                    places[node] = Place(across, 0.5 + (far if height else -far), labels[node])
             continue
         for node in several:
             here = owner == inner[0] if len(inner) > 1 else depth[node] < 0.5
@@ -314,6 +316,13 @@ def _tallest(places: dict[str, Place]) -> int:
 def _edge(axes: Axes, one: Place, other: Place, label: str, share: float) -> None:
     colour = style.LOOKS[0].colour if share > BUSY else style.LOOKS[6].colour
     axes.plot([one.x, other.x], [one.y, other.y], "-", color=colour, linewidth=0.8 + 5 * share, zorder=1)
+    if (
+        one.y != other.y
+        and min(one.x, other.x) > 0
+        and max(one.x, other.x) < 1
+        and abs(one.x - other.x) < 0.1
+    ):
+        label = label.split(",", maxsplit=1)[0]  # little room above and below a row of routers
     text = f"{label}, {share * 100:.0f} %"
     middle = ((one.x + other.x) / 2, (one.y + other.y) / 2)
     axes.annotate(
