@@ -189,7 +189,7 @@ def documented(fence):
 
 def test_the_documents_python_runs(capsys):
     (code,) = documented("python")
-    exec(compile(code, "docs/asking.md", "exec"), {})  # noqa: S102  # it is ours
+    exec(compile(code, "docs/asking.md", "exec"), {})
     said = capsys.readouterr().out
     assert "{'flow.voice.count': 5}" in said
     assert "loss.voice <= 1 holds down to topology.bottleneck.rate" in said

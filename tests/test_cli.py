@@ -367,27 +367,21 @@ def test_a_page_that_is_not_ours_stays(fairwave, scenario, tmp_path):
     assert page.read_text() == "my own page"
 
 
-def test_ctrl_c_without_a_folder_promises_nothing(scenario):
-    words = ("run", scenario, "-n", "5000", "--set", "duration=20 s")
-    process = subprocess.Popen(
-        [sys.executable, "-X", "importtime", "-m", "fairwave", *words],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    )
-    try:
-        assert process.stderr is not None
-        # The last module to be imported before the runs begin.
-        while "fairwave.study.replication" not in process.stderr.readline():
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130
+def test_ctrl_c_without_a_folder_promises_nothing(fairwave, scenario, tmp_path, monkeypatch):
+    from fairwave import _native, folders
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_native, "Batch", interrupted)
+    monkeypatch.setattr(folders, "_last", [])
+    status, _, err = fairwave("run", scenario)
+    assert status == 130
     assert "nothing is kept without a folder" in err
     assert "what had finished is kept" not in err
+    status, _, err = fairwave("run", scenario, "--out", tmp_path / "out")
+    assert status == 130
+    assert f"what had finished is kept in {tmp_path / 'out'}" in err
 
 
 def test_compare_varies_any_key(fairwave, scenario, tmp_path):
@@ -525,5 +519,7 @@ def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario
     assert places["voice-s0"].label == "voice-s0…3"
     across = [places[node].x for node in ("voice-s0", "r1", "r2", "voice-d0")]
     assert across == sorted(across)
+    stands, places = layout(load("examples/contested-call.toml").plan())
+    assert places[stands["ftp-s0"]].x == places["r2"].x, "they hang on the router within"
     _, places = layout(load("examples/home-uplink.toml").plan())
     assert places["phone"].x < places["home"].x < places["isp"].x < places["peer"].x

@@ -73,3 +73,12 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path):
     finally:
         other.kill()
         other.wait()
+
+
+def test_a_study_holds_its_folder(tmp_path):
+    from fairwave.study import Study
+
+    with claimed(tmp_path, "run", "calls"):
+        pass
+    with pytest.raises(FolderTakenError, match="holds the run of 'calls'; give another folder, or remove it"):
+        Study(name="small", title="", question="", grids=[]).run(tmp_path, 1)

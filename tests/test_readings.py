@@ -300,7 +300,7 @@ def test_what_cannot_be_explored_is_refused(readings, tmp_path):
     with pytest.raises(ValueError, match="one reading only"):
         explore(single, tmp_path, 4)
     with pytest.raises(ValueError, match="one reading only"):
-        single.run(tmp_path, 1, reading={"delay": "long"})
+        single.run(tmp_path / "single", 1, reading={"delay": "long"})
 
 
 def test_another_reading_is_the_whole_study_under_it_and_says_so(readings, tmp_path):

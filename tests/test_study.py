@@ -153,4 +153,4 @@ def test_an_error_while_drawing_leaves_no_page(study, tmp_path):
     broken = replace(study, figures=[study.figures[0], Figure("x", "Broken", draw=fail, grids=("main",))])
     with pytest.raises(RuntimeError, match="cannot draw"):
         broken.run(tmp_path, 2)
-    assert [path.name for path in tmp_path.iterdir()] == [".cache"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".cache", ".fairwave"]

@@ -157,10 +157,9 @@ def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
     for one in loads:
         if one.load > SLACK:
             said.append(
-                f"{one.name} is offered {rate_in_words(one.offered_bps)} by sources that do not yield of "
-                "themselves, but has "
-                f"{rate_in_words(one.rate_bps)}: while all are on, at least {1 - 1 / one.load:.0%} of it "
-                "is lost or held back"
+                f"{one.name} is offered {rate_in_words(one.offered_bps)} by sources with a rate of their own, but has "
+                f"{rate_in_words(one.rate_bps)}: while all are on, {1 - 1 / one.load:.0%} of it or more is "
+                "lost or held back"
             )
         wait = one.buffer * 8000 / one.rate_bps if one.buffer is not None else 0.0
         if wait > 1.0 and (one.greedy or one.load > SLACK):

@@ -72,9 +72,8 @@ def claimed(
                 "give another folder"
             )
         if owner and (owner.get("kind"), owner.get("name")) != (kind, name) and not (overwrite or scratch):
-            raise FolderTakenError(
-                f"{folder} holds {_in_words(owner)}; give another folder, or --overwrite to replace what is there"
-            )
+            way = "remove it" if kind == "study" else "--overwrite to replace what is there"
+            raise FolderTakenError(f"{folder} holds {_in_words(owner)}; give another folder, or {way}")
         note.truncate(0)
         mine = {"kind": kind, "name": name, "command": command(), "version": _native.version}
         note.write(json.dumps(mine, ensure_ascii=False).encode() + b"\n")

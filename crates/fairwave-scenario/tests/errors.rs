@@ -416,7 +416,11 @@ fn clocks_and_hosts_that_no_machine_has_are_refused() {
 fn a_list_where_a_value_or_a_range_is_wanted_is_refused_with_the_range_written_out() {
     let range = |from: &str, to: &str| format!("{{ from = \"{from}\", to = \"{to}\", spread = \"even\" }}");
     let said = complaint_about("rate = \"10 Mb/s\"", "rate = [\"1 Mb/s\", \"20 Mb/s\"]");
-    assert_says(&said, "9:8 (link[0].rate)", &["a list stands where one value or a range is wanted", &range("1 Mb/s", "20 Mb/s")]);
+    assert_says(
+        &said,
+        "9:8 (link[0].rate)",
+        &["a list stands where one value or a range is wanted", &range("1 Mb/s", "20 Mb/s")],
+    );
     let said = complaint_about("delay = \"5 ms\"", "delay = [\"5 ms\"]");
     assert_says(&said, "10:9 (link[0].delay)", &["a list stands where"]);
     let said = complaint_about("transport = \"udp\"", "transport = \"udp\"\nstart = [\"1 s\", \"5 s\"]");

@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from fairwave.study.grid import Label
     from fairwave.study.replication import Keep
 
-BEGIN = 5
-MOST = 20
+BEGIN = 6
+MOST = 12
+FINE = 64
+"""The search ends when what it leaves between two values is this part of the range, or nothing."""
+
 PROBES = 2
 """So many further values are tried to see whether the measure rises or falls throughout."""
 
@@ -103,7 +106,8 @@ class Answer:
         if self.holds is None:
             assert self.fails is not None
             where = f"{self.key} = {self.fails}"
-            return f"{what} holds at neither end of what was searched: at {where}, the better one, it is {at[self.fails]}"
+            found = f"at {where}, the better one, it is {at[self.fails]}"
+            return f"{what} holds at neither end of what was searched: {found}"
         if self.fails is None:
             return (
                 f"{what} holds at {self.key} = {self.holds} ({at[self.holds]}), the end of what was searched"
@@ -168,6 +172,7 @@ class Search:
         while sizes[-1] < self.most:
             sizes.append(min(2 * sizes[-1], self.most))
         self.sizes = sizes
+        self.fine = max(1, self.count // FINE)
         values = 2 + 2 * math.ceil(math.log2(max(self.count, 2))) + PROBES
         self.risk = (1 - self.level) / (values * len(sizes))
 
@@ -233,7 +238,7 @@ def search(trial: Search) -> tuple[int | None, int | None, bool]:
     # Ends that are open count as such: the search goes on beside them.
     low, high = (good if good is not None else 0), (bad if bad is not None else last)
     floor, ceiling = low, high
-    while ceiling - floor > 1:
+    while ceiling - floor > trial.fine:
         middle = (floor + ceiling) // 2
         verdict = trial.classify(at(middle))
         if verdict == "open":
@@ -253,7 +258,7 @@ def search(trial: Search) -> tuple[int | None, int | None, bool]:
 
 def _edge(trial: Search, at: Callable[[int], int], settled: int, open_: int, wanted: Verdict) -> int:
     """The place nearest to one that is open at which `wanted` is settled, from a settled one on."""
-    while abs(open_ - settled) > 1:
+    while abs(open_ - settled) > trial.fine:
         step = (settled + open_) // 2
         if trial.classify(at(step)) == wanted:
             settled = step
@@ -277,8 +282,7 @@ def probe(trial: Search) -> None:
 
 
 def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str]:
-    """Where the measure goes the other way, in words; empty where nothing speaks against rising or "
-    "falling throughout."""
+    """Where the measure goes the other way, in words; empty where nothing speaks against one way throughout."""
     said = []
     order = sorted(trial.known, reverse=not upwards)
     settled = [(place, trial.known[step]) for place, step in enumerate(order)]

@@ -147,8 +147,7 @@ def sweep(
 
 
 def _needed(samples: Sequence[float | None], goal: Precision) -> int:
-    """About how many replications make the interval narrow enough; no more than there are where it is, "
-    "or never will be."""
+    """About how many replications make an interval narrow enough; 0 where it is, or never will be."""
     found = interval(samples)  # type: ignore[arg-type]  # None is not defined
     if found.n == 0:
         return 0

@@ -16,6 +16,14 @@ FAILED = 1
 
 def main() -> None:
     """Entry point: every error that a user can cause ends in a sentence, not in a traceback."""
+    try:
+        _main()
+    except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
+        sys.stderr.write(f"error: {_stopped()}\n")
+        sys.exit(STOPPED)
+
+
+def _main() -> None:
     from fairwave._native import RunError, ScenarioError
     from fairwave.cli.app import app
     from fairwave.cli.console import complain

@@ -236,8 +236,8 @@ def find(
     seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a value to begin with.")
-    ] = 5,
-    most: Annotated[int, typer.Option(help="The most runs of a value.")] = 20,
+    ] = 6,
+    most: Annotated[int, typer.Option(help="The most runs of a value.")] = 12,
     settings: Settings = None,
     threads: Threads = None,
     overwrite: Overwrite = False,

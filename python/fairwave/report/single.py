@@ -189,8 +189,8 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
     hosts: dict[str, list[str]] = {node: [] for node in inner}
     for node in labels:
         if node not in hosts:
-            near = next(iter(neighbours.get(node, {node})))
-            hosts.setdefault(near if near in hosts else node, []).append(node)
+            owner = next(iter(neighbours.get(node, {node})))
+            hosts.setdefault(owner if owner in hosts else node, []).append(node)
     if len(inner) > 1 and _mean([depth[node] for node in hosts[inner[0]]] or [0.0]) > _mean(
         [depth[node] for node in hosts[inner[-1]]] or [1.0]
     ):
@@ -205,16 +205,39 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
     for at, node in enumerate(inner):
         across = (at + 1) / (len(inner) + 1)
         places[node] = Place(across, 0.5 if straight else 0.5 + 0.2 * (-1) ** at, labels[node])
-    left, right = [], []
+    _hang(hosts, inner, depth, labels, places)
+    return stands, places
+
+
+def _hang(
+    hosts: dict[str, list[str]],
+    inner: Sequence[str],
+    depth: dict[str, float],
+    labels: dict[str, str],
+    places: dict[str, Place],
+) -> None:
+    """Places hosts beside, above and below what they hang on."""
+    left: list[str] = []
+    right: list[str] = []
     for owner, several in hosts.items():
+        if owner in inner[1:-1]:
+            # Those of a node within hang above and below it: senders above.
+            for height, row in (
+                (1.0, [n for n in several if depth[n] < 0.5]),
+                (0.0, [n for n in several if depth[n] >= 0.5]),
+            ):
+                for at, node in enumerate(row):
+                    across = places[owner].x + min(0.09, 0.4 / len(inner)) * (at - (len(row) - 1) / 2)
+                    # In steps, so that names do not cover each other.
+                    far = 0.42 - 0.14 * (at % 2)
+                    places[node] = Place(across, 0.5 + (far if height else -far), labels[node])
+            continue
         for node in several:
-            ends = len(inner) > 1 and owner in {inner[0], inner[-1]}
-            here = owner == inner[0] if ends else depth[node] < 0.5
+            here = owner == inner[0] if len(inner) > 1 else depth[node] < 0.5
             (left if here else right).append(node)
     for across, column in ((0.0, left), (1.0, right)):
         for at, node in enumerate(column):
             places[node] = Place(across, 1 - (at + 0.5) / len(column), labels[node])
-    return stands, places
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -225,7 +248,13 @@ def _several(nodes: Sequence[str]) -> str:
     if len(nodes) == 1:
         return nodes[0]
     stem = re.sub(r"\d+$", "", nodes[0])
-    return f"{stem}0…{len(nodes) - 1}"
+    numbers = sorted(int(node.removeprefix(stem)) for node in nodes)
+    whole = numbers == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2
+    return (
+        f"{stem}{numbers[0]}…{numbers[-1]}"
+        if whole
+        else f"{stem}{', '.join(map(str, numbers[:4]))}{' …' * (len(numbers) > 4)}"
+    )
 
 
 def draw_network(run: Drawn, folder: Path) -> drawing.Drawing:
@@ -271,21 +300,29 @@ def draw_network(run: Drawn, folder: Path) -> drawing.Drawing:
         return drawing.save(
             canvas, folder, "network", data, run.results.provenance,
             title="The network",
-            caption="What data crosses, from senders to receivers. A line is as thick as the busier direction of its link is "
+            caption="What data crosses, from senders to receivers. A line is as thick as its busier direction is "
             f"used, and coloured above {BUSY * 100:g} %; rates that differ are told there | back.",
             alt="Nodes and links of the network, with rates, delays and use",
         )  # fmt: skip
 
 
 def _tallest(places: dict[str, Place]) -> int:
-    """Nodes in the column that has most."""
+    """Nodes in the column that has most; where hosts hang above and below, three."""
     columns = [place.x for place in places.values()]
-    return max((columns.count(x) for x in columns), default=1)
+    hung = any(0 < place.x < 1 and place.y not in {0.3, 0.5, 0.7} for place in places.values())
+    return max([columns.count(x) for x in columns] + [3 if hung else 1])
 
 
 def _edge(axes: Axes, one: Place, other: Place, label: str, share: float) -> None:
     colour = style.LOOKS[0].colour if share > BUSY else style.LOOKS[6].colour
     axes.plot([one.x, other.x], [one.y, other.y], "-", color=colour, linewidth=0.8 + 5 * share, zorder=1)
+    if (
+        one.y != other.y
+        and min(one.x, other.x) > 0
+        and max(one.x, other.x) < 1
+        and abs(one.x - other.x) < 0.1
+    ):
+        label = label.split(",", maxsplit=1)[0]  # little room above and below a row of routers
     text = f"{label}, {share * 100:.0f} %"
     middle = ((one.x + other.x) / 2, (one.y + other.y) / 2)
     axes.annotate(
@@ -394,7 +431,7 @@ def draw_call(run: Drawn, folder: Path) -> drawing.Drawing | None:
         return drawing.save(
             canvas, folder, "call", data, run.results.provenance,
             title=f"The call {run.call}, packet by packet",
-            caption=f"When each packet arrived and was played; {lost} of {data.height} were lost: ticks at the foot. Seed "
-            f"{run.seed}.",
+            caption=f"When each packet arrived and was played; {lost} of {data.height} were lost: ticks at the foot. "
+            f"Seed {run.seed}.",
             alt="Delay from making to arriving and to playing, for each packet of one call",
         )  # fmt: skip
