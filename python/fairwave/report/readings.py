@@ -34,6 +34,7 @@ TONES = {
     "reproduced": "reproduced",
     "reproduced in most readings": "reproduced",
     "hangs on the reading": "undecided",
+    "contradicted in most readings": "not_reproduced",
     "contradicted in every reading": "not_reproduced",
     "undecided": "undecided",
 }
@@ -269,6 +270,10 @@ def in_words(changes: Any) -> str:
     return ", ".join(f"{name} = {value}" for name, value in changes.items())
 
 
+FEW = 3
+"""Changes to the base that a sentence names; more are in the tables and the ledger."""
+
+
 def sentences(exploration: Exploration, claim: str) -> list[str]:
     """Two sentences about a claim over all readings."""
     one = exploration.about[claim]
@@ -280,7 +285,10 @@ def sentences(exploration: Exploration, claim: str) -> list[str]:
     if one.nearest is None:
         second = "No reading that was judged turns it."
     else:
-        second = f"It turns nearest to the base with {in_words(one.nearest)} ({one.turned})"
+        where = f"nearest to the base with {in_words(one.nearest)} ({one.turned})"
+        if len(one.nearest) > FEW:
+            where = f"in no reading that differs from the base in fewer than {len(one.nearest)} factors"
+        second = f"It turns {where}"
         if one.decided.by:
             second += f", and is decided by {_listed(one.decided.by[:3])}"
         if tree and tree.useful:

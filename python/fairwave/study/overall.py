@@ -128,6 +128,8 @@ class About:
             return "reproduced in most readings"
         if self.reproduced > 0 and self.contradicted > 0:
             return "hangs on the reading"
+        if self.contradicted >= MOST:
+            return "contradicted in most readings"
         return "undecided"
 
     def to_dict(self) -> dict[str, Any]:
