@@ -76,7 +76,8 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         by.setdefault(one["readings"]["verdict"], []).append(one["id"])
     best = next(one["best_reading"] for one in ledger["papers"] if one["paper"] == paper)
     held = [*by.get("reproduced", []), *by.get("reproduced in most readings", [])]
-    hanging, never = by.get("hangs on the reading", []), by.get("contradicted in every reading", [])
+    hanging = by.get("hangs on the reading", [])
+    mostly, never = by.get("contradicted in most readings", []), by.get("contradicted in every reading", [])
     counts: dict[str, int] = {}
     for one in claims:
         if one["readings"]["verdict"] == "hangs on the reading":
@@ -97,9 +98,12 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
     )
     if factors:
         hang += f", most often on {_listed(factors)}"
-    contrary = (
-        f"; {_listed(never)} {'is' if len(never) == 1 else 'are'} contradicted in every one" if never else ""
-    )
+    against = [
+        f"; {_listed(names)} {'is' if len(names) == 1 else 'are'} contradicted in {words}"
+        for names, words in ((mostly, "most readings and reproduced in none"), (never, "every one"))
+        if names
+    ]
+    contrary = "".join(against)
     together = (
         f"At most {best['held']} of {best['of']} hold together (in the base reading {best['base']}); where not all is "
         "said above, the claim is undecided."
