@@ -77,7 +77,10 @@ fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
     let mut removed: Vec<Path> = Vec::new();
     loop {
         let error = match serde_path_to_error::deserialize::<_, Scenario>(tree.to_value()) {
-            Ok(scenario) if problems.is_empty() => return Ok(scenario),
+            Ok(scenario) if problems.is_empty() => {
+                let taken = lists_for_tables(&tree, &scenario);
+                return if taken.is_empty() { Ok(scenario) } else { Err(taken) };
+            }
             Ok(_) => return Err(problems),
             Err(error) => error,
         };
@@ -199,6 +202,28 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
         Some(help) => problem.help(format!("write {help}")),
         None => problem,
     })
+}
+
+/// Lists that serde took for the values of a table in their order, as it does for any table: whoever writes
+/// `hosts = ["50 ppm", "1 ms"]` cannot know which is which.
+fn lists_for_tables(tree: &Tree, scenario: &Scenario) -> Vec<Problem> {
+    let written = serde_json::to_value(scenario).unwrap_or_default();
+    let mut problems = Vec::new();
+    tree.walk(&Path::default(), &mut |path, _, value| {
+        let there = path.steps().iter().try_fold(&written, |at, step| match step {
+            Step::Key(key) => at.get(key),
+            Step::Index(index) => at.get(index),
+        });
+        if matches!(value.data, Data::Array(_)) && there.is_some_and(Value::is_object) {
+            let key = path.last_key().unwrap_or("this");
+            problems.push(
+                Problem::new(path.clone(), format!("`{key}` is a list"))
+                    .allowed("a table")
+                    .help("name each of its values: `{ key = value, … }`"),
+            );
+        }
+    });
+    problems
 }
 
 fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Explained {

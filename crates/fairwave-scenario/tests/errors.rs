@@ -426,3 +426,9 @@ fn a_list_where_a_value_or_a_range_is_wanted_is_refused_with_the_range_written_o
     let said = complaint_about("transport = \"udp\"", "transport = \"udp\"\nstart = [\"1 s\", \"5 s\"]");
     assert_says(&said, "26:9 (flow[0].start)", &[&range("1 s", "5 s")]);
 }
+
+#[test]
+fn a_list_in_the_place_of_a_table_is_refused() {
+    let said = complaint_about("warmup = \"5 s\"", "warmup = \"5 s\"\nhosts = [\"50 ppm\", \"1 ms\"]");
+    assert_says(&said, "4:9 (hosts)", &["`hosts` is a list", "a table"]);
+}
