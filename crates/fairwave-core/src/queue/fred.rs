@@ -81,7 +81,8 @@ fn mean_packet() -> Bytes {
 impl FredConfig {
     fn thresholds(&self, capacity: Capacity) -> (f64, f64) {
         let quarter = capacity.in_packets(self.mean_packet) / 4.0;
-        let min = self.min_threshold.unwrap_or_else(|| self.max_threshold.map_or(quarter, |max| quarter.min(max / 2.0)));
+        let min =
+            self.min_threshold.unwrap_or_else(|| self.max_threshold.map_or(quarter, |max| quarter.min(max / 2.0)));
         (min, self.max_threshold.unwrap_or(2.0 * min))
     }
 }

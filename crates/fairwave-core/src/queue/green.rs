@@ -212,9 +212,14 @@ mod tests {
     #[test]
     fn the_probability_takes_one_step_each_interval_up_above_the_target_and_down_below() {
         let mut green = green(r#""step":0.25"#);
-        for (now, rate, expected) in
-            [(10, 970_000.0, 0.0), (11, 970_001.0, 0.25), (31, 2e6, 0.75), (71, 2e6, 1.0), (81, 9e5, 0.75), (999, 0.0, 0.0)]
-        {
+        for (now, rate, expected) in [
+            (10, 970_000.0, 0.0),
+            (11, 970_001.0, 0.25),
+            (31, 2e6, 0.75),
+            (71, 2e6, 1.0),
+            (81, 9e5, 0.75),
+            (999, 0.0, 0.0),
+        ] {
             green.rate = rate;
             // Nothing is pending and no time passes for the estimate: it stands.
             green.updated = at(now);

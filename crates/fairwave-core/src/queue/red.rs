@@ -127,7 +127,8 @@ impl DisciplineLaw for RedConfig {
         check_reachable(min_threshold, capacity, mode, mean_packet)?;
         match capacity {
             Capacity::Packets(packets) if packets < 3 && mode == Mode::Packets && self.preset.like_ns2() => {
-                let allowed = "3 or more under the presets of ns-2, which drop nothing early while a single packet waits";
+                let allowed =
+                    "3 or more under the presets of ns-2, which drop nothing early while a single packet waits";
                 Err(ConfigError::new("capacity.packets", packets, allowed, "capacity = { packets = 125 }"))
             }
             _ => Ok(()),

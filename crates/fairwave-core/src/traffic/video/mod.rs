@@ -197,7 +197,8 @@ impl VideoConfig {
             bytes[usize::from(temporal_layer(frame_type))] += tes.mean();
         }
         let (sum, total) = (bytes.iter().sum::<f64>(), LayerRates::new(&self.layers)?.total().unwrap_or_default());
-        let share = |part: f64| Rate::from_bits_per_second(((part / sum * total.bits_per_second() as f64) as u64).max(1));
+        let share =
+            |part: f64| Rate::from_bits_per_second(((part / sum * total.bits_per_second() as f64) as u64).max(1));
         LayerRates::new(&bytes.map(share))
     }
 

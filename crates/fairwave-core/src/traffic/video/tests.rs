@@ -179,7 +179,8 @@ fn where_frames_are_left_out_each_is_a_unit_in_the_layer_of_its_type() {
     let rates: Vec<f64> = config.layers().own().map(|rate| rate.bits_per_second() as f64).collect();
     assert!((rates.iter().sum::<f64>() - 1_024_000.0).abs() < 4.0, "{rates:?}");
     for (layer, rate) in rates.iter().enumerate() {
-        let bytes: u64 = units.iter().filter(|unit| usize::from(unit.layer) == layer).map(|u| u64::from(u.payload)).sum();
+        let bytes: u64 =
+            units.iter().filter(|unit| usize::from(unit.layer) == layer).map(|u| u64::from(u.payload)).sum();
         let measured = bytes as f64 * 8.0 / (units.len() as f64 / 25.0);
         assert!((measured / rate - 1.0).abs() < 0.06, "layer {layer}: {measured} instead of {rate}");
     }
