@@ -202,6 +202,8 @@ def test_verdicts_over_all_readings_say_what_happened():
     assert about(0.3, 0.3, 0.4).verdict == "hangs on the reading"
     assert about(0.0, 0.0, 1.0).verdict == "contradicted in every reading"
     assert about(0.0, 0.2, 0.8).verdict == "contradicted in most readings"
+    assert about(0.03, 0.07, 0.9).verdict == "contradicted in most readings"
+    assert about(0.1, 0.0, 0.9).verdict == "hangs on the reading"
     assert about(0.0, 0.6, 0.4).verdict == "undecided"
     assert about(0.3, 0.7, 0.0).verdict == "undecided"
 

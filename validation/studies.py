@@ -100,7 +100,7 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         hang += f", most often on {_listed(factors)}"
     against = [
         f"; {_listed(names)} {'is' if len(names) == 1 else 'are'} contradicted in {words}"
-        for names, words in ((mostly, "most readings and reproduced in none"), (never, "every one"))
+        for names, words in ((mostly, "most readings and reproduced in hardly any"), (never, "every one"))
         if names
     ]
     contrary = "".join(against)

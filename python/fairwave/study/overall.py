@@ -40,7 +40,7 @@ MOST = 0.5
 """Part of the readings from which on 'most' is said."""
 
 NEARLY_ALL = 0.95
-"""Part of the readings from which on a claim counts as reproduced whatever is read."""
+"""Part of the readings from which on a claim counts as reproduced whatever is read; the rest may be chance."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class About:
             return "contradicted in every reading"
         if self.reproduced > 0 and self.reproduced > self.contradicted and self.reproduced >= MOST:
             return "reproduced in most readings"
+        if self.reproduced <= 1 - NEARLY_ALL and self.contradicted >= MOST:
+            return "contradicted in most readings"
         if self.reproduced > 0 and self.contradicted > 0:
             return "hangs on the reading"
-        if self.contradicted >= MOST:
-            return "contradicted in most readings"
         return "undecided"
 
     def to_dict(self) -> dict[str, Any]:
