@@ -241,7 +241,7 @@ def never_table(exploration: Exploration) -> pl.DataFrame:
     rows = [
         {"claim": name, "contradicted %": 100 * one.contradicted, "comes nearest": one.closest}
         for name, one in exploration.about.items()
-        if one.reproduced == 0
+        if one.ever == 0
     ]
     return pl.DataFrame(
         rows, schema={"claim": pl.String, "contradicted %": pl.Float64, "comes nearest": pl.String}

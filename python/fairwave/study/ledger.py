@@ -6,7 +6,7 @@
         wordings, comparisons, readings}],
         readings (null unless explored): {n, verdict, reproduced, undecided, contradicted (shares of the n readings
         drawn), decided_by [factors], shares {factor: share}, pairs, tree, nearest {factors, distance, verdict},
-        closest},
+        ever, closest},
     papers [{paper, best_reading {factors, held, of, found, base, claims, chosen_on, judged_on}}],
     factors [{id, open, ranking, values [{name, admits}]}], reading {factor: value} (what the study was made under),
     figures and tables [{id, title, source, files, command, seeds}],

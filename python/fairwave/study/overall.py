@@ -102,7 +102,8 @@ class About:
         decided: What decides it.
         nearest: The reading nearest to the base in which its verdict turns; None where it turns in none.
         turned: The verdict there.
-        closest: Of the readings in which it is not reproduced, the decisive comparison that comes nearest to its line:
+        ever: In how many readings it is reproduced, of all that were judged: those drawn, the base, its neighbours, pairs.
+        closest: Where it is in none, the decisive comparison that comes nearest to its line:
             its label and the mean, and the line.
     """
 
@@ -115,6 +116,7 @@ class About:
     decided: deciding.Decided
     nearest: Mapping[str, str] | None
     turned: str = ""
+    ever: int = 0
     closest: str = ""
 
     @property
@@ -155,6 +157,7 @@ class About:
                 if self.nearest is not None
                 else None
             ),
+            "ever": self.ever,
             "closest": self.closest,
         }
 
@@ -242,6 +245,7 @@ def about_claim(readings: Readings, judged: Sequence[Judged], claim: str) -> Abo
         reading = one.candidate.reading
         return readings.distance(reading), sum(order[name][value] for name, value in reading.items())
 
+    ever = len({one.candidate.key for one in judged if one.verdicts.get(claim) == str(Verdict.REPRODUCED)})
     turned = sorted((one for one in judged if one.verdicts.get(claim, base) != base), key=far)
     return About(
         claim,
@@ -253,7 +257,8 @@ def about_claim(readings: Readings, judged: Sequence[Judged], claim: str) -> Abo
         deciding.decided(readings, [one.candidate.reading for one in drawn], verdicts, SCORES),
         readings.differs(turned[0].candidate.reading) if turned else None,
         turned[0].verdicts[claim] if turned else "",
-        _closest(judged, claim) if share(Verdict.REPRODUCED) == 0 else "",
+        ever,
+        "" if ever else _closest(judged, claim),
     )
 
 
