@@ -102,7 +102,7 @@ class About:
         decided: What decides it.
         nearest: The reading nearest to the base in which its verdict turns; None where it turns in none.
         turned: The verdict there.
-        ever: In how many readings it is reproduced, of all that were judged: those drawn, the base, its neighbours, pairs.
+        ever: In how many readings it is reproduced, of all that were judged: drawn, base, neighbours and pairs.
         closest: Where it is in none, the decisive comparison that comes nearest to its line:
             its label and the mean, and the line.
     """
