@@ -206,6 +206,7 @@ def test_verdicts_over_all_readings_say_what_happened():
     assert about(0.1, 0.0, 0.9).verdict == "hangs on the reading"
     assert about(0.0, 0.6, 0.4).verdict == "undecided"
     assert about(0.3, 0.7, 0.0).verdict == "undecided"
+    assert about(0.04, 0.76, 0.2).verdict == "undecided"
 
 
 def test_what_a_reading_left_is_kept_whole_and_used_by_the_same_version_only(readings, tmp_path):

@@ -7,6 +7,7 @@ FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fa
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -42,9 +43,9 @@ def keep(folder: Path) -> None:
             continue
         KEPT.mkdir(parents=True, exist_ok=True)
         ledger = json.loads((source / "ledger.json").read_text(encoding="utf-8"))
-        for claim in ledger["claims"]:
-            claim["comparisons"] = len(claim["comparisons"])
-        ledger["provenance"]["scenarios"] = len(ledger["provenance"]["scenarios"])
+        provenance = ledger["provenance"]
+        provenance["scenarios"] = len(provenance["scenarios"])
+        provenance["command"] = re.sub(r" --out \S+", "", provenance["command"])
         text = json.dumps(ledger, ensure_ascii=False, indent=1) + "\n"
         (KEPT / f"{name}.json").write_text(text, encoding="utf-8")
         shutil.copyfile(source / "digest.md", KEPT / f"{name}.md")

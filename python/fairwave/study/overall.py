@@ -130,7 +130,7 @@ class About:
             return "reproduced in most readings"
         if self.reproduced <= 1 - NEARLY_ALL and self.contradicted >= MOST:
             return "contradicted in most readings"
-        if self.reproduced > 0 and self.contradicted > 0:
+        if min(self.reproduced, self.contradicted) > 1 - NEARLY_ALL:
             return "hangs on the reading"
         return "undecided"
 
