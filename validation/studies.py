@@ -76,7 +76,7 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
     for one in claims:
         by.setdefault(one["readings"]["verdict"], []).append(one["id"])
     best = next(one["best_reading"] for one in ledger["papers"] if one["paper"] == paper)
-    held = [*by.get("reproduced", []), *by.get("reproduced in most readings", [])]
+    held = [one["id"] for one in claims if one["readings"]["verdict"].startswith("reproduced")]
     hanging = by.get("hangs on the reading", [])
     mostly, never = by.get("contradicted in most readings", []), by.get("contradicted in every reading", [])
     counts: dict[str, int] = {}
