@@ -76,7 +76,6 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
     for one in claims:
         by.setdefault(one["readings"]["verdict"], []).append(one["id"])
     best = next(one["best_reading"] for one in ledger["papers"] if one["paper"] == paper)
-    held = [one["id"] for one in claims if one["readings"]["verdict"].startswith("reproduced")]
     hanging = by.get("hangs on the reading", [])
     mostly, never = by.get("contradicted in most readings", []), by.get("contradicted in every reading", [])
     counts: dict[str, int] = {}
@@ -85,11 +84,13 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
             for factor in one["readings"]["decided_by"][:2]:
                 counts[factor] = counts.get(factor, 0) + 1
     factors = sorted(counts, key=lambda name: (-counts[name], name))[:3]
-    rely = (
-        f"Rely on {_listed(held)}: reproduced in most readings or nearly all."
-        if held
-        else "No claim holds in most readings."
-    )
+    nearly, most = by.get("reproduced", []), by.get("reproduced in most readings", [])
+    told = [
+        f"{_listed(names)} in {words} of the readings"
+        for names, words in ((nearly, "95 % or more"), (most, "half or more, but not in all"))
+        if names
+    ]
+    rely = f"Reproduced: {'; '.join(told)}." if told else "No claim is reproduced in half of the readings."
     hang = (
         f"{_listed(hanging)} hang on the reading"
         if len(hanging) > 1
@@ -106,8 +107,8 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
     ]
     contrary = "".join(against)
     together = (
-        f"At most {best['held']} of {best['of']} hold together (in the base reading {best['base']}); where not all is "
-        "said above, the claim is undecided."
+        f"In the reading in which most hold together, {best['held']} of {best['of']} do, on seeds that did not choose "
+        f"it (in the base reading {best['base']}); a claim that is not named here is undecided."
     )
     return [rely, f"{hang}{contrary}.", together]
 
