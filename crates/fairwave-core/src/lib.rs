@@ -18,6 +18,7 @@ pub mod random;
 pub mod registry;
 #[cfg(test)]
 mod testing;
+pub mod timed;
 pub mod traffic;
 pub mod transport;
 pub mod units;

@@ -5,7 +5,9 @@
 //! A program that links this crate can hand in laws of its own ([`Registry`]). Such a law is written exactly like a
 //! built-in one, and a scenario names it the same way; it only costs a virtual call. Laws are handed in before the first scenario
 //! is read that names them. They are code, not state: a law can be added, never changed or taken away, so a run
-//! is still a function of scenario and seed.
+//! is still a function of scenario and seed. A law that is no type of the program, but written in another language while it
+//! runs, is [`Given`]; as its author may write it anew, one of the same name takes its place, and whoever keeps results
+//! has to tell them apart.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,11 +44,38 @@ pub trait Law:
 /// the law.
 type Read<D> = dyn Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync;
 
+/// How the parameters of a program's own law are described.
+type Describe = dyn Fn(&mut SchemaGenerator) -> Schema + Send + Sync;
+
 /// A law that a program handed in.
 struct Entry<D: ?Sized> {
     name: Cow<'static, str>,
     read: Box<Read<D>>,
-    schema: Box<dyn Fn(&mut SchemaGenerator) -> Schema + Send + Sync>,
+    schema: Box<Describe>,
+    /// Another law of this name may take its place.
+    replaceable: bool,
+}
+
+/// A law that is no type of the program: what a family has to know of one that was made while the program runs.
+pub struct Given<D: ?Sized + 'static> {
+    pub(crate) name: String,
+    pub(crate) read: Box<Read<D>>,
+    pub(crate) schema: Box<Describe>,
+}
+
+impl<D: ?Sized> Given<D> {
+    /// A law by its name in scenarios.
+    ///
+    /// `read` takes the law's table, the naming key taken out, and answers with the table, all defaults spelled out, and the
+    /// law; its errors are worded like those of serde (``unknown field `x`, expected one of `y` ``), from which the messages
+    /// for people are made. `schema` describes the table: its `description` is what is said of the law.
+    pub fn new(
+        name: String,
+        read: impl Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync + 'static,
+        schema: impl Fn(&mut SchemaGenerator) -> Schema + Send + Sync + 'static,
+    ) -> Self {
+        Given { name, read: Box::new(read), schema: Box::new(schema) }
+    }
 }
 
 /// The laws of a family that the program handed in, by name. `D` is what the family asks of a law.
@@ -84,22 +113,36 @@ impl<D: ?Sized> Registry<D> {
             table.retain(|_, value| !value.is_null());
             Ok((table, erase(law)))
         };
-        self.add_entry(what, built_in, L::NAME.into(), Box::new(read), Box::new(L::json_schema))
+        let (read, schema) = (Box::new(read), Box::new(L::json_schema));
+        self.add_entry(what, built_in, Entry { name: L::NAME.into(), read, schema, replaceable: false })
     }
 
-    fn add_entry(
-        &self,
-        what: &'static str,
-        built_in: &[&str],
-        name: Cow<'static, str>,
-        read: Box<Read<D>>,
-        schema: Box<dyn Fn(&mut SchemaGenerator) -> Schema + Send + Sync>,
-    ) -> Result<(), NameTaken> {
+    /// Hands in a law that was made while the program runs. It takes the place of one that was given under its name before.
+    ///
+    /// # Errors
+    /// When the name is that of a built-in law, or of a type that was handed in.
+    pub fn give(&self, what: &'static str, built_in: &[&str], given: Given<D>) -> Result<(), NameTaken> {
+        let Given { name, read, schema } = given;
+        self.add_entry(what, built_in, Entry { name: name.into(), read, schema, replaceable: true })
+    }
+
+    fn add_entry(&self, what: &'static str, built_in: &[&str], entry: Entry<D>) -> Result<(), NameTaken> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        if built_in.contains(&name.as_ref()) || entries.iter().any(|entry| entry.name == name) {
-            return Err(NameTaken { what, name: name.into_owned() });
+        let known = entries.iter_mut().find(|known| known.name == entry.name);
+        let taken = known.as_ref().is_some_and(|known| !(known.replaceable && entry.replaceable));
+        if taken || built_in.contains(&entry.name.as_ref()) {
+            return Err(NameTaken { what, name: entry.name.into_owned() });
         }
-        entries.push(Arc::new(Entry { name, read, schema }));
+        let former = match known {
+            Some(known) => Some(std::mem::replace(known, Arc::new(entry))),
+            None => {
+                entries.push(Arc::new(entry));
+                None
+            }
+        };
+        // What goes with the former one may take a lock of its own.
+        drop(entries);
+        drop(former);
         Ok(())
     }
 

@@ -9,13 +9,17 @@
 //! **Assumptions.** Rates count bytes on the wire. Whoever sizes something by a link (a buffer, a discipline's parameters)
 //! takes the law's nominal rate.
 
+mod changes;
+
 use std::sync::Arc;
+
+pub use changes::{Changes, Changing, Failed, Outage, check_outages};
 
 use crate::config::ConfigError;
 use crate::loss::LossConfig;
 use crate::queue::QueueConfig;
 use crate::random::Stream;
-use crate::registry::{Checked, Law, NameTaken, Registry, family, files, laws};
+use crate::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
 use crate::units::{Bytes, Instant, Rate, Span};
 
 /// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
@@ -24,6 +28,7 @@ macro_rules! rates {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
             constant { Constant(ConstantConfig) }
+            schedule { Schedule(ScheduleConfig) }
         }
     };
 }
@@ -39,6 +44,13 @@ pub trait Transmitter: Send {
     /// What could be transmitted from `from` until `to`, in bytes on the wire, rounded down: the whole that a utilisation is
     /// a part of.
     fn capacity(&self, from: Instant, to: Instant) -> Bytes;
+
+    /// The first time at or after `at` at which the rate becomes another, or begins to be what it is (at the beginning of the run), and
+    /// what it is then; none if it does not change any more, or if the law does not work by a rate. Queue disciplines that
+    /// reckon with the rate are told.
+    fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
+        None
+    }
 }
 
 /// The parameters of a rate law, and how it is made.
@@ -58,6 +70,11 @@ pub trait RateLaw: Law {
     /// The rate by which buffers, queue disciplines and the cost of a run are reckoned: the mean, where it varies. Above
     /// zero.
     fn nominal(&self) -> Rate;
+
+    /// The highest rate, by which it is estimated what a run costs.
+    fn highest(&self) -> Rate {
+        self.nominal()
+    }
 }
 
 /// What the family asks of a law that a program handed in.
@@ -71,6 +88,8 @@ pub trait AnyRateLaw: Checked + Send + Sync {
     fn any_steady(&self) -> bool;
     /// See [`RateLaw::nominal`].
     fn any_nominal(&self) -> Rate;
+    /// See [`RateLaw::highest`].
+    fn any_highest(&self) -> Rate;
 }
 
 impl<L: RateLaw> AnyRateLaw for L {
@@ -83,6 +102,9 @@ impl<L: RateLaw> AnyRateLaw for L {
     fn any_nominal(&self) -> Rate {
         self.nominal()
     }
+    fn any_highest(&self) -> Rate {
+        self.highest()
+    }
 }
 
 static OWN: Registry<dyn AnyRateLaw> = Registry::new();
@@ -93,6 +115,14 @@ static OWN: Registry<dyn AnyRateLaw> = Registry::new();
 /// When there is a law of that name.
 pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(RateConfig::WHAT, RateConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Hands in a rate law that was made while the program runs: see [`Registry::give`].
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyRateLaw>) -> Result<(), NameTaken> {
+    OWN.give(RateConfig::WHAT, RateConfig::BUILT_IN, given)
 }
 
 rates! { laws! (family! (RateConfig, "law", "link rate", dyn AnyRateLaw, OWN)) }
@@ -134,6 +164,13 @@ macro_rules! at_work {
                     AtWork::Own(law) => law.capacity(from, to),
                 }
             }
+
+            fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
+                match self {
+                    $(AtWork::$Variant(law) => law.change_from(at),)+
+                    AtWork::Own(law) => law.change_from(at),
+                }
+            }
         }
 
         impl RateConfig {
@@ -150,6 +187,14 @@ macro_rules! at_work {
                 match self {
                     $(RateConfig::$Variant(law) => law.nominal(),)+
                     RateConfig::Own(own) => own.law().any_nominal(),
+                }
+            }
+
+            /// See [`RateLaw::highest`].
+            pub fn highest(&self) -> Rate {
+                match self {
+                    $(RateConfig::$Variant(law) => law.highest(),)+
+                    RateConfig::Own(own) => own.law().any_highest(),
                 }
             }
         }
@@ -181,6 +226,11 @@ impl LinkRate {
     pub fn capacity(&self, from: Instant, to: Instant) -> Bytes {
         self.0.capacity(from, to)
     }
+
+    /// See [`Transmitter::change_from`]. Never before `at`, whatever the law says.
+    pub fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
+        self.0.change_from(at).map(|(when, rate)| (when.max(at), rate))
+    }
 }
 
 /// One direction of a link, with nothing left to guess: what a plan holds and a simulator or an emulator is built from.
@@ -188,12 +238,14 @@ impl LinkRate {
 pub struct Direction {
     /// How fast bytes on the wire are sent.
     pub rate: RateConfig,
-    /// Propagation delay.
+    /// Propagation delay; the first one, where it changes.
     pub delay: Span,
     /// Where packets wait.
     pub queue: QueueConfig,
     /// How it loses packets: on the wire, after they have been transmitted.
     pub loss: LossConfig,
+    /// What becomes of it in the course of the run.
+    pub changes: Changes,
 }
 
 impl Direction {
@@ -204,7 +256,8 @@ impl Direction {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.rate.check().map_err(|error| error.within("rate"))?;
         self.queue.check().map_err(|error| error.within("queue"))?;
-        self.loss.check().map_err(|error| error.within("loss"))
+        self.loss.check().map_err(|error| error.within("loss"))?;
+        self.changes.check()
     }
 }
 

@@ -58,6 +58,10 @@ impl Chain {
     /// The state at `now`, which must not decrease from call to call.
     pub(super) fn is_bad(&mut self, now: Instant) -> bool {
         while now >= self.until && self.until < Instant::NEVER {
+            if now == Instant::NEVER {
+                // A transmission that never ends: nobody will see what becomes of it, and the chain would run for centuries.
+                break;
+            }
             self.is_bad = !self.is_bad;
             let sojourn = self.draw();
             self.until += sojourn;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::config::ConfigError;
 use crate::packet::Packet;
 use crate::random::{Seed, Stream};
-use crate::registry::{Checked, Law, NameTaken, Registry, family, files, laws};
+use crate::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
 use crate::units::{Instant, Span};
 
 /// All loss models, in the order in which they are listed to people: a file, and within braces the names that it gives, each
@@ -27,6 +27,7 @@ macro_rules! models {
             handoff { Handoff(HandoffConfig) }
             blackout { Blackout(BlackoutConfig) }
             pattern { Pattern(PatternConfig) }
+            schedule { Schedule(LossScheduleConfig) }
         }
     };
 }
@@ -88,6 +89,14 @@ static OWN: Registry<dyn AnyLossLaw> = Registry::new();
 /// When there is a model of that name.
 pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(LossConfig::WHAT, LossConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Hands in a loss model that was made while the program runs: see [`Registry::give`].
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyLossLaw>) -> Result<(), NameTaken> {
+    OWN.give(LossConfig::WHAT, LossConfig::BUILT_IN, given)
 }
 
 models! { laws! (family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN)) }

@@ -13,9 +13,15 @@ use crate::units::Instant;
 /// As recorded, packet by packet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("anyOf" = [{ "required": ["pattern"] }, { "required": ["file"] }]))]
 pub struct PatternConfig {
-    /// One character for each packet: `1` lost, `0` not; blanks are ignored.
+    /// One character for each packet that leaves the link: `1` lost, `0` not; blanks are ignored.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pattern: String,
+    /// Instead of `pattern`: a file that holds it, sought from the scenario's folder. Text of 0 and 1, a CSV table, or an error
+    /// pattern of ITU-T G.191 (docs/scenario-language.md says more).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Begins again at its end; otherwise nothing more is lost. Default true.
     #[serde(default = "repeat")]
     pub repeat: bool,
@@ -46,7 +52,14 @@ impl PatternConfig {
 
 impl Checked for PatternConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        self.lost_packets().map(|_| ())
+        match &self.file {
+            Some(file) if self.pattern.is_empty() && !file.is_empty() => Ok(()),
+            Some(file) => {
+                let allowed = "the name of a file, without a `pattern` beside it";
+                Err(ConfigError::new("file", format!("`{file}`"), allowed, "file = \"losses.txt\""))
+            }
+            None => self.lost_packets().map(|_| ()),
+        }
     }
 }
 
@@ -58,6 +71,11 @@ impl LossLaw for PatternConfig {
     type Model = Pattern;
 
     fn model(&self, _stream: Stream) -> Result<Pattern, ConfigError> {
+        if let Some(file) = &self.file {
+            // A law has no files: whoever reads the scenario reads them, and writes what they hold into `pattern`.
+            let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
+            return Err(ConfigError::new("file", format!("`{file}`"), allowed, "pattern = \"0000100000\""));
+        }
         Ok(Pattern { lost: self.lost_packets()?, next: 0, repeat: self.repeat })
     }
 }

@@ -116,7 +116,8 @@ fn a_blackout_includes_its_beginning_and_excludes_its_end() {
 
 #[test]
 fn a_pattern_is_followed_packet_by_packet() {
-    let follow = |repeat| losses(&PatternConfig { pattern: "01 0".to_owned(), repeat }.into(), 9, 6, MILLISECOND);
+    let follow =
+        |repeat| losses(&PatternConfig { pattern: "01 0".to_owned(), file: None, repeat }.into(), 9, 6, MILLISECOND);
     assert_eq!(follow(true), [false, true, false, false, true, false]);
     assert_eq!(follow(false), [false, true, false, false, false, false]);
 }
@@ -215,4 +216,43 @@ fn a_program_hands_in_a_model_of_its_own_and_names_it_like_any_other() {
     let error = serde_json::from_str::<LossConfig>(r#"{"model":"every-nth","n":3}"#).expect_err("no key").to_string();
     assert!(error.contains("unknown field `n`"), "{error}");
     assert_eq!(register::<EveryNth>().expect_err("twice").name, "every-nth");
+}
+
+#[test]
+fn a_schedule_asks_the_model_that_holds_and_the_first_one_as_if_it_were_alone() {
+    let first = LossConfig::from(BernoulliConfig { rate: 0.3 });
+    let step = |at: u64, is: LossConfig| crate::timed::Step::new(Span::from_millis(at), is);
+    let steps = vec![
+        step(0, first.clone()),
+        step(1000, LossConfig::default()),
+        step(2000, PatternConfig { pattern: "10".to_owned(), file: None, repeat: true }.into()),
+    ];
+    let schedule = LossConfig::from(LossScheduleConfig { steps });
+    let lost = losses(&schedule, 1, 2010, MILLISECOND);
+    assert_eq!(lost[..1000], losses(&first, 1, 1000, MILLISECOND));
+    assert!(lost[1000..2000].iter().all(|lost| !lost));
+    assert_eq!(lost[2000..2004], [true, false, true, false]);
+}
+
+#[test]
+fn a_schedule_says_which_step_is_wrong_and_a_pattern_needs_a_text_or_a_file() {
+    let refused =
+        |json: &str| serde_json::from_str::<LossConfig>(json).expect("well formed").check().map_err(|error| error.key);
+    let steps =
+        |is: &str| format!(r#"{{"model":"schedule","steps":[{{"at":"0 s","is":"none"}},{{"at":"1 s","is":{is}}}]}}"#);
+    assert_eq!(refused(&steps(r#""none""#)), Ok(()));
+    assert_eq!(refused(&steps(r#"{"model":"bernoulli","rate":2}"#)), Err("steps.1.is.rate".to_owned()));
+    assert_eq!(refused(r#"{"model":"schedule","steps":[]}"#), Err("steps".to_owned()));
+    assert_eq!(refused(r#"{"model":"pattern"}"#), Err("pattern".to_owned()));
+    assert_eq!(refused(r#"{"model":"pattern","file":"x"}"#), Ok(()));
+    assert_eq!(refused(r#"{"model":"pattern","file":"x","pattern":"01"}"#), Err("file".to_owned()));
+    let unread = PatternConfig { pattern: String::new(), file: Some("x".to_owned()), repeat: true }.into();
+    assert_eq!(Loss::new(&unread, Seed(1).stream("loss")).err().expect("not read").key, "file");
+}
+
+#[test]
+fn a_transmission_that_never_ends_does_not_keep_the_chain_going_for_centuries() {
+    let config = MarkovConfig { good: MILLISECOND, bad: MILLISECOND, good_loss: 0.0, bad_loss: 1.0 }.into();
+    let mut loss = Loss::new(&config, Seed(1).stream("loss")).expect("a valid configuration");
+    loss.lost(Instant::NEVER, &packet());
 }

@@ -103,15 +103,34 @@ pub fn rate(
     loss: f64,
     burst_ratio: f64,
 ) -> Result<CallRating, NotDefined> {
+    rate_with_echo(codec, concealment, delay, delay * 2, loss, burst_ratio)
+}
+
+/// The same, of a call whose way there and back together takes `round_trip`: over half of it comes the echo (T), over all of it
+/// goes the loop (Tr).
+///
+/// # Errors
+/// [`NotDefined::NoImpairment`] for a codec without factors.
+pub fn rate_with_echo(
+    codec: Codec,
+    concealment: Concealment,
+    delay: Span,
+    round_trip: Span,
+    loss: f64,
+    burst_ratio: f64,
+) -> Result<CallRating, NotDefined> {
     let burst_ratio = burst_ratio.max(1.0);
+    let echo_delay = round_trip / 2;
     if let Some(factors) = impairment::of(codec, concealment) {
-        let model = EModel::call(delay, loss, burst_ratio, factors);
+        let call = EModel::call(delay, loss, burst_ratio, factors);
+        let model = EModel { echo_delay, round_trip_delay: round_trip, ..call };
         let rating = model.rate();
         let caveats = Caveats::new(model.outside(), factors, false);
         return Ok(CallRating { rating, mos: mean_opinion_score(rating.r), caveats });
     }
     let factors = impairment::wideband(codec).ok_or(NotDefined::NoImpairment(codec))?;
-    let model = WidebandEModel::call(delay, loss, burst_ratio, factors);
+    let call = WidebandEModel::call(delay, loss, burst_ratio, factors);
+    let model = WidebandEModel { echo_delay, round_trip_delay: round_trip, ..call };
     let rating = model.rate();
     let mos = mean_opinion_score(emodel_wideband::narrowband_equivalent(rating.r));
     Ok(CallRating { rating, mos, caveats: Caveats::new(model.outside(), factors, true) })

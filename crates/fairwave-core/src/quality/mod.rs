@@ -4,6 +4,8 @@
 //! functions. Where papers leave open what a measure means, each reading has a name and all are reported.
 
 pub mod call;
+pub mod completion;
+pub mod conversation;
 pub mod decodable;
 pub mod delay;
 pub mod emodel;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, check_reachable, check_thresholds};
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use super::red::{MEAN_PACKET, Mode, Parameters, Red, SLOW, TARGET_DELAY, automatic, packets_per_second};
 use super::red::{check_probability, check_size};
 use super::ticker::Ticker;
@@ -84,7 +84,7 @@ impl DisciplineLaw for AredConfig {
     }
 
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Ared {
-        Ared { red: Red::new(self.resolve(rate)), ticker: Ticker::new(self.interval) }
+        Ared { red: Red::new(self.resolve(rate)), ticker: Ticker::new(self.interval), config: self.clone() }
     }
 }
 
@@ -114,6 +114,8 @@ impl AredConfig {
 pub struct Ared {
     red: Red,
     ticker: Ticker,
+    /// What follows from the rate is worked out anew when that changes.
+    config: AredConfig,
 }
 
 impl Ared {
@@ -152,6 +154,15 @@ impl Discipline for Ared {
         self.red.arrive(arrival, stream)
     }
 
+    /// Thresholds and weight that follow from the link's rate follow it; max-p and the average stay.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.catch_up(change.now);
+        self.red.rate_now(change.rate, change.idle);
+        let Red { average, parameters: Parameters { max_p, .. }, .. } = self.red;
+        self.red = Red::new(Parameters { max_p, ..self.config.resolve(change.rate) });
+        self.red.average = average;
+    }
+
     fn average(&self) -> Option<f64> {
         Some(self.red.average)
     }
@@ -164,6 +175,24 @@ mod tests {
     fn ared() -> Ared {
         let config: AredConfig = serde_json::from_str(r#"{"min-threshold":5,"max-threshold":15}"#).expect("ared");
         config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(10_000_000))
+    }
+
+    #[test]
+    fn thresholds_that_follow_from_the_rate_follow_it_and_max_p_stays() {
+        let config: AredConfig = serde_json::from_str(r#"{"mean-packet":"1000 B"}"#).expect("ared");
+        let rate = |megabits: u64| Rate::from_bits_per_second(megabits * 1_000_000);
+        let mut ared = config.discipline(Capacity::Packets(100), rate(100));
+        (ared.red.average, ared.red.parameters.max_p) = (20.0, 0.3);
+        let buffer = super::super::buffer::Buffer::with_capacity(0);
+        let before = ared.red.parameters.min_threshold;
+        ared.rate_changed(&RateChange { now: Instant::ZERO, rate: rate(40), idle: Span::ZERO, buffer: &buffer });
+        let Parameters { min_threshold, weight, max_p, .. } = ared.red.parameters;
+        assert!((before, min_threshold) == (31.25, 12.5), "{before} {min_threshold}");
+        assert!((weight + libm::expm1(-1.0 / 5000.0)).abs() < 1e-12, "{weight}");
+        assert_eq!((max_p, ared.red.average), (0.3, 20.0));
+        let mut set = self::ared();
+        set.rate_changed(&RateChange { now: Instant::ZERO, rate: rate(1), idle: Span::ZERO, buffer: &buffer });
+        assert_eq!(set.red.parameters.min_threshold, 5.0, "what was set stays");
     }
 
     fn after(average: f64, periods: u64) -> f64 {

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use super::red::{check_probability, check_size};
 use crate::config::{ConfigError, check_between};
 use crate::packet::Packet;
@@ -196,6 +196,16 @@ impl Discipline for Avq {
         }
     }
 
+    /// Until now the virtual queue emptied and the virtual capacity grew by the rate before; it is never above the rate that there is.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        let elapsed = change.now.since(self.updated).seconds();
+        self.updated = change.now;
+        self.queue = (self.queue - self.capacity * elapsed).max(0.0);
+        self.capacity = (self.capacity + self.alpha * self.gamma * self.link * elapsed).min(self.link);
+        self.link = change.rate.bits_per_second() as f64 / 8.0;
+        self.capacity = self.capacity.min(self.link);
+    }
+
     /// The virtual capacity in bits per second.
     fn average(&self) -> Option<f64> {
         Some(8.0 * self.capacity)
@@ -232,6 +242,24 @@ mod tests {
         assert!((avq.capacity - (1e6 - 150.0 + 147.0 - 150.0)).abs() < 1e-6, "{}", avq.capacity);
         arrive(&mut avq, Instant::ZERO + Span::from_secs(5), 1000);
         assert!((avq.capacity - (1e6 - 150.0)).abs() < 1e-6, "never above the link");
+    }
+
+    #[test]
+    fn the_virtual_capacity_is_never_above_the_rate_that_there_is() {
+        let mut avq = avq(r#""virtual-buffer":"2500 B""#);
+        arrive(&mut avq, Instant::ZERO, 1000);
+        let (now, buffer) = (Instant::ZERO + Span::from_millis(1), Buffer::with_capacity(0));
+        avq.rate_changed(&RateChange {
+            now,
+            rate: Rate::from_bits_per_second(800_000),
+            idle: Span::ZERO,
+            buffer: &buffer,
+        });
+        assert!((avq.capacity - 1e5).abs() < 1e-6, "{}", avq.capacity);
+        assert!((avq.queue - (1000.0 - 0.001 * (1e6 - 150.0))).abs() < 1e-6, "{}", avq.queue);
+        // 10 ms at the new rate empty 1000 bytes of the virtual queue, which at the one before they would have emptied ten times.
+        arrive(&mut avq, now, 2400);
+        assert!(arrive(&mut avq, now + Span::from_millis(10), 2400), "still {} in the virtual queue", avq.queue);
     }
 
     #[test]

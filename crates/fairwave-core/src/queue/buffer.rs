@@ -125,6 +125,13 @@ macro_rules! unlink {
 
 pub(super) use {append, unlink};
 
+impl Default for Buffer {
+    /// An empty buffer that has allocated nothing.
+    fn default() -> Self {
+        Buffer::with_capacity(0)
+    }
+}
+
 impl Buffer {
     /// An empty buffer that holds `expected` packets before it allocates again.
     pub(super) fn with_capacity(expected: usize) -> Self {
@@ -265,6 +272,11 @@ impl Buffer {
         self.waiting(place).map(|node| &node.packet)
     }
 
+    /// Since when the packet at a place has waited; `None` if nothing waits there any more.
+    pub fn since(&self, place: Place) -> Option<Instant> {
+        self.waiting(place).map(|node| node.arrived)
+    }
+
     /// What waits of one flow; nothing in a buffer without lists per flow ([`super::Nature::by_flow`]).
     pub fn of_flow(&self, flow: FlowId) -> Tally {
         self.flows.as_ref().map_or(Tally::default(), |flows| flows.tally(flow))
@@ -313,6 +325,7 @@ mod tests {
 
     use super::super::testing::packet;
     use super::*;
+    use crate::units::Span;
 
     /// The slow twin: a vector in order of arrival, everything by search and recount.
     #[derive(Default)]
@@ -394,6 +407,19 @@ mod tests {
             let rest: Vec<_> = std::iter::from_fn(|| fast.pop_front().map(|(packet, _)| packet)).collect();
             prop_assert_eq!(rest, slow.0);
         }
+    }
+
+    #[test]
+    fn a_waiting_packet_has_the_time_of_its_arrival_until_it_is_gone() {
+        let mut buffer = Buffer::default();
+        for millis in [3, 7] {
+            buffer.push(Instant::ZERO + Span::from_millis(millis), packet(0, 100, Class::Tcp));
+        }
+        let (front, back) = (buffer.front().expect("two wait"), buffer.back().expect("two wait"));
+        let at = |millis| Some(Instant::ZERO + Span::from_millis(millis));
+        assert_eq!((buffer.since(front), buffer.since(back)), (at(3), at(7)));
+        let _ = buffer.remove(front);
+        assert_eq!((buffer.since(front), buffer.since(back)), (None, at(7)));
     }
 
     #[test]

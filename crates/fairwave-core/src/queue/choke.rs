@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, check_thresholds};
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
 use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
 use crate::config::ConfigError;
 use crate::random::Stream;
@@ -140,6 +140,10 @@ impl Discipline for Choke {
             }
         }
         if self.red.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
+    }
+
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.red.rate_now(change.rate, change.idle);
     }
 
     fn average(&self) -> Option<f64> {

@@ -13,7 +13,7 @@ use super::config::Capacity;
 use crate::config::ConfigError;
 use crate::packet::Packet;
 use crate::random::Stream;
-use crate::registry::{Checked, Law, NameTaken};
+use crate::registry::{Checked, Given, Law, NameTaken};
 use crate::units::{Instant, Rate, Span};
 
 /// What a discipline says of an arrival.
@@ -40,6 +40,19 @@ pub struct Arrival<'a> {
     pub idle: Span,
     /// The buffer has no room for the arrival.
     pub full: bool,
+}
+
+/// What a discipline sees when the link's rate becomes another.
+#[derive(Clone, Copy, Debug)]
+pub struct RateChange<'a> {
+    /// When.
+    pub now: Instant,
+    /// The rate from then on; 0 while the link pauses.
+    pub rate: Rate,
+    /// How long the link has had nothing to send, at the rate before, since it was last asked; zero while it sends.
+    pub idle: Span,
+    /// What waits.
+    pub buffer: &'a Buffer,
 }
 
 /// A discipline at work, for one queue. Every method but those that it needs may be left as it is: what remains drops
@@ -77,6 +90,9 @@ pub trait Discipline: Send {
     fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         buffer.pop_front().map(|(packet, _)| packet)
     }
+
+    /// The link's rate becomes another. A law that reckons with the rate does first what is due by then.
+    fn rate_changed(&mut self, _change: &RateChange<'_>) {}
 
     /// The quantity by which it judges congestion, for plots; `None` stands for the packets that wait.
     fn average(&self) -> Option<f64> {
@@ -174,4 +190,12 @@ impl<L: DisciplineLaw> AnyDisciplineLaw for L {
 /// When there is a discipline of that name.
 pub fn register<L: DisciplineLaw>() -> Result<(), NameTaken> {
     super::OWN.add::<L>(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Hands in a discipline that was made while the program runs: see [`crate::registry::Registry::give`].
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
+    super::OWN.give(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, given)
 }

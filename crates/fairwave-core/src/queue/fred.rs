@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::DropReason;
 use super::buffer::Buffer;
 use super::config::{Capacity, check_reachable, check_thresholds};
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
 use super::red::{MEAN_PACKET, Mode, check_probability, check_size, packets_per_second};
 use crate::config::ConfigError;
 use crate::packet::{FlowId, Packet};
@@ -126,6 +126,7 @@ impl DisciplineLaw for FredConfig {
             min_queue: f64::from(self.min_queue),
             many_flows: self.many_flows,
             per_second: packets_per_second(rate, self.mean_packet),
+            mean_packet: self.mean_packet,
             average: 0.0,
             since: None,
             strikes: HashMap::new(),
@@ -143,6 +144,7 @@ pub struct Fred {
     many_flows: bool,
     /// Mean packets per second that the link carries.
     per_second: f64,
+    mean_packet: Bytes,
     /// Average queue in packets.
     average: f64,
     /// Packets since the last drop by chance; `None` while the average is below min-threshold.
@@ -210,6 +212,12 @@ impl Discipline for Fred {
         Some(packet)
     }
 
+    /// While the link idled the average has aged by the rate before.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.average *= libm::exp(change.idle.seconds() * self.per_second * libm::log1p(-self.weight));
+        self.per_second = packets_per_second(change.rate, self.mean_packet);
+    }
+
     /// The average queue in packets.
     fn average(&self) -> Option<f64> {
         Some(self.average)
@@ -226,6 +234,18 @@ mod tests {
     fn fred(extra: &str) -> Fred {
         let config: FredConfig = serde_json::from_str(&format!(r#"{{"weight":1e-9{extra}}}"#)).expect("fred");
         config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000))
+    }
+
+    #[test]
+    fn an_idle_average_ages_by_the_rate_of_each_part_of_the_time() {
+        let mut fred = fred(r#","mean-packet":"1250 B""#);
+        fred.weight = 0.01;
+        fred.average = 100.0;
+        // 50 ms at 1 Mb/s are 5 packets.
+        let (idle, rate, buffer) = (Span::from_millis(50), Rate::from_bits_per_second(2_000_000), waiting(&[]));
+        fred.rate_changed(&RateChange { now: Instant::ZERO + idle, rate, idle, buffer: &buffer });
+        assert!((fred.average - 100.0 * 0.99_f64.powi(5)).abs() < 1e-9, "{}", fred.average);
+        assert!((fred.per_second - 200.0).abs() < 1e-9, "{}", fred.per_second);
     }
 
     fn waiting(flows: &[u32]) -> Buffer {

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use super::red::check_probability;
 use super::ticker::Ticker;
 use crate::config::{ConfigError, check_span};
@@ -102,6 +102,7 @@ impl DisciplineLaw for GreenConfig {
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Green {
         Green {
             target: self.target * rate.bits_per_second() as f64 / 8.0,
+            part: self.target,
             step: self.step,
             memory: self.memory.seconds(),
             admitted_only: self.estimate == Estimate::Admitted,
@@ -119,6 +120,8 @@ impl DisciplineLaw for GreenConfig {
 pub struct Green {
     /// Bytes per second (c).
     target: f64,
+    /// The part of the link's rate that this is.
+    part: f64,
     step: f64,
     /// Seconds (K).
     memory: f64,
@@ -165,6 +168,12 @@ impl Discipline for Green {
         }
     }
 
+    /// What is aimed at is a part of the rate that there is.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.catch_up(change.now);
+        self.target = self.part * change.rate.bits_per_second() as f64 / 8.0;
+    }
+
     /// The drop probability.
     fn average(&self) -> Option<f64> {
         Some(self.probability)
@@ -192,6 +201,15 @@ mod tests {
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn what_is_aimed_at_is_a_part_of_the_rate_that_there_is() {
+        let (mut green, buffer) = (green(r#""target":0.5"#), Buffer::with_capacity(0));
+        assert!((green.target - 5e5).abs() < 1e-6);
+        let rate = Rate::from_bits_per_second(800_000);
+        green.rate_changed(&RateChange { now: at(1), rate, idle: Span::ZERO, buffer: &buffer });
+        assert!((green.target - 5e4).abs() < 1e-6, "{}", green.target);
     }
 
     #[test]

@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
 pub use config::{Capacity, QueueConfig};
-pub use discipline::{AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, Verdict, register};
+pub use discipline::{
+    AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
+};
 pub use green::Estimate;
 pub use punsi::Fellow;
 pub use red::{Mode, RedPreset};
@@ -103,6 +105,13 @@ macro_rules! at_work {
                 match self {
                     $(AtWork::$Variant(law) => law.arrive(arrival, stream),)+
                     AtWork::Own(law) => law.arrive(arrival, stream),
+                }
+            }
+
+            fn rate_changed(&mut self, change: &RateChange<'_>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.rate_changed(change),)+
+                    AtWork::Own(law) => law.rate_changed(change),
                 }
             }
 
@@ -308,6 +317,20 @@ impl Queue {
     /// not always the one that the queue was made with.
     pub fn transmits_until(&mut self, free: Instant) {
         self.free_from = free;
+    }
+
+    /// From `now` on the link's rate is `rate`, 0 while it pauses.
+    pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        let mut idle = Span::ZERO;
+        if self.buffer.is_empty() && now > self.free_from {
+            idle = now.since(self.free_from);
+            self.free_from = now;
+        }
+        self.rate = rate;
+        if let Some(selector) = &mut self.selector {
+            selector.rate_changed(now, rate);
+        }
+        self.discipline.rate_changed(&RateChange { now, rate, idle, buffer: &self.buffer });
     }
 
     /// Since when the packet had waited that [`Queue::depart`] returned last.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::DropReason;
 use super::buffer::Buffer;
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use super::red::check_size;
 use super::ticker::Ticker;
 use crate::config::{ConfigError, check_between, check_span};
@@ -190,6 +190,12 @@ impl Discipline for Pie {
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
+    /// The delay is the backlog over the rate that there is.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.catch_up(change.now, change.buffer);
+        self.link = change.rate.bits_per_second().max(1) as f64 / 8.0;
+    }
+
     /// The drop probability.
     fn average(&self) -> Option<f64> {
         Some(self.probability)
@@ -221,6 +227,23 @@ mod tests {
             buffer.push(Instant::ZERO, packet(flow, 1000, Class::Tcp));
         }
         buffer
+    }
+
+    #[test]
+    fn the_delay_is_that_of_the_rate_that_there_is() {
+        let (mut pie, buffer) = (pie(), queue_of(10));
+        pie.catch_up(Instant::ZERO + Span::from_millis(20), &buffer);
+        assert!((pie.delay - 0.010).abs() < 1e-12, "{}", pie.delay);
+        let now = Instant::ZERO + Span::from_millis(29);
+        pie.rate_changed(&RateChange {
+            now,
+            rate: Rate::from_bits_per_second(800_000),
+            idle: Span::ZERO,
+            buffer: &buffer,
+        });
+        assert!((pie.delay - 0.010).abs() < 1e-12, "what was due before was due at the rate before");
+        pie.catch_up(Instant::ZERO + Span::from_millis(31), &buffer);
+        assert!((pie.delay - 0.100).abs() < 1e-12, "{}", pie.delay);
     }
 
     #[test]

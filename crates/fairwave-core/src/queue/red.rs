@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, check_reachable, check_thresholds};
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
 use crate::registry::{Checked, Law};
@@ -281,6 +281,12 @@ impl Red {
         self.average += self.parameters.weight * (length - self.average);
     }
 
+    /// The link's rate is another: while it idled the average has aged by the one before. Thresholds and weight stay as they were set.
+    pub(super) fn rate_now(&mut self, rate: Rate, idle: Span) {
+        self.average *= libm::exp(idle.seconds() * self.parameters.per_second * self.log_keep);
+        self.parameters.per_second = packets_per_second(rate, self.parameters.mean_packet);
+    }
+
     /// The probability that the average asks for, before drops are spaced: p_b of the 1993 paper, with the gentle slope.
     #[inline]
     pub(super) fn base_probability(&self) -> f64 {
@@ -348,6 +354,10 @@ impl Discipline for Red {
 
     fn reaches_capacity(&self) -> bool {
         self.as_ns2
+    }
+
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.rate_now(change.rate, change.idle);
     }
 
     fn average(&self) -> Option<f64> {

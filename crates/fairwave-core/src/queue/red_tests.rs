@@ -26,6 +26,18 @@ fn update(red: &mut Red, buffer: &Buffer, idle: Span) {
 }
 
 #[test]
+fn an_idle_average_ages_by_the_rate_of_each_part_of_the_time() {
+    let mut red = red(&RedConfig { weight: Some(0.01), mean_packet: Some(Bytes::new(1250)), ..config() });
+    red.average = 100.0;
+    let (buffer, rate) = (queue_of(0, 500), Rate::from_bits_per_second(1_000_000));
+    // 10 ms at 10 Mb/s are 10 packets; 20 ms at 1 Mb/s are 2.
+    let idle = Span::from_millis(10);
+    red.rate_changed(&RateChange { now: Instant::ZERO + idle, rate, idle, buffer: &buffer });
+    update(&mut red, &buffer, Span::from_millis(20));
+    assert!((red.average - 100.0 * 0.99_f64.powi(12)).abs() < 1e-9, "{}", red.average);
+}
+
+#[test]
 fn the_average_follows_the_1993_example_of_a_step() {
     // Floyd & Jacobson §VI, Eq. (2): the queue grows from 0 to L packets, one per arrival; then
     // avg_L = L + 1 + ((1 − w)^(L+1) − 1)/w. With w = 0.001 and L = 100 that is 4.88 packets.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::DropReason;
 use super::buffer::Buffer;
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use super::red::{Mode, check_probability, check_size, packets_per_second};
 use super::ticker::Ticker;
 use crate::config::{ConfigError, check_between, check_span};
@@ -123,6 +123,7 @@ impl DisciplineLaw for RemConfig {
             mode: self.mode,
             mean_packet: self.mean_packet.get() as f64,
             carried: packets_per_second(rate, self.mean_packet) * self.interval.seconds(),
+            interval: self.interval,
             arrived: 0.0,
             input: 0.0,
             price: 0.0,
@@ -144,6 +145,7 @@ pub struct Rem {
     mean_packet: f64,
     /// (Mean) packets that the link carries in an interval (c).
     carried: f64,
+    interval: Span,
     /// (Mean) packets that have arrived in this interval.
     arrived: f64,
     /// (Mean) packets per interval, smoothed (x).
@@ -204,6 +206,12 @@ impl Discipline for Rem {
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
+    /// The link carries another number of packets in an interval.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.catch_up(change.now, change.buffer);
+        self.carried = change.rate.bits_per_second() as f64 / (8.0 * self.mean_packet) * self.interval.seconds();
+    }
+
     /// The price, in (mean) packets.
     fn average(&self) -> Option<f64> {
         Some(self.price)
@@ -215,6 +223,15 @@ mod tests {
     use super::super::testing::{packet, stream};
     use super::*;
     use crate::packet::Class;
+
+    #[test]
+    fn what_the_link_carries_in_an_interval_is_of_the_rate_that_there_is() {
+        let (mut rem, buffer) = (rem(""), Buffer::with_capacity(0));
+        assert!((rem.carried - 2.0).abs() < 1e-12, "{}", rem.carried);
+        let (now, rate) = (Instant::ZERO, Rate::from_bits_per_second(2_000_000));
+        rem.rate_changed(&RateChange { now, rate, idle: Span::ZERO, buffer: &buffer });
+        assert!((rem.carried - 0.5).abs() < 1e-12, "{}", rem.carried);
+    }
 
     /// On a link of 8 Mb/s: 2 packets of 1000 bytes each interval of 2 ms.
     fn rem(extra: &str) -> Rem {

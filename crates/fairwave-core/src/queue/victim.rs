@@ -182,6 +182,13 @@ impl Selector {
         }
     }
 
+    /// The link's rate is another.
+    pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        if let Selector::VoiceGuard(guard) = self {
+            guard.rate_changed(now, rate);
+        }
+    }
+
     /// The packet to drop; the arrival waits at the back already. `None` only from an empty buffer.
     #[inline]
     pub fn choose(&self, buffer: &Buffer, stream: &mut Stream) -> Option<Place> {

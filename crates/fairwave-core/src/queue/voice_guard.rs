@@ -81,6 +81,16 @@ impl VoiceGuard {
         self.dominates && !self.hopeless
     }
 
+    /// The link's rate is another: the quota is a part of that.
+    pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        let memory = self.config.memory.seconds();
+        self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
+        self.updated = now;
+        self.link = rate.bits_per_second() as f64 / 8.0;
+        self.dominates = self.switch(self.dominates, self.config.quota * self.link);
+        self.hopeless = self.switch(self.hopeless, self.link);
+    }
+
     /// Sees every packet that arrives, dropped or not.
     pub fn arrival(&mut self, now: Instant, packet: &Packet) {
         // Exponentially weighted: r(t) = Σ size·exp(−(t − tᵢ)/T)/T, brought up to date lazily.
@@ -122,6 +132,19 @@ mod tests {
         assert!(guard.is_closed(), "just below the quota it does not flap");
         hear(&mut guard, now, 0.25, 10.0);
         assert!(!guard.is_closed(), "well below the quota fairness returns");
+    }
+
+    #[test]
+    fn the_quota_is_a_part_of_the_rate_that_there_is() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(1_000_000));
+        let now = hear(&mut guard, Instant::ZERO, 0.25, 10.0);
+        assert!(!guard.is_closed());
+        guard.rate_changed(now, Rate::from_bits_per_second(500_000));
+        assert!(guard.is_closed(), "half of the link is voice now");
+        guard.rate_changed(now, Rate::from_bits_per_second(200_000));
+        assert!(guard.dominates && !guard.is_closed(), "more than the link can carry");
+        guard.rate_changed(now, Rate::from_bits_per_second(1_000_000));
+        assert!(!guard.is_closed());
     }
 
     #[test]

@@ -166,6 +166,29 @@ impl Codec {
         }
     }
 
+    /// The payload type of RTP, and how many ticks per second its timestamps count: RFC 3551 Table 4; 96, the first dynamic
+    /// one, for codecs that have none of their own. G.722 counts 8000 although it samples 16 000 times.
+    pub const fn rtp(self) -> (u8, u32) {
+        match self {
+            Codec::G711 => (0, 8000),
+            Codec::GsmFullRate => (3, 8000),
+            Codec::G7231At63 | Codec::G7231At53 => (4, 8000),
+            Codec::G722 => (9, 8000),
+            Codec::G728 => (15, 8000),
+            Codec::G729 => (18, 8000),
+            Codec::AmrWb660
+            | Codec::AmrWb885
+            | Codec::AmrWb1265
+            | Codec::AmrWb1425
+            | Codec::AmrWb1585
+            | Codec::AmrWb1825
+            | Codec::AmrWb1985
+            | Codec::AmrWb2305
+            | Codec::AmrWb2385 => (96, 16_000),
+            _ => (96, 8000),
+        }
+    }
+
     /// The standard that defines the RTP payload.
     pub const fn payload_format(self) -> &'static str {
         match self {
@@ -281,6 +304,14 @@ impl Codec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rtp_numbers_and_clocks_are_those_of_rfc_3551_table_4() {
+        let told = [Codec::G711, Codec::GsmFullRate, Codec::G7231At63, Codec::G722, Codec::G728, Codec::G729];
+        assert_eq!(told.map(Codec::rtp), [(0, 8000), (3, 8000), (4, 8000), (9, 8000), (15, 8000), (18, 8000)]);
+        let dynamic = [Codec::Ilbc20, Codec::Amr122, Codec::AmrWb1265];
+        assert_eq!(dynamic.map(Codec::rtp), [(96, 8000), (96, 8000), (96, 16_000)]);
+    }
 
     #[test]
     fn a_default_packet_is_a_whole_number_of_frames() {

@@ -9,6 +9,7 @@ pub mod codec;
 mod layers;
 mod on_off;
 mod period;
+mod size;
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::random::Stream;
-use crate::registry::{Checked, Law, NameTaken, Registry, family, files, laws};
+use crate::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
 use crate::units::{Instant, Span};
 
 pub use bulk::{Activity, Bulk};
@@ -27,8 +28,11 @@ pub use layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
 pub use recording::Recording;
+pub use size::{Size, Sizes};
+pub use transfer::Transfer;
 pub use video::{Coding, Frames, TracedFrame, Video, VideoFit, VideoTrace};
 pub use voice::Reading;
+pub use web::Web;
 
 /// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +71,10 @@ macro_rules! sources {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
             bulk { Bulk(BulkConfig), BulkOnOff(BulkOnOffConfig) }
+            transfer { Transfer(TransferConfig) }
+            web { Web(WebConfig) }
             voice { Voice(VoiceConfig) }
+            conversation { Conversation(ConversationConfig) }
             recording { Recording(RecordingConfig) }
             cbr { Cbr(CbrConfig) }
             burst { Burst(BurstConfig) }
@@ -77,6 +84,29 @@ macro_rules! sources {
 }
 
 sources! { files! () }
+
+/// Something that an application wants as a whole: a file, a page with all that is embedded in it. How long each takes is
+/// measured ([`crate::quality::completion`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// When it was asked for, or begun.
+    pub began: Instant,
+    /// The first of its units; the last may not have been made yet.
+    pub first: u32,
+    /// How many units it is made of, at least 1.
+    pub units: u32,
+    /// Their payload, bytes.
+    pub size: u64,
+}
+
+/// How much an application moves in the mean, at the most: see [`TrafficLaw::volume`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Volume {
+    /// Units.
+    pub units: f64,
+    /// Their payload, bytes.
+    pub payload: f64,
+}
 
 /// An application at work: it makes units, or, if it is bulk ([`TrafficLaw::BULK`]), is active in intervals during which it
 /// offers as much as the transport takes.
@@ -92,6 +122,15 @@ pub trait TrafficSource: Send {
     fn next_activity(&mut self) -> Option<Activity> {
         None
     }
+
+    /// The receiving application has the whole of a unit at `now`: what a source that listens ([`TrafficLaw::LISTENS`]) waits
+    /// for. It may have more units afterwards.
+    fn on_received(&mut self, _unit: u32, _now: Instant) {}
+
+    /// What it has wanted as a whole so far, in order; nothing for sources that send on and on.
+    fn wanted(&self) -> &[Wanted] {
+        &[]
+    }
 }
 
 impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
@@ -100,6 +139,12 @@ impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
     }
     fn next_activity(&mut self) -> Option<Activity> {
         (**self).next_activity()
+    }
+    fn on_received(&mut self, unit: u32, now: Instant) {
+        (**self).on_received(unit, now);
+    }
+    fn wanted(&self) -> &[Wanted] {
+        (**self).wanted()
     }
 }
 
@@ -110,6 +155,16 @@ pub trait TrafficLaw: Law {
 
     /// It makes no units but offers as much as the transport takes, whenever it is active.
     const BULK: bool = false;
+
+    /// What it makes is wanted as a whole ([`TrafficSource::wanted`]): it needs a transport that sends again what is lost, and
+    /// what is under way is late rather than lost.
+    const WHOLE: bool = false;
+
+    /// It goes on by what has arrived: it must be told ([`TrafficSource::on_received`]).
+    const LISTENS: bool = false;
+
+    /// It ends by itself, so that such flows may arrive one after the other without being told when to end.
+    const ENDS: bool = false;
 
     /// The source, beginning at `start`; all its randomness comes from `stream`. The parameters have been checked.
     ///
@@ -136,6 +191,16 @@ pub trait TrafficLaw: Law {
     fn units_per_second(&self) -> Option<f64> {
         None
     }
+
+    /// What a source without a rate moves in so many seconds, in the mean and at the most, if the network holds nothing up.
+    fn volume(&self, _lasts: f64) -> Option<Volume> {
+        None
+    }
+
+    /// The other party's part, of applications that are conversations. Both parties draw from one stream.
+    fn answer(&self) -> Option<Self> {
+        None
+    }
 }
 
 /// What a family asks of a source that a program handed in; see [`TrafficLaw`].
@@ -149,6 +214,10 @@ pub trait AnyTrafficLaw: Checked + Send + Sync {
     fn any_frames(&self) -> Option<Frames>;
     fn any_call(&self) -> Option<(Codec, Span)>;
     fn any_units_per_second(&self) -> Option<f64>;
+    fn any_volume(&self, lasts: f64) -> Option<Volume>;
+    fn any_whole(&self) -> bool;
+    fn any_listens(&self) -> bool;
+    fn any_ends(&self) -> bool;
 }
 
 impl<L: TrafficLaw> AnyTrafficLaw for L {
@@ -170,6 +239,18 @@ impl<L: TrafficLaw> AnyTrafficLaw for L {
     fn any_units_per_second(&self) -> Option<f64> {
         self.units_per_second()
     }
+    fn any_volume(&self, lasts: f64) -> Option<Volume> {
+        self.volume(lasts)
+    }
+    fn any_whole(&self) -> bool {
+        L::WHOLE
+    }
+    fn any_listens(&self) -> bool {
+        L::LISTENS
+    }
+    fn any_ends(&self) -> bool {
+        L::ENDS
+    }
 }
 
 static OWN: Registry<dyn AnyTrafficLaw> = Registry::new();
@@ -180,6 +261,14 @@ static OWN: Registry<dyn AnyTrafficLaw> = Registry::new();
 /// When there is a source of that name.
 pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Hands in a source that was made while the program runs: see [`Registry::give`].
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
+    OWN.give(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
 }
 
 sources! { laws! (family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN)) }
@@ -229,6 +318,20 @@ macro_rules! at_work {
                     Source::Own(source) => source.next_activity(),
                 }
             }
+
+            fn on_received(&mut self, unit: u32, now: Instant) {
+                match self {
+                    $(Source::$Variant(source) => source.on_received(unit, now),)+
+                    Source::Own(source) => source.on_received(unit, now),
+                }
+            }
+
+            fn wanted(&self) -> &[Wanted] {
+                match self {
+                    $(Source::$Variant(source) => source.wanted(),)+
+                    Source::Own(source) => source.wanted(),
+                }
+            }
         }
 
         impl TrafficConfig {
@@ -237,6 +340,46 @@ macro_rules! at_work {
                 match self {
                     $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::BULK,)+
                     TrafficConfig::Own(own) => own.law().any_bulk(),
+                }
+            }
+
+            /// See [`TrafficLaw::WHOLE`].
+            pub fn is_whole(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::WHOLE,)+
+                    TrafficConfig::Own(own) => own.law().any_whole(),
+                }
+            }
+
+            /// See [`TrafficLaw::LISTENS`].
+            pub fn listens(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::LISTENS,)+
+                    TrafficConfig::Own(own) => own.law().any_listens(),
+                }
+            }
+
+            /// See [`TrafficLaw::ENDS`].
+            pub fn ends(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::ENDS,)+
+                    TrafficConfig::Own(own) => own.law().any_ends(),
+                }
+            }
+
+            /// See [`TrafficLaw::volume`].
+            pub fn volume(&self, lasts: f64) -> Option<Volume> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.volume(lasts),)+
+                    TrafficConfig::Own(own) => own.law().any_volume(lasts),
+                }
+            }
+
+            /// See [`TrafficLaw::answer`]; a program's own has none.
+            pub fn answer(&self) -> Option<TrafficConfig> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.answer().map(TrafficConfig::$Variant),)+
+                    TrafficConfig::Own(_) => None,
                 }
             }
 

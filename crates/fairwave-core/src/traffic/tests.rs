@@ -202,7 +202,7 @@ fn values_out_of_range_are_refused_with_their_key() {
 
 #[test]
 fn an_unknown_key_is_refused_by_every_kind() {
-    for kind in ["bulk", "bulk-on-off", "voice", "recording", "cbr", "burst"] {
+    for kind in ["bulk", "bulk-on-off", "voice", "recording", "cbr", "burst", "transfer", "web", "conversation"] {
         let period = r#"{"distribution": "exponential", "mean": "1 s"}"#;
         let json = match kind {
             "cbr" => r#"{"kind": "cbr", "rate": "1 Mb/s", "colour": 1}"#.to_owned(),
@@ -226,13 +226,14 @@ fn a_configuration_is_written_as_it_is_read() {
 proptest! {
     #[test]
     fn units_are_numbered_without_gaps_and_made_in_order_from_the_start(
-        kind in 0usize..4, seed in any::<u64>(), start in 0u64..10_000_000_000,
+        kind in 0usize..5, seed in any::<u64>(), start in 0u64..10_000_000_000,
     ) {
         let config = [
             r#"{"kind": "voice"}"#,
             r#"{"kind": "voice", "first": "silence", "reading": "mean-rate", "codec": "g729"}"#,
             r#"{"kind": "recording", "talk": [[0, 2], [2, 5]], "repeat-after": 5}"#,
             r#"{"kind": "cbr", "rate": "64 kb/s", "payload": "160 B", "jitter": 1.0}"#,
+            r#"{"kind": "conversation", "codec": "g729", "interruption": 0.9, "double-talk": "5 ms"}"#,
         ][kind];
         let start = Instant::from_nanos(start);
         let mut source = source(&read(config), start, seed);
@@ -243,5 +244,27 @@ proptest! {
             prop_assert!(unit.created >= last);
             last = unit.created;
         }
+    }
+
+    #[test]
+    fn fuzz_a_source_that_listens_hears_anything_in_any_order_and_never_makes_time_run_back(
+        seed in any::<u64>(), heard in prop::collection::vec((0u32..40, 0u64..5_000_000_000), 0..200),
+    ) {
+        let config = r#"{"kind": "web", "objects": {"shape": 1.1, "least": 1, "most": 9}, "first": "asks"}"#;
+        let mut source = source(&read(config), Instant::ZERO, seed);
+        let (mut now, mut next, mut last) = (Instant::ZERO, 0, Instant::ZERO);
+        for (unit, later) in heard {
+            while let Some(made) = source.next_unit() {
+                prop_assert_eq!(made.id, next);
+                prop_assert!(made.created >= last && made.payload > 0);
+                (next, last) = (next + 1, made.created);
+            }
+            now = now.max(last) + Span::from_nanos(later);
+            source.on_received(unit, now);
+            source.on_received(next.wrapping_sub(1), now);
+        }
+        let pages = source.wanted();
+        prop_assert!(pages.windows(2).all(|pair| pair[1].first == pair[0].first + pair[0].units));
+        prop_assert!(pages.windows(2).all(|pair| pair[1].began >= pair[0].began));
     }
 }

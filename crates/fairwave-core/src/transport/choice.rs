@@ -60,6 +60,11 @@ pub trait Properties {
         true
     }
 
+    /// It sends again whatever is lost, until everything has been delivered: what is wanted as a whole comes as a whole.
+    fn delivers_all(&self) -> bool {
+        false
+    }
+
     /// The time between timers that go off although nothing happens; [`Span::MAX`] for none.
     fn slowest_timer(&self) -> Span {
         Span::MAX
@@ -245,6 +250,10 @@ impl Properties for TransportConfig {
 
     fn carries_bulk(&self) -> bool {
         self.properties().carries_bulk()
+    }
+
+    fn delivers_all(&self) -> bool {
+        self.properties().delivers_all()
     }
 
     fn slowest_timer(&self) -> Span {

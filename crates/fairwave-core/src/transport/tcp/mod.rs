@@ -38,7 +38,7 @@ pub use recovery::Recovery;
 pub use recovery::sack::PipeRule;
 pub use rtt::{RtoLimits, RttClock};
 pub use sender::TcpSender;
-pub use table::Tcp;
+pub use table::{Tcp, connection_keys};
 
 /// Parameters of a connection as written. What is left out comes from the controller and the preset.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -8,10 +8,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::control::{Control, ControlLaw};
+use super::control::{AnyControlLaw, Control, ControlLaw};
 use super::{TcpConfig, TcpParameters, TcpReceiver, TcpSender};
 use crate::config::ConfigError;
-use crate::registry::{Checked, Law};
+use crate::random::Seed;
+use crate::registry::{Checked, Given, Law};
 use crate::transport::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
 use crate::units::{Bytes, Span};
 
@@ -40,25 +41,29 @@ pub(in crate::transport) fn keys_of(schema: &Schema) -> Vec<String> {
 
 impl<'de, C: ControlLaw> Deserialize<'de> for Tcp<C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (connection, own): (Map<_, _>, Map<_, _>) = Map::<String, Value>::deserialize(deserializer)?
-            .into_iter()
-            .partition(|(key, _)| CONNECTION_KEYS.contains(key));
-        let connection = serde_json::from_value(Value::Object(connection)).map_err(D::Error::custom)?;
+        let (connection, own) = split(Map::deserialize(deserializer)?).map_err(D::Error::custom)?;
         let law = serde_json::from_value(Value::Object(own.clone()))
-            .map_err(|error| D::Error::custom(refusal::<C>(&own, &error.to_string())))?;
+            .map_err(|error| D::Error::custom(refusal(C::NAME, &own, &error.to_string())))?;
         Ok(Tcp { law, connection })
     }
 }
 
+/// A table's connection, and the keys that are the controller's.
+fn split(table: Map<String, Value>) -> Result<(TcpConfig, Map<String, Value>), serde_json::Error> {
+    let (connection, own): (Map<_, _>, Map<_, _>) =
+        table.into_iter().partition(|(key, _)| CONNECTION_KEYS.contains(key));
+    Ok((serde_json::from_value(Value::Object(connection))?, own))
+}
+
 /// What is wrong with a table that the controller refused: a key that it does not know may be another's, or
 /// be misspelled for one of the controller's or the connection's.
-fn refusal<C: ControlLaw>(own: &Map<String, Value>, message: &str) -> String {
+fn refusal(name: &str, own: &Map<String, Value>, message: &str) -> String {
     let Some(rest) = message.strip_prefix("unknown field `") else { return message.to_owned() };
     let mut quoted = rest.split('`').step_by(2);
     let key = quoted.next().unwrap_or_default();
     let others = TransportConfig::names_with(key);
     if let (Some(other), Some(value)) = (others.first(), own.get(key)) {
-        let allowed = format!("left out with {} (it belongs to {})", C::NAME, others.join(", "));
+        let allowed = format!("left out with {name} (it belongs to {})", others.join(", "));
         return ConfigError::new(key, value, allowed, format!("name = \"{other}\"")).to_string();
     }
     let known: Vec<String> =
@@ -72,16 +77,21 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = C::json_schema(generator);
-        let mut connection = TcpConfig::json_schema(generator);
-        if let Some(Value::Object(keys)) = connection.remove("properties") {
-            let own = schema.ensure_object().entry("properties").or_insert_with(|| Value::Object(Map::new()));
-            if let Some(own) = own.as_object_mut() {
-                own.extend(keys);
-            }
-        }
-        schema
+        let own = C::json_schema(generator);
+        described_with_connection(own, generator)
     }
+}
+
+/// A controller's schema with the keys of the connection.
+fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator) -> Schema {
+    let mut connection = TcpConfig::json_schema(generator);
+    if let Some(Value::Object(keys)) = connection.remove("properties") {
+        let own = schema.ensure_object().entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(own) = own.as_object_mut() {
+            own.extend(keys);
+        }
+    }
+    schema
 }
 
 impl<C: ControlLaw> Checked for Tcp<C> {
@@ -113,17 +123,27 @@ impl<C: ControlLaw> Tcp<C> {
     }
 }
 
+/// How a TCP cuts what it sends.
+fn packet_of(parameters: &TcpParameters) -> PacketSize {
+    PacketSize { payload: Bytes::new(u64::from(parameters.segment)), header: Bytes::new(u64::from(parameters.header)) }
+}
+
+/// See [`Properties::like_ns2`].
+fn key_of_ns2() -> Option<(&'static str, Value)> {
+    Some(("preset", Value::from("ns2")))
+}
+
 impl<C: ControlLaw> Properties for Tcp<C> {
     fn packet(&self, _bulk: bool) -> PacketSize {
-        let parameters = self.parameters();
-        PacketSize {
-            payload: Bytes::new(u64::from(parameters.segment)),
-            header: Bytes::new(u64::from(parameters.header)),
-        }
+        packet_of(&self.parameters())
     }
 
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
-        Some(("preset", Value::from("ns2")))
+        key_of_ns2()
+    }
+
+    fn delivers_all(&self) -> bool {
+        self.parameters().deadline.is_none()
     }
 
     fn slowest_timer(&self) -> Span {
@@ -143,5 +163,84 @@ impl<C: ControlLaw> Properties for Tcp<C> {
 impl<C: ControlLaw> AnyTransport for Tcp<C> {
     fn prepare(&self) -> Prepared<'_> {
         self.prepare_as(|controller| Control::Own(Box::new(controller)))
+    }
+}
+
+/// A TCP whose controller was made while the program runs.
+struct GivenTcp {
+    law: Arc<dyn AnyControlLaw>,
+    connection: TcpConfig,
+}
+
+/// The keys that a controller's own parameters may not have, as they are the connection's.
+pub fn connection_keys() -> &'static [String] {
+    &CONNECTION_KEYS
+}
+
+/// The controller with its connection, as a scenario's table has both.
+pub(super) fn with_connection(given: Given<dyn AnyControlLaw>) -> Given<dyn AnyTransport> {
+    let Given { name, read, schema } = given;
+    let own_name = name.clone();
+    let whole = move |table: Map<String, Value>| {
+        let (connection, own) = split(table)?;
+        let (mut table, law) = read(own.clone())
+            .map_err(|error| serde_json::Error::custom(refusal(&own_name, &own, &error.to_string())))?;
+        if let Value::Object(keys) = serde_json::to_value(&connection)? {
+            table.extend(keys);
+        }
+        Ok((table, Arc::new(GivenTcp { law, connection }) as Arc<dyn AnyTransport>))
+    };
+    Given::new(name, whole, move |generator| {
+        let own = schema(generator);
+        described_with_connection(own, generator)
+    })
+}
+
+impl GivenTcp {
+    fn parameters(&self) -> TcpParameters {
+        self.connection.parameters_with(self.law.any_recovery(), self.law.any_waves())
+    }
+}
+
+impl Checked for GivenTcp {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.law.check()?;
+        self.connection.check()
+    }
+}
+
+impl Properties for GivenTcp {
+    fn packet(&self, _bulk: bool) -> PacketSize {
+        packet_of(&self.parameters())
+    }
+
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        key_of_ns2()
+    }
+
+    fn slowest_timer(&self) -> Span {
+        self.parameters().rto.max
+    }
+
+    fn tcp(&self) -> Option<TcpParameters> {
+        Some(self.parameters())
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.law.any_shown()
+    }
+}
+
+impl AnyTransport for GivenTcp {
+    fn prepare(&self) -> Prepared<'_> {
+        let parameters = Arc::new(self.parameters());
+        Prepared::new(move |context, stream| {
+            // Taken from a copy, so that the connection draws what it would draw with any other controller.
+            let own = Seed(stream.clone().below(u64::MAX)).stream("controller");
+            let control = Control::Own(self.law.any_controller(self.connection.preset, own));
+            let receiver = TcpReceiver::new(context, &parameters);
+            let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
+            Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))
+        })
     }
 }

@@ -4,8 +4,9 @@
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
 //! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
 
-use crate::registry::{Law, NameTaken};
-use crate::transport::tcp::{Preset, Recovery, Tcp};
+use crate::random::Stream;
+use crate::registry::{Checked, Given, Law, NameTaken};
+use crate::transport::tcp::{Preset, Recovery, Tcp, table};
 use crate::transport::{OWN, TransportConfig};
 use crate::units::{Instant, Rate, Span};
 
@@ -184,6 +185,27 @@ pub trait ControlLaw: Law {
 /// When there is a transport of that name.
 pub fn register<C: ControlLaw>() -> Result<(), NameTaken> {
     OWN.add::<Tcp<C>>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |tcp| std::sync::Arc::new(tcp))
+}
+
+/// What is asked of a controller that was made while the program runs: [`ControlLaw`], without types of its own.
+pub trait AnyControlLaw: Checked + Send + Sync {
+    /// See [`ControlLaw::RECOVERY`].
+    fn any_recovery(&self) -> Recovery;
+    /// See [`ControlLaw::WAVES`].
+    fn any_waves(&self) -> bool;
+    /// See [`ControlLaw::controller`]. `stream` is the controller's own.
+    fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller>;
+    /// See [`ControlLaw::shown`].
+    fn any_shown(&self) -> Option<String>;
+}
+
+/// Hands in a controller that was made while the program runs: see [`crate::registry::Registry::give`]. Its table is read without the
+/// connection's keys.
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyControlLaw>) -> Result<(), NameTaken> {
+    OWN.give(TransportConfig::WHAT, TransportConfig::BUILT_IN, table::with_connection(given))
 }
 
 macro_rules! at_work {
