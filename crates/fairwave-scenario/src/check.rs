@@ -10,6 +10,7 @@ use fairwave_core::units::{Rate, Span};
 
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
+use crate::events;
 use crate::model::{Flow, Record, Scenario};
 use crate::path::Path;
 use crate::ranges::{check_config, check_law, check_range, check_spec, check_template};
@@ -37,7 +38,8 @@ impl Scenario {
         if let Some(topology) = &self.topology {
             check_topology(topology, self.duration, problems);
         }
-        self.check_flows(problems);
+        self.check_flows(from_load, problems);
+        events::check(self, problems);
         check_record(&self.record, self, problems);
         if problems.is_empty() && cost::check_counts(self, from_load, problems) {
             cost::check_record(self, self.expanded(&mut Vec::new()).link_directions(), problems);
@@ -132,7 +134,7 @@ impl Scenario {
         }
     }
 
-    fn check_flows(&self, problems: &mut Vec<Problem>) {
+    fn check_flows(&self, from_load: bool, problems: &mut Vec<Problem>) {
         let mut names = BTreeSet::new();
         for (index, flow) in self.flows.iter().enumerate() {
             let at = Path::default().key("flow").index(index);
@@ -150,12 +152,26 @@ impl Scenario {
             }
             self.check_place(flow, &at, problems);
             self.check_times(flow, &at, problems);
+            self.check_active(flow, &at, problems);
             check_law(&flow.transport, &at.key("transport"), problems);
             check_law(&flow.traffic, &at.key("traffic"), problems);
             if let Some(playout) = &flow.playout {
                 check_law(playout, &at.key("playout"), problems);
             }
             self.check_measures(flow, &at, problems);
+            check_whole(flow, &at, problems);
+            if let (Some(arrivals), Ok(traffic)) = (&flow.arrivals, flow.traffic.resolve(|_| ())) {
+                arrivals.check(flow, &traffic, &at, problems);
+                if from_load {
+                    problems.push(
+                        Problem::new(
+                            at.key("arrivals"),
+                            "under `load` a group's `count` is its weight, and none can arrive",
+                        )
+                        .help("remove `load` or `arrivals`"),
+                    );
+                }
+            }
             if flow.transport.resolve(|_| ()).is_ok_and(|transport| !transport.carries_bulk())
                 && flow.traffic.name() == "bulk"
             {
@@ -290,6 +306,27 @@ impl Scenario {
             );
         }
     }
+}
+
+/// What is wanted as a whole must not lose a part for good.
+fn check_whole(flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
+    let (Ok(transport), Ok(traffic)) = (flow.transport.resolve(|_| ()), flow.traffic.resolve(|_| ())) else { return };
+    if !traffic.is_whole() || transport.delivers_all() {
+        return;
+    }
+    let why = if transport.tcp().is_some() { "with a `deadline` " } else { "" };
+    problems.push(
+        Problem::new(
+            at.key("transport"),
+            format!(
+                "`{}` {why}does not send again what is lost, and `{}` would never be complete",
+                transport.name(),
+                traffic.name()
+            ),
+        )
+        .allowed("a transport that delivers everything: any TCP without a `deadline`")
+        .help("write for example `transport = \"tcp/cubic\"`".replace("cubic", "sack")),
+    );
 }
 
 fn check_topology(topology: &Topology, duration: Span, problems: &mut Vec<Problem>) {

@@ -70,9 +70,10 @@ pub(crate) fn check_counts(scenario: &Scenario, from_load: bool, problems: &mut 
 fn count_flows(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>) {
     let mut all = 0u64;
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let count = scenario.count_of(flow);
+        let count = scenario.flows_of(flow);
         all = all.saturating_add(count);
         let at = Path::default().key("flow").index(index);
+        let key = if flow.arrivals.is_some() { "arrivals" } else { "count" };
         let written = count as f64 * bytes_written(flow);
         let needed = bytes(count as f64 * (BYTES_PER_FLOW + 2.0 * BYTES_PER_LINK) + written);
         let problem = if count > MOST_FLOWS && from_load {
@@ -83,12 +84,16 @@ fn count_flows(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>
             .allowed(format!("up to {MOST_FLOWS} flows in all"))
             .help("lower `total`, or let each flow offer more")
         } else if count > MOST_FLOWS {
-            Problem::new(at.key("count"), format!("{count} flows would need about {needed} of memory"))
+            let help = match key {
+                "arrivals" => "let fewer arrive, larger ones, or shorten `duration`",
+                _ => "simulate fewer flows, each with its share of the rate",
+            };
+            Problem::new(at.key(key), format!("{count} flows would need about {needed} of memory"))
                 .allowed(format!("up to {MOST_FLOWS} flows in all"))
-                .help("simulate fewer flows, each with its share of the rate")
+                .help(help)
         } else if written > MOST_KEPT {
             Problem::new(
-                at.key("count"),
+                at.key(key),
                 format!("{count} flows, each with what is written here, would need about {needed} of memory"),
             )
             .allowed(format!("up to {} of lists in all", bytes(MOST_KEPT)))
@@ -214,7 +219,7 @@ pub(crate) fn check_way(links: usize, count: u64, at: &Path, flow: &str) -> Resu
 /// of senders.
 pub(crate) fn check_record(scenario: &Scenario, links: u64, problems: &mut Vec<Problem>) {
     let record = &scenario.record;
-    let flows: u64 = scenario.flows.iter().map(|flow| scenario.count_of(flow)).sum();
+    let flows: u64 = scenario.flows.iter().map(|flow| scenario.flows_of(flow)).fold(0, u64::saturating_add);
     let chosen = |entries: &[String]| -> f64 {
         let of = |entry| Selection::parse(entry, scenario, &Path::default()).map_or(0, |one| one.count(flows));
         entries.iter().map(|entry: &String| of(entry) as f64).sum::<f64>().min(flows as f64)

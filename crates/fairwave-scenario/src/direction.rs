@@ -1,12 +1,14 @@
 //! What a scenario says of a link's two directions. Whatever is left out comes from elsewhere: from the other direction, from a
 //! preset, or from the defaults.
 
+use fairwave_core::link::Changes;
 use fairwave_core::loss::LossConfig;
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::delay::WrittenDelay;
 use crate::law::Written;
 use crate::rate::WrittenRate;
 use crate::values::Varied;
@@ -26,7 +28,7 @@ macro_rules! table_with_direction {
             pub rate: Option<$crate::rate::WrittenRate>,
             /// Propagation delay.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub delay: Option<$crate::values::Varied<fairwave_core::units::Span>>,
+            pub delay: Option<$crate::delay::WrittenDelay>,
             /// Where packets wait before the link; drop-tail of one bandwidth-delay product and at least 50 packets if
             /// nothing says otherwise.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +36,9 @@ macro_rules! table_with_direction {
             /// How it loses packets; not at all if nothing says otherwise.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub loss: Option<$crate::law::Written<fairwave_core::loss::LossConfig>>,
+            /// When it is down, in ascending order: what waits, is being transmitted or comes then is lost.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub outages: Option<Vec<fairwave_core::link::Outage>>,
             $($after)*
         }
     };
@@ -55,6 +60,7 @@ impl Direction {
             delay: own.delay.or(base.delay),
             queue: own.queue.or(base.queue),
             loss: own.loss.or(base.loss),
+            outages: own.outages.or(base.outages),
         }
     }
 
@@ -62,9 +68,10 @@ impl Direction {
     pub(crate) fn spelled_out(&self) -> Direction {
         Direction {
             rate: self.rate.as_ref().map(WrittenRate::spelled_out),
-            delay: self.delay,
+            delay: self.delay.as_ref().map(WrittenDelay::spelled_out),
             queue: self.queue.as_ref().map(Written::spelled_out),
             loss: self.loss.as_ref().map(Written::spelled_out),
+            outages: self.outages.clone().filter(|outages| !outages.is_empty()),
         }
     }
 
@@ -86,9 +93,18 @@ impl Direction {
         self.loss.clone().unwrap_or_default()
     }
 
-    /// The delay that is written; none is no delay.
+    /// The delay that is written, the first one where it changes; none is no delay.
     pub(crate) fn delay(&self) -> Varied<Span> {
-        self.delay.unwrap_or(Varied::Fixed(Span::ZERO))
+        self.delay.as_ref().map_or(Varied::Fixed(Span::ZERO), WrittenDelay::first)
+    }
+
+    /// What becomes of it in the course of the run, rate and loss apart.
+    pub(crate) fn changes(&self) -> Changes {
+        Changes {
+            delays: self.delay.as_ref().map_or(Vec::new(), |delay| delay.steps().iter().skip(1).copied().collect()),
+            overtaking: self.delay.as_ref().is_some_and(WrittenDelay::overtaking),
+            outages: self.outages.clone().unwrap_or_default(),
+        }
     }
 }
 
@@ -117,8 +133,8 @@ table_with_direction! {
 }
 
 impl From<LinkSpecTable> for LinkSpec {
-    fn from(LinkSpecTable { rate, delay, queue, loss, reverse }: LinkSpecTable) -> Self {
-        LinkSpec { there: Direction { rate, delay, queue, loss }, reverse }
+    fn from(LinkSpecTable { rate, delay, queue, loss, outages, reverse }: LinkSpecTable) -> Self {
+        LinkSpec { there: Direction { rate, delay, queue, loss, outages }, reverse }
     }
 }
 

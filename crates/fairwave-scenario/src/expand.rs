@@ -9,13 +9,15 @@ use fairwave_core::units::Span;
 
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
+use crate::events;
 use crate::flows::Flows;
+use crate::happenings;
 use crate::model::Scenario;
 use crate::network::Network;
 use crate::path::{Path, Step};
 use crate::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
 use crate::select::Selection;
-use crate::suggest::nearest;
+use crate::tap::{self, Tap};
 
 impl Scenario {
     /// The plan of this scenario for a seed: everything that one run needs, with nothing left to guess.
@@ -81,8 +83,11 @@ impl Scenario {
         let Flows { plans: flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
         settled(&mut problems)?;
         cost::check_work(&work, &expanded, &mut problems);
-        let (nodes, links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
+        let (nodes, mut links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
         settled(&mut problems)?;
+        happenings::apply(&expanded, &mut links, &mut problems);
+        settled(&mut problems)?;
+        let marks = events::marks(&expanded, &links);
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;
         let happenings = work.iter().map(|group| group.work.happenings).sum();
@@ -96,8 +101,23 @@ impl Scenario {
             links,
             groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),
             flows,
+            marks,
             record,
         };
+        for (index, entry) in self.record.capture.iter().enumerate() {
+            let of_a_flow = matches!(tap::parse(entry, &plan), Ok((taps, _)) if matches!(taps[..], [Tap::Flow(_), ..]));
+            let found = if of_a_flow {
+                Err(format!("`{entry}`: packets are captured at links and hosts; write for example `host:NODE`"))
+            } else {
+                tap::parse(entry, &plan).map(|_| ())
+            };
+            if let Err(words) = found {
+                let (what, help) = words.split_once("; ").unwrap_or((&words, "write for example `link:r1>r2`"));
+                let at = Path::default().key("record").key("capture").index(index);
+                problems.push(Problem::new(at, what).help(help));
+            }
+        }
+        settled(&mut problems)?;
         Ok((plan, happenings))
     }
 }
@@ -123,14 +143,8 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
         } else if let Some(link) = links.iter().position(|link| link.name == *name) {
             queues.push(link);
         } else {
-            // Names of access links are many and seldom meant; the first ones are those between routers.
-            let names = || links.iter().take(1000).map(|link| link.name.as_str());
-            let problem = Problem::new(at.key("queues").index(index), format!("there is no link direction `{name}`"))
-                .allowed("`FROM>TO` with the names of two nodes that a link joins, or `*`");
-            problems.push(match nearest(name, names()) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem,
-            });
+            let problem = happenings::unknown_link(name, links, at.key("queues").index(index));
+            problems.push(problem.allowed("`FROM>TO` with the names of two nodes that a link joins, or `*`"));
         }
     }
     queues.sort_unstable();

@@ -40,7 +40,7 @@ impl Plan {
 }
 
 fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
-    let Direction { rate, delay, queue, loss } = &link.direction;
+    let Direction { rate, delay, queue, loss, changes } = &link.direction;
     Ok(json!({
         "name": link.name,
         "from": link.from,
@@ -48,6 +48,11 @@ fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
         "rate": serde_json::to_value(rate)?,
         "rate_bps": rate.nominal().bits_per_second(),
         "delay_ns": delay.nanos(),
+        "delays": changes.delays.iter().map(|step| json!({ "at_ns": step.at.nanos(), "is_ns": step.is.nanos() })).collect::<Vec<_>>(),
+        "overtaking": changes.overtaking,
+        "outages": changes.outages.iter().map(|outage| json!({
+            "from_ns": outage.from.nanos(), "to_ns": outage.to.map(|to| to.nanos()),
+        })).collect::<Vec<_>>(),
         "queue": serde_json::to_value(queue)?,
         "loss": serde_json::to_value(loss)?,
     }))
@@ -65,6 +70,11 @@ fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
         "transport": serde_json::to_value(&*flow.transport)?,
         "start_ns": flow.start.nanos(),
         "stop_ns": (flow.stop != Instant::NEVER).then(|| flow.stop.nanos()),
+        "active_ns": flow.active.as_ref().map(|active| {
+            active.iter().map(|(from, until)| [from.nanos(), until.nanos()]).collect::<Vec<_>>()
+        }),
+        "at_most": flow.at_most,
+        "partner": flow.partner.map(|partner| partner.flow),
     }))
 }
 

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use fairwave_core::random::Seed;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};
 
+use crate::arrivals::{Arrival, Arrivals};
 use crate::cost;
 use crate::error::Problem;
+use crate::events::{FlowTimes, State};
 use crate::law::largest_packet;
 use crate::model::{Flow, Scenario};
 use crate::network::{Network, Use};
 use crate::path::Path;
-use crate::plan::FlowPlan;
+use crate::plan::{FlowPlan, Partner};
 use crate::route::Routes;
 use crate::template::Template;
 use crate::workload::{GroupWork, Work, Workload};
@@ -29,32 +33,15 @@ impl Flows {
     /// Multiplies the groups of a scenario whose presets are written out.
     pub fn expand(scenario: &Scenario, network: &Network, seed: Seed, problems: &mut Vec<Problem>) -> Flows {
         let routes = Routes::new(network.nodes(), network.edges());
-        let mut expansion = Expansion { scenario, network, routes, seed, plans: Vec::new() };
-        let mut uses = vec![Use::default(); network.edges().len()];
+        let uses = vec![Use::default(); network.edges().len()];
+        let times = FlowTimes::of(scenario);
+        let mut expansion = Expansion { scenario, network, routes, seed, times, plans: Vec::new(), uses };
         for (group, flow) in scenario.flows.iter().enumerate() {
-            let first = expansion.plans.len();
             if let Err(problem) = expansion.add_group(group, flow) {
                 problems.push(*problem);
-                continue;
-            }
-            let members = expansion.plans.get(first..).unwrap_or_default();
-            let largest = members.first().map_or(0, |plan| largest_packet(&plan.traffic, &plan.transport));
-            for plan in members {
-                let round_trip = network.nominal_delay(&plan.forward) + network.nominal_delay(&plan.backward);
-                for (link, data) in
-                    plan.forward.iter().map(|link| (link, true)).chain(plan.backward.iter().map(|link| (link, false)))
-                {
-                    if let Some(used) = uses.get_mut(*link) {
-                        used.flows += 1;
-                        used.round_trips += round_trip;
-                        if data {
-                            used.largest_packet = used.largest_packet.max(largest);
-                        }
-                    }
-                }
             }
         }
-        let plans = expansion.plans;
+        let Expansion { plans, uses, .. } = expansion;
         let work = work(&plans, &uses, network, scenario.duration);
         Flows { plans, uses, work }
     }
@@ -63,15 +50,15 @@ impl Flows {
 /// What the flows of each group would come to, with an equal share of each link to all that cross it.
 fn work(plans: &[FlowPlan], uses: &[Use], network: &Network, duration: Span) -> Vec<GroupWork> {
     let of_link = |link: &usize| {
-        let flows = uses.get(*link).map_or(1, |used| used.flows.max(1));
-        network.rate(*link).bits_per_second() as f64 / flows as f64
+        let sharers = uses.get(*link).map_or(1.0, |used| used.sharers.max(1.0));
+        network.highest_rate(*link).bits_per_second() as f64 / sharers
     };
     let of_group = |plans: &[FlowPlan]| {
         let first = plans.first()?;
         let workload = Workload::of(&first.traffic, &first.transport);
         let mut sum = Work::default();
         for plan in plans {
-            let lasts = plan.stop.min(Instant::ZERO + duration).since(plan.start).seconds();
+            let lasts = plan.on_between(plan.start, plan.stop.min(Instant::ZERO + duration)).seconds();
             let share = plan.forward.iter().map(of_link).fold(f64::INFINITY, f64::min);
             let work = workload.work(lasts, share, plan.forward.len(), plan.backward.len());
             sum.happenings += work.happenings;
@@ -83,33 +70,120 @@ fn work(plans: &[FlowPlan], uses: &[Use], network: &Network, duration: Span) -> 
     plans.chunk_by(|one, next| one.group == next.group).filter_map(of_group).collect()
 }
 
+/// Where flows of a group go: between which nodes, and over which links there and back.
+#[derive(Clone)]
+struct Way {
+    from: usize,
+    to: usize,
+    forward: Vec<usize>,
+    backward: Vec<usize>,
+}
+
+impl Way {
+    /// The way of who answers.
+    fn back(&self) -> Way {
+        let Way { from, to, forward, backward } = self.clone();
+        Way { from: to, to: from, forward: backward, backward: forward }
+    }
+}
+
 /// What multiplying groups needs and makes.
 struct Expansion<'a> {
     scenario: &'a Scenario,
     network: &'a Network,
     routes: Routes<'a>,
     seed: Seed,
+    /// When events let flows begin and end.
+    times: FlowTimes,
     plans: Vec<FlowPlan>,
+    uses: Vec<Use>,
 }
 
 impl Expansion<'_> {
     fn add_group(&mut self, group: usize, flow: &Flow) -> Result<(), Box<Problem>> {
-        let Expansion { scenario, network, routes, seed, plans } = self;
         let at = Path::default().key("flow").index(group);
+        let resolved = |key: &str, error: serde_json::Error| Box::new(Problem::new(at.key(key), error.to_string()));
+        let details = self.scenario.preset;
+        let transport = flow.transport.with_details(details).map_err(|error| resolved("transport", error))?;
+        let traffic = flow.traffic.resolve(|_| ()).map_err(|error| resolved("traffic", error))?;
+        let answer = traffic.answer().map(Arc::new);
+        let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
+        let ways = self.ways(flow, &at)?;
+        self.note_uses(flow, &ways, &traffic, &transport);
+        let (Some(first), transport, traffic) = (ways.first(), Arc::new(transport), Arc::new(traffic)) else {
+            return Ok(());
+        };
+        let active = flow.intervals();
+        let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+        let (start, stop) = match active.as_deref() {
+            Some([first, .., last]) => (first.0, last.1),
+            Some([only]) => (only.0, only.1),
+            _ => (Instant::ZERO, stop),
+        };
+        let model = FlowPlan {
+            group,
+            name: String::new(),
+            from: first.from,
+            to: first.to,
+            forward: Vec::new(),
+            backward: Vec::new(),
+            traffic,
+            transport,
+            class: flow.class(),
+            start,
+            stop,
+            active,
+            at_most: flow.arrivals.as_ref().and_then(Arrivals::at_most),
+            partner: None,
+            thresholds: flow.timely.0.clone(),
+            playout: playout.map_err(|error| resolved("playout", error))?.unwrap_or_default(),
+            concealment: flow.concealment.unwrap_or_default(),
+            playback: flow.playback.clone(),
+            recovery: flow.recovery.clone(),
+        };
+        if let Some(arrivals) = &flow.arrivals {
+            let pairs = ways.len() as u64;
+            let drawn = arrivals.draw(flow, &model.traffic, pairs, self.scenario.duration, self.seed);
+            for (index, Arrival { pair, start, stop }) in drawn.enumerate() {
+                let Some(way) = ways.get(pair as usize) else { continue };
+                self.plans.push(member(&model, flow, index, way.clone(), start, stop));
+            }
+            return Ok(());
+        }
+        let mut starts = self.seed.stream(&format!("flow.{}.start", flow.name));
+        let count = ways.len() as u64;
+        for (index, way) in ways.into_iter().enumerate() {
+            // Both directions of a conversation begin and end together, by an event as by themselves.
+            let member_of = if answer.is_some() { 2 * index as u64 } else { index as u64 };
+            let start = match (self.times.time(State::On, group, member_of), &model.active) {
+                (Some(start), _) => start,
+                (None, Some(_)) => model.start,
+                (None, None) => flow.start.instant(index as u64, count, &mut starts),
+            };
+            let stop = self.times.time(State::Off, group, member_of).unwrap_or(Instant::NEVER).min(model.stop);
+            let Some(answer) = &answer else {
+                self.plans.push(member(&model, flow, index, way, start, stop));
+                continue;
+            };
+            let (there, back) = (self.plans.len(), self.plans.len() + 1);
+            let answers = member(&model, flow, 2 * index + 1, way.back(), start, stop);
+            let leads = member(&model, flow, 2 * index, way, start, stop);
+            self.plans.push(FlowPlan { partner: Some(Partner { flow: back, leads: true }), ..leads });
+            let partner = Some(Partner { flow: there, leads: false });
+            self.plans.push(FlowPlan { partner, traffic: Arc::clone(answer), ..answers });
+        }
+        Ok(())
+    }
+
+    /// The ways of a group, one for each pair of hosts.
+    fn ways(&mut self, flow: &Flow, at: &Path) -> Result<Vec<Way>, Box<Problem>> {
+        let Expansion { scenario, network, routes, .. } = self;
         let count = scenario.count_of(flow);
-        let (Some(from), Some(to)) = (&flow.from, &flow.to) else { return Ok(()) };
+        let (Some(from), Some(to)) = (&flow.from, &flow.to) else { return Ok(Vec::new()) };
         let template =
             |text: &str, key: &str| Template::parse(text).map_err(|why| Box::new(Problem::new(at.key(key), why)));
         let (from, to) = (template(from, "from")?, template(to, "to")?);
-        let resolved = |key: &str, error: serde_json::Error| Box::new(Problem::new(at.key(key), error.to_string()));
-        let transport = flow.transport.with_details(scenario.preset).map_err(|error| resolved("transport", error))?;
-        let transport = Arc::new(transport);
-        let traffic = flow.traffic.resolve(|_| ()).map_err(|error| resolved("traffic", error))?;
-        let traffic = Arc::new(traffic);
-        let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
-        let playout = playout.map_err(|error| resolved("playout", error))?.unwrap_or_default();
-        let class = flow.class();
-        let mut starts = seed.stream(&format!("flow.{}.start", flow.name));
+        let mut ways = Vec::with_capacity(count as usize);
         let mut name = String::new();
         for i in 0..count {
             let mut node = |template: &Template, key: &str| {
@@ -139,27 +213,49 @@ impl Expansion<'_> {
             };
             let (forward, backward) = (route(from, to, "there")?, route(to, from, "back")?);
             if i == 0 {
-                cost::check_way(forward.len() + backward.len(), count, &at, &format!("{}[0]", flow.name))?;
+                let flows = scenario.flows_of(flow).max(count);
+                cost::check_way(forward.len() + backward.len(), flows, at, &format!("{}[0]", flow.name))?;
             }
-            plans.push(FlowPlan {
-                group,
-                name: format!("{}[{i}]", flow.name),
-                from,
-                to,
-                forward,
-                backward,
-                traffic: Arc::clone(&traffic),
-                transport: Arc::clone(&transport),
-                class,
-                start: flow.start.instant(i, count, &mut starts),
-                stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
-                thresholds: flow.timely.0.clone(),
-                playout,
-                concealment: flow.concealment.unwrap_or_default(),
-                playback: flow.playback.clone(),
-                recovery: flow.recovery.clone(),
-            });
+            ways.push(Way { from, to, forward, backward });
         }
-        Ok(())
+        Ok(ways)
     }
+
+    /// Who uses which link. Flows that come and go count once for each pair of hosts, so that no buffer depends on the seed.
+    fn note_uses(&mut self, flow: &Flow, ways: &[Way], traffic: &TrafficConfig, transport: &TransportConfig) {
+        let largest = if ways.is_empty() { 0 } else { largest_packet(traffic, transport) };
+        // Who comes and goes shares a link while it is there; what is wanted as a whole is reckoned by its size.
+        let sharers = match &flow.arrivals {
+            _ if traffic.is_whole() => 0.0,
+            Some(arrivals) => {
+                let at_once = arrivals.per_second(traffic) * arrivals.stays().unwrap_or_default().seconds();
+                at_once / ways.len().max(1) as f64
+            }
+            None => 1.0,
+        };
+        let answers = traffic.answer().is_some();
+        for way in ways {
+            let round_trip = self.network.nominal_delay(&way.forward) + self.network.nominal_delay(&way.backward);
+            for (link, data) in
+                way.forward.iter().map(|link| (link, true)).chain(way.backward.iter().map(|link| (link, answers)))
+            {
+                if let Some(used) = self.uses.get_mut(*link) {
+                    // Each party of a conversation uses both ways.
+                    let flows = if answers { 2 } else { 1 };
+                    used.flows += flows;
+                    used.sharers += sharers * flows as f64;
+                    used.round_trips += round_trip * flows;
+                    if data {
+                        used.largest_packet = used.largest_packet.max(largest);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The flow of this number, like its group's others but for its way and time.
+fn member(model: &FlowPlan, flow: &Flow, index: usize, way: Way, start: Instant, stop: Instant) -> FlowPlan {
+    let Way { from, to, forward, backward } = way;
+    FlowPlan { name: format!("{}[{index}]", flow.name), from, to, forward, backward, start, stop, ..model.clone() }
 }

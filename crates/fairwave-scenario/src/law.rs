@@ -12,8 +12,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::link::RateConfig;
-use fairwave_core::loss::LossConfig;
+use fairwave_core::link::{RateConfig, ScheduleConfig};
+use fairwave_core::loss::{LossConfig, LossScheduleConfig};
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, DisciplineConfig, QueueConfig};
 use fairwave_core::random::Seed;
@@ -25,6 +25,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use crate::delay::is_schedule;
 use crate::details::Details;
 
 /// What the language knows of a law: how its name is written, and what its table may leave out.
@@ -39,6 +40,9 @@ pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
         Map::from_iter([(Self::TAG.to_owned(), Value::from(name))])
     }
 
+    /// The law whose `steps` a list stands for, if there is one.
+    const OF_A_LIST: Option<&'static str> = None;
+
     /// Fills in what the scenario's table may leave out.
     fn complete(_table: &mut Map<String, Value>) {}
 
@@ -52,6 +56,7 @@ pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
 impl Law for RateConfig {
     const WHAT: &'static str = RateConfig::WHAT;
     const TAG: &'static str = RateConfig::TAG;
+    const OF_A_LIST: Option<&'static str> = Some(<ScheduleConfig as fairwave_core::registry::Law>::NAME);
 
     fn check(&self) -> Result<(), ConfigError> {
         RateConfig::check(self)
@@ -61,6 +66,7 @@ impl Law for RateConfig {
 impl Law for LossConfig {
     const WHAT: &'static str = LossConfig::WHAT;
     const TAG: &'static str = LossConfig::TAG;
+    const OF_A_LIST: Option<&'static str> = Some(<LossScheduleConfig as fairwave_core::registry::Law>::NAME);
 
     fn check(&self) -> Result<(), ConfigError> {
         LossConfig::check(self)
@@ -246,9 +252,14 @@ impl Default for Written<LossConfig> {
     }
 }
 
-impl<T> Serialize for Written<T> {
+const STEPS: &str = "steps";
+
+impl<T: Law> Serialize for Written<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.table.serialize(serializer)
+        match self.table.get(STEPS) {
+            Some(steps) if T::OF_A_LIST == Some(self.name()) && self.table.len() == 2 => steps.serialize(serializer),
+            _ => self.table.serialize(serializer),
+        }
     }
 }
 
@@ -265,6 +276,16 @@ impl<'de, T: Law> Deserialize<'de> for Written<T> {
             }
             fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
                 Map::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                let items = Vec::<Value>::deserialize(serde::de::value::SeqAccessDeserializer::new(seq))?;
+                match T::OF_A_LIST.filter(|_| is_schedule(&items)) {
+                    Some(law) => Ok(Map::from_iter([
+                        (T::TAG.to_owned(), Value::from(law)),
+                        (STEPS.to_owned(), Value::Array(items)),
+                    ])),
+                    None => Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self)),
+                }
             }
         }
         let table = deserializer.deserialize_any(Forms::<T>(PhantomData))?;
@@ -293,9 +314,10 @@ impl<T: Law> JsonSchema for Written<T> {
             if let (Some(capacity), Some(own)) = (&capacity, variant.pointer_mut("/properties/capacity")) {
                 *own = capacity.clone();
             }
+            let one_of_several = variant.get("anyOf").is_some();
             let Some(required) = variant.get_mut("required").and_then(Value::as_array_mut) else { continue };
             required.retain(|key| capacity.is_none() || key != CAPACITY);
-            if required.len() <= 1 {
+            if required.len() <= 1 && !one_of_several {
                 names.push(name.clone());
             }
             if name == "drop-tail" {
@@ -332,7 +354,7 @@ pub(crate) fn most_payload(traffic: &TrafficConfig, transport: &TransportConfig)
 pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
     let PacketSize { payload, header } = transport.packet(traffic.is_bulk());
     let (most, header) = (payload.get(), header.get());
-    if traffic.is_bulk() {
+    if traffic.is_bulk() || traffic.is_whole() {
         return most + header;
     }
     // A unit longer than a packet is cut.

@@ -30,18 +30,24 @@
 //! are embedded ([`law`]), so a new law, built in or a program's own, needs no change here.
 //!
 //! Imports run one way. What a text is: `path`, `suggest`, `origin`, `error`, `tree`. What is written: `values`, `details`,
-//! `law`, `rate`, `direction`, `topology`, `shares`, `model`. What it comes to: `template`, `select`, `load`, `workload`,
-//! `cost`, `ranges`, `preset`, `check`. The plan: `plan`, `export`, `route`, `network`, `flows`, `expand`. In and out: `read`,
+//! `law`, `rate`, `delay`, `direction`, `topology`, `shares`, `arrivals`, `active`, `model`. What it comes to: `template`, `select`, `load`,
+//! `workload`, `cost`, `ranges`, `preset`, `events`, `check`. The plan: `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`.
+//! In and out: `read`,
 //! `write`, `overrides`.
 
+mod active;
+pub mod arrivals;
 mod check;
 pub mod cost;
+mod delay;
 mod details;
 mod direction;
 mod error;
+mod events;
 mod expand;
 mod export;
 mod flows;
+mod happenings;
 mod hosts;
 pub mod law;
 mod load;
@@ -59,6 +65,7 @@ mod route;
 mod select;
 mod shares;
 mod suggest;
+pub mod tap;
 mod template;
 pub mod topology;
 mod tree;

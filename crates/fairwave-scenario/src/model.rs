@@ -16,10 +16,13 @@ use fairwave_core::units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arrivals::Arrivals;
+pub use crate::delay::{DelaySchedule, WrittenDelay};
 pub use crate::details::Details;
 use crate::direction::table_with_direction;
 pub use crate::direction::{Direction, LinkSpec};
 use crate::error::{Problem, ScenarioError};
+pub use crate::events::{Event, State};
 pub use crate::hosts::Hosts;
 use crate::law::Written;
 use crate::origin::Origin;
@@ -64,6 +67,9 @@ pub struct Scenario {
     /// Groups of flows.
     #[serde(default, rename = "flow", skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
+    /// What happens at known times.
+    #[serde(default, rename = "event", skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
     /// What is recorded besides the measures.
     #[serde(default, skip_serializing_if = "is_default")]
     pub record: Record,
@@ -117,8 +123,9 @@ table_with_direction! {
 
 impl From<LinkTable> for Link {
     fn from(table: LinkTable) -> Self {
-        let LinkTable { from, to, count, rate, delay, queue, loss, duplex, reverse } = table;
-        Link { from, to, count, spec: LinkSpec { there: Direction { rate, delay, queue, loss }, reverse }, duplex }
+        let LinkTable { from, to, count, rate, delay, queue, loss, outages, duplex, reverse } = table;
+        let there = Direction { rate, delay, queue, loss, outages };
+        Link { from, to, count, spec: LinkSpec { there, reverse }, duplex }
     }
 }
 
@@ -153,6 +160,13 @@ pub struct Flow {
     /// When they end; the end of the run if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
+    /// When they are at work, instead of `start` and `stop`: times `[from, until]` in ascending order, between which the
+    /// application's own time stands still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<Vec<[Span; 2]>>,
+    /// They come and go: how often a flow arrives, from `start` to `stop`; `count` is then the number of pairs of hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
     /// What counts as timely: 300 ms if left out; several thresholds in ascending order.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timely: Thresholds,
@@ -202,6 +216,10 @@ pub struct Record {
     /// Flows whose units are recorded one by one, so that they can be heard or seen; written as for `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<String>,
+    /// Where packets are captured, for Wireshark and its kin: `link:r1>r2` what leaves a link's transmitter, `drops:r1>r2` what its
+    /// queue drops, `host:NODE` what a node sends and receives; each may name a file, `link:r1>r2=up.pcapng`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capture: Vec<String>,
 }
 
 impl Scenario {
@@ -219,6 +237,7 @@ impl Scenario {
             links: Vec::new(),
             load: None,
             flows: Vec::new(),
+            events: Vec::new(),
             record: Record::default(),
             origin: Arc::default(),
         }
@@ -266,7 +285,7 @@ impl Flow {
     pub(crate) fn class(&self) -> Class {
         self.class.unwrap_or(match self.traffic.name() {
             _ if self.transport.name().starts_with("tcp") => Class::Tcp,
-            "voice" | "recording" => Class::Voice,
+            "voice" | "recording" | "conversation" => Class::Voice,
             _ => Class::OtherUdp,
         })
     }

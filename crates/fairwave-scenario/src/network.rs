@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::link::{self, RateConfig};
+use fairwave_core::link::{self, Changes, RateConfig};
 use fairwave_core::loss::LossConfig;
 use fairwave_core::queue::{Capacity, QueueConfig};
 use fairwave_core::random::Seed;
@@ -30,6 +30,8 @@ struct Known {
     back: bool,
     /// A law's nominal rate.
     rate: Rate,
+    /// A law's highest rate.
+    highest: Rate,
     /// In the middle of their ranges: what buffers are sized by.
     nominal_rate: Rate,
     nominal_delay: Span,
@@ -40,6 +42,8 @@ struct Known {
 pub(crate) struct Use {
     /// Flows whose data or feedback crosses it.
     pub flows: u64,
+    /// How many of them share it at once, so that what each may get can be told.
+    pub sharers: f64,
     /// Sum of their nominal round trips.
     pub round_trips: Span,
     /// Their largest packet, bytes on the wire.
@@ -112,9 +116,9 @@ impl Network {
         &self.edges
     }
 
-    /// The rate of a link direction.
-    pub fn rate(&self, direction: usize) -> Rate {
-        self.directions.get(direction).map_or(Rate::default(), |direction| direction.rate)
+    /// The highest rate of a link direction.
+    pub fn highest_rate(&self, direction: usize) -> Rate {
+        self.directions.get(direction).map_or(Rate::default(), |direction| direction.highest.max(direction.rate))
     }
 
     /// The sum of nominal delays along a route.
@@ -136,6 +140,12 @@ impl Network {
         let rate_of = |direction: &Direction| {
             direction.rate.as_ref().map_or(Varied::Fixed(Rate::default()), WrittenRate::nominal)
         };
+        // Of a constant rate each link has its own.
+        let highest_of = |direction: &Direction| match &direction.rate {
+            Some(law @ WrittenRate::Law(_)) => law.highest(),
+            _ => Rate::default(),
+        };
+        let (highest, highest_back) = (highest_of(&there), highest_of(&back));
         let (rate, delay) = (rate_of(&there), there.delay());
         let (back_rate, back_delay) = (rate_of(&back), back.delay());
         let mut name = String::new();
@@ -149,6 +159,7 @@ impl Network {
                 link: index,
                 back: false,
                 rate: own,
+                highest,
                 nominal_rate: rate.middle(),
                 nominal_delay: delay.middle(),
             };
@@ -157,6 +168,7 @@ impl Network {
                 let back = Known {
                     link: index,
                     back: true,
+                    highest: highest_back,
                     rate: if own_rate { back_rate.value(i, link.count, &mut back_rates) } else { own },
                     nominal_rate: back_rate.middle(),
                     nominal_delay: back_delay.middle(),
@@ -258,6 +270,7 @@ impl Network {
                     delay: edge.delay,
                     queue,
                     loss: own.loss.clone(),
+                    changes: own.changes.clone(),
                 },
             });
         }
@@ -273,6 +286,7 @@ struct Configured {
     queue: Written<QueueConfig>,
     buffer: Option<BandwidthDelay>,
     loss: LossConfig,
+    changes: Changes,
     /// The queue, by the packets that its buffer holds; none when its size is given outright.
     sized: BTreeMap<Option<u32>, QueueConfig>,
 }
@@ -285,7 +299,15 @@ impl Configured {
         let loss = direction.loss().resolve(|_| ()).map_err(|error| refused("loss", error))?;
         let queue = direction.queue();
         let buffer = queue.bandwidth_delay();
-        Ok(Configured { at: at.key("queue"), rate: rate.flatten(), queue, buffer, loss, sized: BTreeMap::new() })
+        Ok(Configured {
+            at: at.key("queue"),
+            rate: rate.flatten(),
+            queue,
+            buffer,
+            loss,
+            changes: direction.changes(),
+            sized: BTreeMap::new(),
+        })
     }
 
     /// For how many packets it takes room in advance, if it is a queue that does.

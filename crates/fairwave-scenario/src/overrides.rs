@@ -2,7 +2,7 @@
 //!
 //! A value is named by its keys with dots between: `duration`, `topology.shared-bottleneck.rate`, `flow.voice.count`,
 //! `flow.voice.transport`, `link.r1>r2.queue.capacity.packets`. Groups of flows are named by their name, links by
-//! `FROM>TO` as written; `flow.*.timely` changes all groups, and a number takes the place of a name (`flow.0.count`).
+//! `FROM>TO` as written, events by their name; `flow.*.timely` changes all groups, and a number takes the place of a name (`flow.0.count`).
 
 use std::sync::Arc;
 
@@ -79,7 +79,12 @@ fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut V
             if chosen.is_empty() {
                 let names: Vec<String> = items.iter().map(name_of).collect();
                 let names = || names.iter().map(String::as_str);
-                let what = if path.last_key() == Some("flow") { "group of flows" } else { "link" };
+                let what = match path.last_key() {
+                    Some("flow") => "group of flows",
+                    Some("link") => "link",
+                    Some("event") => "event",
+                    _ => "entry",
+                };
                 let problem = Problem::new(path, format!("there is no {what} named `{key}`")).allowed(list(names()));
                 return Err(Box::new(match nearest(key, names()) {
                     Some(near) => problem.help(format!("did you mean `{near}`?")),
@@ -100,9 +105,9 @@ fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut V
                 changed.push(inner);
                 return Ok(());
             }
-            // `flow` and `link` are lists: with none there, there is nothing to name.
+            // `flow`, `link` and `event` are lists: with none there, there is nothing to name.
             if path.steps().is_empty()
-                && matches!(*key, "flow" | "link")
+                && matches!(*key, "flow" | "link" | "event")
                 && !table.contains_key(*key)
                 && !rest.is_empty()
             {

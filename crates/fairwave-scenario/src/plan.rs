@@ -16,6 +16,7 @@ use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Skew, Span};
 
+pub use crate::active::Intervals;
 use crate::law::wire_of_unit;
 
 /// Everything that one run needs.
@@ -39,6 +40,8 @@ pub struct Plan {
     pub groups: Vec<String>,
     /// Flows.
     pub flows: Vec<FlowPlan>,
+    /// What figures over time mark, in order of time.
+    pub marks: Vec<Mark>,
     /// What is recorded besides the measures.
     pub record: RecordPlan,
 }
@@ -67,6 +70,15 @@ pub struct HostsPlan {
     pub clock_skew: Skew,
     /// Packets leave no later than this after they are made.
     pub send_jitter: Span,
+}
+
+/// Something that happens at a known time, as figures call it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub label: String,
 }
 
 /// One direction of a link.
@@ -108,6 +120,12 @@ pub struct FlowPlan {
     pub start: Instant,
     /// When it ends; [`Instant::NEVER`] for the end of the run.
     pub stop: Instant,
+    /// When it is at work, from `start` to `stop` where there are pauses between.
+    pub active: Option<Intervals>,
+    /// So many flows of its group may be at work; when there are, it does not begin.
+    pub at_most: Option<u64>,
+    /// The other direction of a conversation.
+    pub partner: Option<Partner>,
     /// Thresholds of timeliness, in ascending order; the first is the one that reports quote.
     pub thresholds: Vec<Span>,
     /// How the receiver of a call plays it out.
@@ -120,7 +138,25 @@ pub struct FlowPlan {
     pub recovery: Option<RecoveryConfig>,
 }
 
+/// The flow by which the other party of a conversation talks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Partner {
+    /// Its index.
+    pub flow: usize,
+    /// It is the one that the conversation is named after: both draw what is said from its stream.
+    pub leads: bool,
+}
+
 impl FlowPlan {
+    /// How long it is at work between two times: without its pauses.
+    pub fn on_between(&self, from: Instant, until: Instant) -> Span {
+        let within = |(begins, ends): (Instant, Instant)| ends.min(until).since(begins.max(from));
+        match &self.active {
+            Some(active) => active.iter().fold(Span::ZERO, |sum, interval| sum + within(*interval)),
+            None => within((self.start, self.stop)),
+        }
+    }
+
     /// What the application offers while it is on, in bits per second: on the wire, but of a video, whose frames differ in
     /// size, the payload of all its layers. None for bulk data, which has no rate of its own.
     pub fn offered(&self) -> Option<f64> {

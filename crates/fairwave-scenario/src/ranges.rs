@@ -1,9 +1,12 @@
 //! Ranges: what a single value or table may hold, wherever it stands.
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::link::check_outages;
 use fairwave_core::queue::QueueConfig;
+use fairwave_core::timed::check_steps;
 use fairwave_core::units::{Rate, Span};
 
+use crate::delay::WrittenDelay;
 use crate::direction::{Direction, LinkSpec};
 use crate::error::Problem;
 use crate::law::{Law, Written};
@@ -21,7 +24,7 @@ pub(crate) fn check_spec(spec: &LinkSpec, at: &Path, problems: &mut Vec<Problem>
 }
 
 fn check_direction(direction: &Direction, at: &Path, problems: &mut Vec<Problem>) {
-    let Direction { rate, delay, queue, loss } = direction;
+    let Direction { rate, delay, queue, loss, outages } = direction;
     if let Some(rate) = rate {
         check_rate(rate, &at.key("rate"), problems);
     }
@@ -33,6 +36,9 @@ fn check_direction(direction: &Direction, at: &Path, problems: &mut Vec<Problem>
     }
     if let Some(loss) = loss {
         check_law(loss, &at.key("loss"), problems);
+    }
+    if let Some(outages) = outages {
+        check_config(check_outages(outages), at, problems);
     }
 }
 
@@ -67,10 +73,11 @@ fn check_rate(rate: &WrittenRate, at: &Path, problems: &mut Vec<Problem>) {
 }
 
 /// A packet that takes longer than an hour to cross a link was meant to take milliseconds.
-const LONGEST_DELAY: Span = Span::from_secs(3600);
+pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
 
-fn check_delay(delay: &Varied<Span>, at: &Path, problems: &mut Vec<Problem>) {
-    let longest = delay.bounds().1;
+fn check_delay(delay: &WrittenDelay, at: &Path, problems: &mut Vec<Problem>) {
+    let first = delay.first();
+    let longest = delay.steps().iter().map(|step| step.is).fold(first.bounds().1, Span::max);
     if longest > LONGEST_DELAY {
         problems.push(
             Problem::new(at.clone(), format!("a delay of {longest} is no delay of a link"))
@@ -78,7 +85,11 @@ fn check_delay(delay: &Varied<Span>, at: &Path, problems: &mut Vec<Problem>) {
                 .help("write for example `delay = \"10 ms\"`"),
         );
     }
-    check_range(delay, at, problems);
+    check_range(&first, at, problems);
+    if !matches!(delay, WrittenDelay::Constant(_)) {
+        let example = "delay = [{ at = \"0 s\", is = \"10 ms\" }, { at = \"20 s\", is = \"50 ms\" }]";
+        check_config(check_steps(delay.steps(), example), at, problems);
+    }
 }
 
 pub(crate) fn check_range<T: Spreadable + std::fmt::Display>(

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use fairwave_core::link::RateConfig;
+use fairwave_core::timed::Step;
 use fairwave_core::units::Rate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
@@ -11,6 +12,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::delay::is_schedule;
 use crate::law::{Law, Written};
 use crate::values::{Varied, no_range};
 
@@ -38,6 +40,14 @@ impl WrittenRate {
             WrittenRate::Law(law) => {
                 Varied::Fixed(law.resolve(|_| ()).map_or(Rate::default(), |config| config.nominal()))
             }
+        }
+    }
+
+    /// The highest rate, by which it is estimated what a run costs; 0 for one that cannot be told.
+    pub(crate) fn highest(&self) -> Rate {
+        match self {
+            WrittenRate::Constant(rate) => rate.bounds().1,
+            WrittenRate::Law(law) => law.resolve(|_| ()).map_or(Rate::default(), |config| config.highest()),
         }
     }
 
@@ -70,7 +80,9 @@ impl<'de> Deserialize<'de> for WrittenRate {
         impl<'de> Visitor<'de> for Forms {
             type Value = WrittenRate;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text with a unit, or a table { from, to, spread } or { law, … }")
+                f.write_str(
+                    "a text with a unit, or a table { from, to, spread } or { law, … }, or a list of { at, is }",
+                )
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<WrittenRate, E> {
                 Rate::deserialize(StrDeserializer::new(text)).map(WrittenRate::from)
@@ -86,7 +98,11 @@ impl<'de> Deserialize<'de> for WrittenRate {
                 }
             }
             fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<WrittenRate, S::Error> {
-                Err(S::Error::custom(no_range(&Vec::deserialize(SeqAccessDeserializer::new(seq))?)))
+                let items = Vec::<Value>::deserialize(SeqAccessDeserializer::new(seq))?;
+                if !is_schedule(&items) {
+                    return Err(S::Error::custom(no_range(&items)));
+                }
+                serde_json::from_value(Value::Array(items)).map(WrittenRate::Law).map_err(S::Error::custom)
             }
         }
         deserializer.deserialize_any(Forms)
@@ -100,8 +116,12 @@ impl JsonSchema for WrittenRate {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "One rate for all, a range over which it is spread, or a rate law.",
-            "anyOf": [generator.subschema_for::<Varied<Rate>>(), generator.subschema_for::<RateConfig>()],
+            "description": "One rate for all, a range over which it is spread, one after the other, or a rate law.",
+            "anyOf": [
+                generator.subschema_for::<Varied<Rate>>(),
+                generator.subschema_for::<Vec<Step<Rate>>>(),
+                generator.subschema_for::<RateConfig>(),
+            ],
         })
     }
 }

@@ -42,7 +42,11 @@ impl Selection {
                 None => problem,
             }));
         };
-        let count = scenario.flows.get(group).map_or(0, |flow| scenario.count_of(flow));
+        // How many arrive is known for a seed only.
+        let count = scenario.flows.get(group).map_or(0, |flow| match flow.arrivals {
+            Some(_) if scenario.count_of(flow) > 0 => u64::MAX,
+            _ => scenario.flows_of(flow),
+        });
         let flows = match range.map(|range| range.split_once("..").ok_or(range)) {
             None => 0..count,
             Some(Err(index)) => {

@@ -122,7 +122,7 @@ impl Preset {
 }
 
 fn link(rate: WrittenRate, delay: Varied<Span>) -> LinkSpec {
-    Direction { rate: Some(rate), delay: Some(delay), ..Direction::default() }.into()
+    Direction { rate: Some(rate), delay: Some(delay.into()), ..Direction::default() }.into()
 }
 
 fn megabits(rate: u64) -> WrittenRate {

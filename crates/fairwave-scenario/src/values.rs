@@ -274,14 +274,14 @@ impl JsonSchema for Thresholds {
 }
 
 /// Either the short form or the long one.
-enum Either<A, B> {
+pub(crate) enum Either<A, B> {
     Text(A),
     Other(B),
 }
 
 /// Reads a text as `A`, a table as `B`; `what` says in errors what is wanted. Unlike an untagged enum, it reports what is
 /// wrong inside the form that was chosen. A list is refused: serde would take one for a table's values in their order.
-fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, B>, D::Error>
+pub(crate) fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, B>, D::Error>
 where
     A: Deserialize<'de>,
     B: Deserialize<'de>,

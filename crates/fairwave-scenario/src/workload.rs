@@ -6,8 +6,8 @@
 //! are round figures of the right order.
 
 use fairwave_core::random::Seed;
-use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
-use fairwave_core::transport::{Properties, TransportConfig};
+use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource, Volume};
+use fairwave_core::transport::{PacketSize, Properties, TransportConfig};
 use fairwave_core::units::Instant;
 
 use crate::law::{largest_packet, most_payload};
@@ -29,6 +29,8 @@ pub(crate) struct Workload {
     /// Packets that a unit is cut into.
     pieces: f64,
     bulk: bool,
+    /// What is wanted as a whole, which has a size instead of a rate, and the payload and header of its packets.
+    whole: Option<(TrafficConfig, PacketSize)>,
     /// Happenings in a second that are not packets: periods of the application beginning and ending, the
     /// slowest timer.
     wakes: f64,
@@ -61,6 +63,7 @@ impl Workload {
             units,
             pieces: (payload / most_payload(traffic, transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
+            whole: traffic.is_whole().then(|| (traffic.clone(), transport.packet(false))),
             wakes: wakes + 1.0 / transport.slowest_timer().seconds().max(1e-9),
             udp: !transport.controls_rate(),
         }
@@ -68,6 +71,9 @@ impl Workload {
 
     /// What a flow costs that lasts so many seconds, with a share of so many bits per second on routes of so many links.
     pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> Work {
+        if let Some((traffic, packet)) = &self.whole {
+            return self.work_of_whole(traffic, *packet, seconds, share, (there + back) as f64);
+        }
         let carried_at_most = share * seconds / self.packet;
         let offered = self.units * self.pieces * seconds;
         let carried = if self.bulk { carried_at_most } else { offered.min(carried_at_most) };
@@ -81,6 +87,23 @@ impl Workload {
             vain,
             memory: self.units * seconds * BYTES_PER_UNIT + waiting,
         }
+    }
+}
+
+impl Workload {
+    /// The same of what is wanted as a whole: as much as it comes to, as far as the link carries that. What is handed over
+    /// waits in the sender, all of it.
+    fn work_of_whole(&self, traffic: &TrafficConfig, packet: PacketSize, seconds: f64, share: f64, hops: f64) -> Work {
+        let Some(Volume { units, payload }) = traffic.volume(seconds) else { return Work::default() };
+        let (most, header) = (packet.payload.get().max(1) as f64, packet.header.get() as f64);
+        let packets = units + payload / most;
+        let bytes_carried = (share * seconds / 8.0).max(0.0);
+        // Of the smallest packets the most are carried; what the next page holds is not handed over before.
+        let carried = (packets * (bytes_carried / (payload + packets * header).max(1.0)).min(1.0)).max(1.0);
+        let units = units.min(1.0 + carried);
+        let vain = self.wakes * seconds;
+        let waiting = packets / units.max(1.0) * BYTES_PER_WAITING;
+        Work { happenings: carried * hops + units + vain, vain, memory: units * BYTES_PER_UNIT + waiting }
     }
 }
 

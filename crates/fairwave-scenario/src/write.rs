@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::events::Event;
 use crate::hosts::Hosts;
 use crate::law::Written;
 use crate::model::Scenario;
@@ -70,6 +71,7 @@ impl Scenario {
             link.spec = link.spec.spelled_out();
             link.spec.there = std::mem::take(&mut link.spec.there).without_defaults();
         }
+        whole.events = whole.events.iter().map(Event::spelled_out).collect();
         let of_topology = whole.topology.iter_mut().flat_map(|topology| topology.specs_mut());
         let of_flows = whole.flows.iter_mut().flat_map(|flow| {
             if let Ok(transport) = flow.transport.with_details(details).and_then(|law| Written::of(&law)) {
@@ -110,7 +112,7 @@ fn sorted(value: Value) -> Value {
 }
 
 /// Keys of the frame in the order in which people read them.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "description",
     "duration",
@@ -122,6 +124,7 @@ const KEYS: [&str; 12] = [
     "link",
     "load",
     "flow",
+    "event",
     "record",
 ];
 

@@ -432,3 +432,67 @@ fn a_list_in_the_place_of_a_table_is_refused() {
     let said = complaint_about("warmup = \"5 s\"", "warmup = \"5 s\"\nhosts = [\"50 ppm\", \"1 ms\"]");
     assert_says(&said, "4:9 (hosts)", &["`hosts` is a list", "a table"]);
 }
+
+/// What is said when the group of calls is this instead.
+fn complaint_about_flow(keys: &str) -> String {
+    let from = SOUND.find("transport = ").expect("a flow");
+    let to = SOUND.find("\n[record]").expect("a record");
+    let text = format!("{}{keys}\n{}", &SOUND[..from], &SOUND[to..]);
+    complaint(&text.replace("units = [\"voice[0]\"]\n", ""))
+}
+
+#[test]
+fn what_is_wanted_as_a_whole_needs_a_transport_that_delivers_everything() {
+    for transport in ["\"udp\"", "\"tfrc\"", "{ name = \"tcp/sack\", deadline = \"1 s\" }"] {
+        let said = complaint_about_flow(&format!("transport = {transport}\ntraffic = \"web\""));
+        assert_says(&said, "25:1", &["does not send again what is lost", "transport = \"tcp/sack\""]);
+    }
+}
+
+#[test]
+fn arrivals_that_make_no_sense_are_told_what_would() {
+    let file = "transport = \"tcp/sack\"\ntraffic = { kind = \"transfer\", size = \"1 MB\" }";
+    let call = "transport = \"udp\"\ntraffic = \"voice\"";
+    let lasts = "lasts = { distribution = \"exponential\", mean = \"1 min\" }";
+    for (flow, arrivals, place, words) in [
+        (file, "\"2\"".to_owned(), "27:12", ["does not say how often", "\"2 per s\""]),
+        (file, "{ at-most = 3 }".to_owned(), "27:1", ["neither `rate` nor `load`", "arrivals = \"2 per s\""]),
+        (
+            file,
+            "{ rate = \"1 per s\", load = \"1 Mb/s\" }".to_owned(),
+            "27:1",
+            ["both `rate` and `load`", "one of the two"],
+        ),
+        (file, "\"0 per s\"".to_owned(), "27:1", ["nothing would ever arrive", "above 0"]),
+        (file, "{ rate = \"1 per s\", at-most = 0 }".to_owned(), "27:42", ["all would be refused", "1 or more"]),
+        (file, format!("{{ rate = \"1 per s\", {lasts} }}"), "27:40", ["until all of it is there", "remove `lasts`"]),
+        (call, "\"1 per s\"".to_owned(), "27:1", ["would never leave", "lasts = "]),
+        (call, format!("{{ load = \"1 Mb/s\", {lasts} }}"), "27:21", ["needs sizes", "rate = "]),
+    ] {
+        let said = complaint_about_flow(&format!("{flow}\narrivals = {arrivals}"));
+        assert_says(&said, place, &words);
+    }
+    let said = complaint_about_flow(&format!("{file}\narrivals = \"1 per s\"\nstart = {{ every = \"1 s\" }}"));
+    assert_says(&said, "28:9", &["starts of their own", "start = \"10 s\""]);
+    let said = complaint_about_flow(&format!(
+        "transport = \"udp\"\ntraffic = \"conversation\"\narrivals = {{ rate = \"1 per s\", {lasts} }}"
+    ));
+    assert_says(&said, "27:1", &["is there from the beginning"]);
+}
+
+#[test]
+fn times_of_activity_are_in_order_and_the_only_ones() {
+    let call = "transport = \"udp\"\ntraffic = \"voice\"\nactive = ";
+    for (active, place, words) in [
+        ("[]", "27:1", ["nothing would happen", "active = [["]),
+        ("[[\"3 s\", \"2 s\"]]", "27:11", ["is no time of activity", "ascending order"]),
+        ("[[\"0 s\", \"2 s\"], [\"2 s\", \"3 s\"]]", "27:27", ["is no time of activity", "apart"]),
+        ("[[\"70 s\", \"80 s\"]]", "27:1", ["first at work at 70 s", "before the end"]),
+        ("[[\"1 s\", \"2 s\"]]\nstop = \"9 s\"", "28:8", ["and so does `stop`", "remove"]),
+    ] {
+        assert_says(&complaint_about_flow(&format!("{call}{active}")), place, &words);
+    }
+    let file =
+        "transport = \"tcp/sack\"\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\nactive = [[\"1 s\", \"2 s\"]]";
+    assert_says(&complaint_about_flow(file), "27:1", &["would never be complete", "arrivals"]);
+}

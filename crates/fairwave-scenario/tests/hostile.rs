@@ -256,3 +256,32 @@ fn a_billion_runs_are_refused_with_their_tables_and_their_time() {
         assert!(said.contains(words), "no `{words}` in\n{said}");
     }
 }
+
+#[test]
+fn arrivals_without_number_are_refused() {
+    let files = Text { flow: "arrivals = \"1e9 per s\"", traffic: "{ kind = \"transfer\", size = \"1 B\" }", ..SOUND };
+    let said = complaint(files);
+    assert!(said.contains("up to 2000000 flows in all") && said.contains("let fewer arrive"), "{said}");
+    let short = Text { flow: "arrivals = { load = \"1000 Gb/s\" }", ..files };
+    assert!(complaint(short).contains("up to 2000000 flows"));
+}
+
+#[test]
+fn files_that_no_memory_holds_and_pages_that_nobody_reads_are_refused() {
+    let files = Text {
+        flow: "count = 100000",
+        topology: "preset = \"dumbbell\"\nbottleneck = { rate = \"1 Gb/s\" }",
+        traffic: "{ kind = \"transfer\", size = \"4 GB\" }",
+        ..SOUND
+    };
+    let said = complaint(files);
+    assert!(said.contains("of memory") && said.contains("flows like `a` make and keep"), "{said}");
+    let pages = Text {
+        duration: "100000 h",
+        flow: "count = 1",
+        traffic: "{ kind = \"web\", reading = { distribution = \"constant\", mean = \"1 ns\" } }",
+        ..files
+    };
+    let said = complaint(pages);
+    assert!(said.contains("packet-hops") || said.contains("happenings") || said.contains("of memory"), "{said}");
+}

@@ -198,6 +198,7 @@ fn the_schema_describes_every_key_of_the_language() {
     let frame = [
         "description",
         "duration",
+        "event",
         "flow",
         "hosts",
         "link",
@@ -215,6 +216,7 @@ fn the_schema_describes_every_key_of_the_language() {
     let names = |law: &str| schema["$defs"][law]["anyOf"][0]["enum"].to_string();
     assert!(names("WrittenTransportConfig").contains("tcp/vegas"), "laws stand by their names");
     assert!(names("WrittenQueueConfig").contains("codel"));
+    assert!(!names("WrittenLossConfig").contains("pattern"), "nor one that needs a text or a file");
     assert!(!names("WrittenLossConfig").contains("bernoulli"), "a law that needs a number does not stand by its name");
 }
 
@@ -257,6 +259,7 @@ fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() 
         "/$defs/Link",
         "/$defs/LinkSpec",
         "/$defs/Flow",
+        "/$defs/Event",
         "/$defs/Record",
         "/$defs/Topology",
         "/$defs/BandwidthDelay",
@@ -327,7 +330,7 @@ prop_compose! {
         queue in proptest::option::of(queue()),
         loss in proptest::option::of(loss()),
     ) -> Direction {
-        Direction { rate, delay, queue, loss }
+        Direction { rate, delay: delay.map(Into::into), queue, loss, outages: None }
     }
 }
 
@@ -345,7 +348,7 @@ prop_compose! {
         delay in varied(span()),
     ) -> Link {
         let (from, to) = (format!("h{index}-{{i}}"), "r1".to_owned());
-        let there = Direction { rate: Some(rate), delay: Some(delay), ..spec.there };
+        let there = Direction { rate: Some(rate), delay: Some(delay.into()), ..spec.there };
         Link { from, to, count, spec: LinkSpec { there, ..spec }, duplex: true }
     }
 }
@@ -379,6 +382,8 @@ prop_compose! {
             class: None,
             start,
             stop: None,
+            active: None,
+            arrivals: None,
             timely: Thresholds(vec![timely]),
             playout: None,
             concealment: None,

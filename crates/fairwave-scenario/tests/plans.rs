@@ -316,3 +316,72 @@ fn a_link_whose_queue_idles_under_udp_is_told_of_where_udp_crosses_it() {
     assert!(cautions(r#"{ discipline = "avq", preset = "ns2" }"#, "udp").is_empty());
     assert!(cautions(r#"{ discipline = "red" }"#, "udp").is_empty());
 }
+
+const GUESTS: &str = r#"
+name = "guests"
+duration = "100 s"
+[topology]
+preset = "dumbbell"
+[[flow]]
+name = "files"
+count = 3
+transport = "tcp/sack"
+traffic = { kind = "transfer", size = "100 kB" }
+arrivals = { load = "4 Mb/s", at-most = 7 }
+start = "20 s"
+stop = "80 s"
+[[flow]]
+name = "talk"
+count = 2
+transport = "udp"
+traffic = "conversation"
+[record]
+units = ["talk[3]", "files[2..5]"]
+"#;
+
+#[test]
+fn arrivals_are_planned_flows_in_order_between_the_pairs_of_hosts() {
+    let plan = plan(GUESTS);
+    let files: Vec<_> = plan.flows.iter().filter(|flow| flow.group == 0).collect();
+    // 5 per second for a minute: 300, give or take 17.
+    assert!((230..370).contains(&files.len()), "{}", files.len());
+    let at = |seconds| Instant::ZERO + Span::from_secs(seconds);
+    assert!(files.iter().all(|flow| (at(20)..at(80)).contains(&flow.start) && flow.stop == Instant::NEVER));
+    assert!(files.windows(2).all(|pair| pair[0].start <= pair[1].start));
+    assert_eq!((files[4].name.as_str(), files[4].at_most), ("files[4]", Some(7)));
+    for pair in 0..3 {
+        let host = format!("files-s{pair}");
+        let of_pair = files.iter().filter(|flow| plan.nodes[flow.from] == host).count();
+        assert!((60..140).contains(&of_pair), "{of_pair}");
+    }
+    assert_eq!(plan.nodes.iter().filter(|node| node.starts_with("files-s")).count(), 3);
+}
+
+#[test]
+fn a_conversation_is_a_flow_there_and_a_flow_back() {
+    let plan = plan(GUESTS);
+    let talk: Vec<_> = plan.flows.iter().filter(|flow| flow.group == 1).collect();
+    assert_eq!(
+        talk.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(),
+        ["talk[0]", "talk[1]", "talk[2]", "talk[3]"]
+    );
+    for pair in talk.chunks(2) {
+        assert_eq!((pair[0].from, pair[0].to), (pair[1].to, pair[1].from));
+        assert_eq!((&pair[0].forward, &pair[0].backward), (&pair[1].backward, &pair[1].forward));
+        let of = |flow: &fairwave_scenario::plan::FlowPlan| {
+            flow.partner.map(|partner| plan.flows[partner.flow].name.clone())
+        };
+        assert_eq!((of(pair[0]), of(pair[1])), (Some(pair[1].name.clone()), Some(pair[0].name.clone())));
+        assert_eq!(pair[0].class, Class::Voice);
+    }
+    assert_eq!(plan.record.units.len(), 4);
+}
+
+#[test]
+fn no_buffer_depends_on_who_arrives() {
+    let buffers = |seed| {
+        let plan = scenario(GUESTS).plan(Seed(seed)).expect("a plan");
+        plan.links.iter().map(packets).collect::<Vec<_>>()
+    };
+    assert_eq!(buffers(1), buffers(2));
+}

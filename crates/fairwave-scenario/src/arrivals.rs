@@ -1,0 +1,347 @@
+//! Flows that come and go: one after the other at random moments, each for as long as it takes.
+//!
+//! ```toml
+//! arrivals = "2 per s"
+//! arrivals = { load = "4 Mb/s", at-most = 100 }
+//! arrivals = { rate = "3 per min", lasts = { distribution = "exponential", mean = "3 min" } }
+//! ```
+//!
+//! They are drawn when the plan is made, a Poisson process from `start` to `stop`: each arrival is a flow of its own, with
+//! its own connection, between one of the group's `count` pairs of hosts, drawn at random. So what arrives, when and between whom is
+//! the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows last from
+//! `flow.GROUP.lasts`.
+//!
+//! **Assumptions.** What arrives in the run's last moments is cut off by its end. `at-most` is kept while the run goes on, since it
+//! depends on how long flows take: an arrival that finds so many of its group at work is refused, and does not come again.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use fairwave_core::random::Seed;
+use fairwave_core::traffic::{Period, TrafficConfig};
+use fairwave_core::units::{Instant, Rate, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::Problem;
+use crate::model::{Flow, Scenario};
+use crate::path::Path;
+use crate::ranges::check_config;
+use crate::values::{Either, Start, text_or};
+
+/// How often something happens: `"2 per s"`, `"0.5 per min"`, `"90 per h"`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Frequency {
+    amount: f64,
+    unit: Unit,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unit {
+    Second,
+    Minute,
+    Hour,
+}
+
+impl Unit {
+    const ALL: [(Unit, &'static str, f64); 3] =
+        [(Unit::Second, "s", 1.0), (Unit::Minute, "min", 60.0), (Unit::Hour, "h", 3600.0)];
+
+    fn described(self) -> (&'static str, f64) {
+        let found = Unit::ALL.iter().find(|(unit, ..)| *unit == self);
+        found.map_or(("s", 1.0), |&(_, name, seconds)| (name, seconds))
+    }
+}
+
+impl Frequency {
+    /// How often in a second.
+    pub fn per_second(self) -> f64 {
+        self.amount / self.unit.described().1
+    }
+}
+
+impl fmt::Display for Frequency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} per {}", self.amount, self.unit.described().0)
+    }
+}
+
+impl FromStr for Frequency {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` does not say how often; write for example \"2 per s\", \"30 per min\"");
+        let (amount, unit) = text.split_once(" per ").or_else(|| text.split_once('/')).ok_or_else(wrong)?;
+        let amount: f64 = amount.trim().parse().map_err(|_| wrong())?;
+        let unit = Unit::ALL.iter().find(|(_, name, _)| *name == unit.trim()).ok_or_else(wrong)?.0;
+        if !(amount.is_finite() && amount >= 0.0) {
+            return Err(wrong());
+        }
+        Ok(Frequency { amount, unit })
+    }
+}
+
+impl Serialize for Frequency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Frequency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Frequency;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("how often, as text, for example \"2 per s\"")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Frequency, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+impl JsonSchema for Frequency {
+    fn schema_name() -> Cow<'static, str> {
+        "Frequency".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "How often: per s, per min or per h.", "examples": ["2 per s"] })
+    }
+}
+
+/// When flows of a group arrive, and how long they stay: `"2 per s"`, or a table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arrivals {
+    /// How they are written.
+    table: ArrivalsTable,
+}
+
+/// When flows of a group arrive, one after the other at random (Poisson), and how long they stay.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct ArrivalsTable {
+    /// How many arrive in a time, in the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<Frequency>,
+    /// Instead of the rate: the payload that all of them together offer, in the mean, if sizes are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<Rate>,
+    /// How long each stays; needed of sources that do not end by themselves, and of those alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lasts: Option<Period>,
+    /// So many are at work at most; who comes then is refused. No bound if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_most: Option<u64>,
+}
+
+impl Serialize for Arrivals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.table {
+            ArrivalsTable { rate: Some(rate), load: None, lasts: None, at_most: None } => rate.serialize(serializer),
+            _ => self.table.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Arrivals {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let what = "how often flows arrive, such as \"2 per s\", or a table with `rate` or `load`";
+        Ok(match text_or::<Frequency, ArrivalsTable, D>(deserializer, what)? {
+            Either::Text(rate) => Arrivals { table: ArrivalsTable { rate: Some(rate), ..ArrivalsTable::default() } },
+            Either::Other(table) => Arrivals { table },
+        })
+    }
+}
+
+impl JsonSchema for Arrivals {
+    fn schema_name() -> Cow<'static, str> {
+        "Arrivals".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "When flows of a group arrive: how often, or a table.",
+            "anyOf": [generator.subschema_for::<Frequency>(), generator.subschema_for::<ArrivalsTable>()],
+        })
+    }
+}
+
+/// A flow that arrives.
+pub(crate) struct Arrival {
+    /// Between which of the group's pairs of hosts.
+    pub pair: u64,
+    pub start: Instant,
+    pub stop: Instant,
+}
+
+impl Arrivals {
+    /// How many of its group may be at work at once.
+    pub fn at_most(&self) -> Option<u64> {
+        self.table.at_most
+    }
+
+    /// How long a flow stays in the mean, if that is drawn.
+    pub(crate) fn stays(&self) -> Option<Span> {
+        self.table.lasts.map(|lasts| lasts.mean())
+    }
+
+    /// Arrivals in a second, in the mean.
+    pub(crate) fn per_second(&self, traffic: &TrafficConfig) -> f64 {
+        let of_load = || {
+            let each = traffic.volume(0.0)?.payload * 8.0;
+            Some(self.table.load?.bits_per_second() as f64 / each.max(1.0))
+        };
+        self.table.rate.map(Frequency::per_second).or_else(of_load).unwrap_or(0.0)
+    }
+
+    /// All that arrive in the run.
+    pub(crate) fn draw<'a>(
+        &'a self,
+        flow: &'a Flow,
+        traffic: &TrafficConfig,
+        pairs: u64,
+        duration: Span,
+        seed: Seed,
+    ) -> impl Iterator<Item = Arrival> + 'a {
+        let mean = 1.0 / self.per_second(traffic).max(1e-12);
+        let (mut now, end) = flow.open(duration);
+        let mut gaps = seed.stream(&format!("flow.{}.arrivals", flow.name));
+        let mut lasts = seed.stream(&format!("flow.{}.lasts", flow.name));
+        std::iter::from_fn(move || {
+            now += Span::from_seconds(gaps.exponential(mean));
+            let pair = gaps.below(pairs);
+            let stays = self.table.lasts.map(|length| length.draw(&mut lasts));
+            let stop = stays.map_or(Instant::NEVER, |stays| now + stays);
+            (now < end).then_some(Arrival { pair, start: now, stop })
+        })
+    }
+
+    pub(crate) fn check(&self, flow: &Flow, traffic: &TrafficConfig, at: &Path, problems: &mut Vec<Problem>) {
+        let ArrivalsTable { rate, load, lasts, at_most } = &self.table;
+        let within = at.key("arrivals");
+        if rate.is_some() == load.is_some() {
+            let what = if rate.is_some() { "both `rate` and `load` say" } else { "neither `rate` nor `load` says" };
+            problems.push(
+                Problem::new(within.clone(), format!("{what} how often flows arrive"))
+                    .allowed("one of the two")
+                    .help("write for example `arrivals = \"2 per s\"`, or `arrivals = { load = \"4 Mb/s\" }`"),
+            );
+        } else if self.per_second(traffic) <= 0.0 && (rate.is_some() || traffic.ends()) {
+            let key = if rate.is_some() { "rate" } else { "load" };
+            problems.push(
+                Problem::new(within.clone(), format!("`{key}` is 0: nothing would ever arrive"))
+                    .allowed("above 0")
+                    .help("leave the group out by `count = 0`, or write for example `arrivals = \"2 per s\"`"),
+            );
+        }
+        if load.is_some() && !traffic.ends() {
+            problems.push(
+                Problem::new(
+                    within.key("load"),
+                    format!("`load` needs sizes, which `{}` has not", flow.traffic.name()),
+                )
+                .allowed("traffic = { kind = \"transfer\", size = … }")
+                .help("write instead how often they arrive, for example `rate = \"2 per min\"`"),
+            );
+        }
+        match lasts {
+            None if !traffic.ends() => problems.push(
+                Problem::new(
+                    within.clone(),
+                    format!("flows of `{}` arrive and would never leave: `{}` does not end by itself", flow.name, flow.traffic.name()),
+                )
+                .help("add for example `lasts = { distribution = \"exponential\", mean = \"3 min\" }`, or send a `transfer`"),
+            ),
+            Some(_) if traffic.ends() => problems.push(
+                Problem::new(within.key("lasts"), "a transfer lasts until all of it is there")
+                    .help("remove `lasts`"),
+            ),
+            Some(lasts) => check_config(lasts.check(), &within.key("lasts"), problems),
+            None => {}
+        }
+        if *at_most == Some(0) {
+            problems.push(
+                Problem::new(within.key("at-most"), "`at-most` is 0: all would be refused")
+                    .allowed("1 or more; leave it out for no bound"),
+            );
+        }
+        if !matches!(flow.start, Start::At(_)) {
+            problems.push(
+                Problem::new(at.key("start"), "flows that arrive have starts of their own")
+                    .allowed("one time, from which on they arrive")
+                    .help("write for example `start = \"10 s\"`, or leave it out"),
+            );
+        }
+        if traffic.answer().is_some() {
+            problems.push(
+                Problem::new(within, format!("a `{}` is there from the beginning", flow.traffic.name()))
+                    .help("leave `arrivals` out, or let calls arrive: `traffic = \"voice\"`"),
+            );
+        }
+    }
+}
+
+impl Flow {
+    /// When flows of this group may arrive.
+    fn open(&self, duration: Span) -> (Instant, Instant) {
+        let from = Instant::ZERO + self.start.latest(1);
+        let until = Instant::ZERO + self.stop.unwrap_or(duration).min(duration);
+        (from, until)
+    }
+}
+
+impl Scenario {
+    /// How many flows a group comes to, at the most: of arrivals six standard deviations more than the mean.
+    pub(crate) fn flows_of(&self, flow: &Flow) -> u64 {
+        let pairs = self.count_of(flow);
+        let Ok(traffic) = flow.traffic.resolve(|_| ()) else { return pairs };
+        match &flow.arrivals {
+            Some(arrivals) if pairs > 0 => {
+                let (from, until) = flow.open(self.duration);
+                let mean = arrivals.per_second(&traffic) * until.since(from).seconds();
+                (mean + 6.0 * mean.sqrt() + 10.0) as u64
+            }
+            _ if traffic.answer().is_some() => pairs.saturating_mul(2),
+            _ => pairs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrivals(json: &str) -> Arrivals {
+        serde_json::from_str(json).expect("arrivals")
+    }
+
+    #[test]
+    fn how_often_is_read_and_written_in_its_own_unit() {
+        for (text, per_second) in [("2 per s", 2.0), ("30 per min", 0.5), ("90 per h", 0.025)] {
+            let frequency: Frequency = text.parse().expect("a frequency");
+            assert_eq!((frequency.per_second(), frequency.to_string().as_str()), (per_second, text));
+        }
+        for text in ["2", "2 per day", "per s", "-1 per s", "nan per s", "1e999 per s"] {
+            assert!(text.parse::<Frequency>().expect_err(text).contains("\"2 per s\""));
+        }
+    }
+
+    #[test]
+    fn what_is_written_short_stays_short() {
+        for text in ["\"2 per s\"", r#"{"load":"4 Mb/s","at-most":10}"#] {
+            assert_eq!(serde_json::to_string(&arrivals(text)).expect("text"), text);
+        }
+    }
+
+    #[test]
+    fn a_load_is_a_rate_of_mean_sizes() {
+        let traffic: TrafficConfig =
+            serde_json::from_str(r#"{"kind":"transfer","size":{"distribution":"exponential","mean":"100 kB"}}"#)
+                .expect("a transfer");
+        let per_second = arrivals(r#"{"load":"4 Mb/s"}"#).per_second(&traffic);
+        assert!((per_second - 5.0).abs() < 1e-9, "{per_second}");
+    }
+}
