@@ -2,7 +2,7 @@
 //!
 //! Three laws, reconciled once at the end from what was counted on the way:
 //!
-//! 1. each link: arrived = departed + dropped + waiting + in transmission, and of those that departed no more were lost or
+//! 1. each link: arrived = departed + dropped + failed + waiting + in transmission, and of those that departed no more were lost or
 //!    are on the wire than departed;
 //! 2. each node: what the links into it handed on (departed − lost − on the wire) and its flows' ends sent is what the
 //!    links out of it and its flows' ends received;
@@ -152,13 +152,13 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
     let missing = measure.whole_missing();
     let (dropped, waiting) = (missing.dropped(), link.waiting_at(end));
     let in_transmission = u64::from(link.free > end);
-    if whole.arrivals != whole.departures + dropped + waiting + in_transmission {
+    if whole.arrivals != whole.departures + dropped + missing.failed + waiting + in_transmission {
         return Err(violated(
-            "arrived = departed + dropped + waiting + in transmission, per link",
+            "arrived = departed + dropped + failed + waiting + in transmission, per link",
             format!("link `{}`", plan.name),
             format!(
-                "{} arrived, {} departed, {dropped} dropped, {waiting} waiting, {in_transmission} in transmission",
-                whole.arrivals, whole.departures
+                "{} arrived, {} departed, {dropped} dropped, {} failed, {waiting} waiting, {in_transmission} in transmission",
+                whole.arrivals, whole.departures, missing.failed
             ),
         ));
     }

@@ -29,7 +29,7 @@ pub struct ClassMeasure {
     pub dropped_early: u64,
     /// Bytes on the wire that were dropped, for either reason.
     pub wire_dropped: u64,
-    /// Transmitted and lost on the wire.
+    /// Lost on the wire, or taken by a failure of the link.
     pub lost: u64,
 }
 
@@ -123,7 +123,7 @@ pub struct ClassRow {
     pub dropped_early: u64,
     /// Bytes on the wire that were dropped, for either reason.
     pub wire_dropped: u64,
-    /// Transmitted and lost on the wire.
+    /// Lost on the wire, or taken by a failure of the link.
     pub lost: u64,
     /// Packets that wait at the end of the run.
     pub waiting: u64,

@@ -43,7 +43,11 @@ impl RunResult {
             timeliness,
             playback,
             recovery,
+            transfers,
+            completions,
+            conversations,
             links,
+            outages,
             classes,
             series,
             units,
@@ -56,7 +60,19 @@ impl RunResult {
         table(&mut hash, "timeliness", timeliness)?;
         table(&mut hash, "playback", playback)?;
         table(&mut hash, "recovery", recovery)?;
+        // Tables that came later leave no trace where they have nothing to say.
+        if !(transfers.is_empty() && completions.is_empty()) {
+            table(&mut hash, "transfers", transfers)?;
+            table(&mut hash, "completions", completions)?;
+        }
+        if !conversations.is_empty() {
+            table(&mut hash, "conversations", conversations)?;
+        }
         table(&mut hash, "links", links)?;
+        // Without outages, the same as before there were any.
+        if !outages.is_empty() {
+            table(&mut hash, "outages", outages)?;
+        }
         table(&mut hash, "classes", classes)?;
         table(&mut hash, "series", series)?;
         table(&mut hash, "units", units)?;

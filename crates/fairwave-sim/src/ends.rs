@@ -6,8 +6,8 @@ use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
-use fairwave_core::units::Instant;
-use fairwave_scenario::plan::{FlowPlan, Plan};
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::{FlowPlan, Partner, Plan};
 
 use crate::error::RunError;
 use crate::hosts::{ApplicationClock, Hosts};
@@ -32,7 +32,12 @@ impl Ends {
         let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
         for (index, flow) in plan.flows.iter().enumerate() {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
-            let stream = plan.seed.stream(&format!("flow.{}.traffic", flow.name));
+            // Both parties of a conversation draw from the stream of the one that leads.
+            let script = match flow.partner {
+                Some(Partner { flow: leader, leads: false }) => plan.flows.get(leader).unwrap_or(flow),
+                _ => flow,
+            };
+            let stream = plan.seed.stream(&format!("flow.{}.traffic", script.name));
             let source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
             let bulk = flow.traffic.is_bulk();
             let (class, layers) = (flow.class, flow.traffic.layers());
@@ -48,12 +53,23 @@ impl Ends {
                 .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
                 .transpose()?;
             let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback, flow.stop, window);
-            let clock = hosts.map_or_else(ApplicationClock::default, |hosts| hosts.clock(index, flow.start));
+            let clock = hosts
+                .map_or_else(|| ApplicationClock::skewed(flow.start, 0), |hosts| hosts.clock(index, flow.start))
+                .of(flow, request(plan, flow));
             ends.sending.push(Sending::new(flow, source, sender, clock));
             ends.receiving.push(Receiving::new(flow, window, receiver, measure));
         }
         Ok(ends)
     }
+}
+
+/// How long a request takes from the receiver to the sender, of a source that listens: the propagation delay of the way back.
+fn request(plan: &Plan, flow: &FlowPlan) -> Span {
+    if !flow.traffic.listens() {
+        return Span::ZERO;
+    }
+    let delay = |link: &usize| plan.links.get(*link).map_or(Span::ZERO, |link| link.direction.delay);
+    flow.backward.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
 /// A flow's sending side. What every acknowledgement needs comes first.
@@ -77,16 +93,18 @@ pub(crate) struct Sending {
     /// When the application is, or will next be, active; none when it has ended.
     pub activity: Option<Activity>,
     pub active: bool,
-    pub stop: Instant,
-    clock: ApplicationClock,
+    /// It has not been asked yet whether there is room for it in its group, of which so many may be at work.
+    pub at_most: Option<u64>,
+    /// There was no room.
+    pub refused: bool,
+    stop: Instant,
+    pub clock: ApplicationClock,
+    /// What is left of a bulk source's activity, by its own clock, when a pause has cut it.
+    rest: Option<Activity>,
 }
 
 impl Sending {
     fn new(flow: &FlowPlan, mut source: Source, sender: AnySender, clock: ApplicationClock) -> Self {
-        let activity = match flow.traffic.is_bulk() {
-            true => Sending::next_activity(&mut source, flow.stop),
-            false => Some(Activity { from: flow.start, until: flow.stop }),
-        };
         let mut sending = Sending {
             sender,
             scheduled: Instant::NEVER,
@@ -97,10 +115,17 @@ impl Sending {
             route: 0,
             next_unit: clock.unit(source.next_unit()),
             source: Box::new(source),
-            activity,
+            activity: None,
             active: false,
+            at_most: flow.at_most,
+            refused: false,
             stop: flow.stop,
             clock,
+            rest: None,
+        };
+        sending.activity = match flow.traffic.is_bulk() {
+            true => sending.next_activity(flow.start),
+            false => sending.clock.next_active(flow.start).or(Some(Activity { from: flow.start, until: flow.stop })),
         };
         sending.ask_application();
         sending
@@ -127,10 +152,34 @@ impl Sending {
         };
     }
 
-    /// The next time of activity, cut off where the flow ends.
-    pub fn next_activity(source: &mut Source, stop: Instant) -> Option<Activity> {
-        let Activity { from, until } = source.next_activity()?;
-        (from < stop).then_some(Activity { from, until: until.min(stop) })
+    /// The next time of activity from `now` on, cut off where the flow ends.
+    #[inline(never)]
+    pub fn next_activity(&mut self, now: Instant) -> Option<Activity> {
+        let Some(whole) = self.rest.take().or_else(|| self.source.next_activity()) else {
+            return self.clock.next_active(now);
+        };
+        let (Activity { from, until }, rest) = self.clock.activity(whole)?;
+        self.rest = rest;
+        (from < self.stop).then_some(Activity { from, until: until.min(self.stop) })
+    }
+
+    /// The receiving application has the whole of a unit, for which the source has waited. Answers with when it wants to be woken for
+    /// that, by the `end` of the run, if no entry in the event queue comes as early.
+    #[cold]
+    #[inline(never)]
+    pub fn hear(&mut self, unit: u32, now: Instant, end: Instant) -> Option<Instant> {
+        self.source.on_received(unit, self.clock.shown(now));
+        if self.next_unit.is_none() {
+            self.make_next_unit();
+        }
+        if let Some(next) = &mut self.next_unit {
+            next.created = next.created.max(now);
+        }
+        self.ask_application();
+        let wanted = self.wake_at();
+        let earlier = wanted < self.scheduled && wanted <= end;
+        self.scheduled = if earlier { wanted } else { self.scheduled };
+        earlier.then_some(wanted)
     }
 }
 
@@ -148,6 +197,8 @@ pub(crate) struct Receiving {
     pub route: u32,
     /// There is a log of units.
     pub logged: bool,
+    /// The source goes on by what arrives.
+    pub listened: bool,
     pub receiver: AnyReceiver,
 }
 
@@ -158,6 +209,7 @@ impl Receiving {
             scheduled: Instant::NEVER,
             route: 0,
             logged: !bulk,
+            listened: flow.traffic.listens(),
             measure,
             units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds, flow.start.max(window.warmup)))),
             judge: receiver.judges_losses().then(Box::default),

@@ -33,6 +33,9 @@ pub enum RunError {
         /// Links of its longer route.
         hops: usize,
     },
+    /// Whoever wanted the run no longer does.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// An invariant does not hold: a defect of fairwave or of a user's own endpoint.
     #[error(
         "{law} is violated at {place}: {found}; the results of this run are not to be trusted, please report the scenario and seed"

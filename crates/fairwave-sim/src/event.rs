@@ -27,6 +27,8 @@ pub enum Kind {
     Receiver = 4,
     /// Senders' views are sampled.
     Sample = 5,
+    /// A link's rate becomes another, and its queue is told.
+    Rate = 6,
 }
 
 const KIND_SHIFT: u32 = 29;
@@ -58,7 +60,8 @@ impl Event {
             2 => Kind::Service,
             3 => Kind::Sender,
             4 => Kind::Receiver,
-            _ => Kind::Sample,
+            5 => Kind::Sample,
+            _ => Kind::Rate,
         }
     }
 
@@ -88,8 +91,8 @@ mod tests {
 
     #[test]
     fn an_arrival_is_known_from_all_others() {
-        use Kind::{Arrival, ArrivalBehind, Receiver, Sample, Sender, Service};
-        for kind in [Arrival, ArrivalBehind, Service, Sender, Receiver, Sample] {
+        use Kind::{Arrival, ArrivalBehind, Rate, Receiver, Sample, Sender, Service};
+        for kind in [Arrival, ArrivalBehind, Service, Sender, Receiver, Sample, Rate] {
             for index in [0, MAX_INDEX] {
                 let event = Event::new(Instant::from_nanos(7), kind, index);
                 assert_eq!((event.kind(), event.index()), (kind, index));

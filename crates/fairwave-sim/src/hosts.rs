@@ -1,30 +1,98 @@
 //! Hosts that are not in step: each has a clock of its own, and takes a moment to send.
 
 use fairwave_core::random::Stream;
-use fairwave_core::traffic::Unit;
+use fairwave_core::traffic::{Activity, Unit};
 use fairwave_core::units::{Instant, Span};
-use fairwave_scenario::plan::{HostsPlan, Plan};
+use fairwave_scenario::plan::{FlowPlan, HostsPlan, Intervals, Plan};
 
-/// How much faster or slower than true time the clock of a flow's application runs, from when the flow begins.
-#[derive(Clone, Copy, Debug, Default)]
+/// The time of a flow's application, from when the flow begins: how much faster or slower than true time its clock runs, when it
+/// stands still, and how far behind the one who asks it hears of it.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationClock {
     begins: Instant,
     /// Parts per billion by which its seconds are longer than true ones.
     ppb: i64,
+    /// When it runs, if it does not always.
+    active: Option<Intervals>,
+    /// How long a request takes from who listens to who sends.
+    request: Span,
+    /// It differs from true time.
+    differs: bool,
 }
 
 impl ApplicationClock {
-    /// A unit, made when the application's clock says so.
-    #[inline]
-    pub fn unit(self, unit: Option<Unit>) -> Option<Unit> {
-        if self.ppb == 0 { unit } else { unit.map(|unit| Unit { created: self.true_time(unit.created), ..unit }) }
+    /// One that is off by so many parts per billion.
+    pub fn skewed(begins: Instant, ppb: i64) -> Self {
+        ApplicationClock { begins, ppb, differs: ppb != 0, ..ApplicationClock::default() }
     }
 
-    /// The true time when the clock shows `shown`.
-    fn true_time(self, shown: Instant) -> Instant {
+    /// With the pauses of a flow, and the time that a request takes to its sender.
+    pub fn of(self, flow: &FlowPlan, request: Span) -> Self {
+        let active = flow.active.clone();
+        let differs = self.ppb != 0 || active.is_some() || request > Span::ZERO;
+        ApplicationClock { active, request, differs, ..self }
+    }
+
+    /// A unit, made when the application's clock says so; none that would be made after it has stopped for good.
+    #[inline]
+    pub fn unit(&self, unit: Option<Unit>) -> Option<Unit> {
+        if self.differs { self.at_true_time(unit?) } else { unit }
+    }
+
+    #[inline(never)]
+    fn at_true_time(&self, unit: Unit) -> Option<Unit> {
+        let created = self.awake_at(self.true_time(unit.created).since(self.begins))?.0 + self.request;
+        Some(Unit { created, ..unit })
+    }
+
+    /// The true time when the clock shows `shown`, were there no pauses.
+    fn true_time(&self, shown: Instant) -> Instant {
         let shown_since = i128::from(shown.since(self.begins).nanos());
         let longer = shown_since * i128::from(self.ppb) / 1_000_000_000;
         self.begins + Span::from_nanos(u64::try_from(shown_since + longer).unwrap_or(u64::MAX))
+    }
+
+    /// When something was asked for that the application's clock shows to have been asked for at `shown`.
+    pub fn asked_at(&self, shown: Instant) -> Instant {
+        self.true_time(shown)
+    }
+
+    /// What the clock shows at a true time, were there no pauses.
+    pub fn shown(&self, now: Instant) -> Instant {
+        let since = i128::from(now.since(self.begins).nanos());
+        let shown = since * 1_000_000_000 / (1_000_000_000 + i128::from(self.ppb));
+        self.begins + Span::from_nanos(u64::try_from(shown).unwrap_or(u64::MAX))
+    }
+
+    /// When it has run for so long, and when it then stands still next; none when it never runs for so long.
+    fn awake_at(&self, mut elapsed: Span) -> Option<(Instant, Instant)> {
+        let Some(active) = &self.active else { return Some((self.begins + elapsed, Instant::NEVER)) };
+        for (from, until) in active.iter() {
+            let length = until.since(*from);
+            if elapsed < length {
+                return Some((*from + elapsed, *until));
+            }
+            elapsed = elapsed.saturating_sub(length);
+        }
+        None
+    }
+
+    /// The first part of an activity by the application's clock that no pause cuts, and what is left of it.
+    pub fn activity(&self, activity: Activity) -> Option<(Activity, Option<Activity>)> {
+        let (from, stands) = self.awake_at(activity.from.since(self.begins))?;
+        let length = activity.until.since(activity.from);
+        let until = if activity.until == Instant::NEVER { stands } else { (from + length).min(stands) };
+        let done = activity.from + until.since(from);
+        Some((
+            Activity { from, until },
+            (done < activity.until && until < Instant::NEVER).then_some(Activity { from: done, ..activity }),
+        ))
+    }
+
+    /// The time of activity from its beginning on which follows `after`.
+    pub fn next_active(&self, after: Instant) -> Option<Activity> {
+        let active = self.active.as_ref()?;
+        active.iter().find(|(from, _)| *from >= after).map(|&(from, until)| Activity { from, until })
     }
 }
 
@@ -69,7 +137,7 @@ impl Hosts {
 
     /// The clock of a flow's application.
     pub fn clock(&self, flow: usize, begins: Instant) -> ApplicationClock {
-        ApplicationClock { begins, ppb: self.hosts[self.of_flow[flow]].ppb }
+        ApplicationClock::skewed(begins, self.hosts[self.of_flow[flow]].ppb)
     }
 
     /// Whether packets leave later than they are made.
@@ -97,9 +165,35 @@ mod tests {
     #[test]
     fn a_clock_that_runs_slow_by_fifty_in_a_million_shows_an_hour_after_an_hour_and_180_ms() {
         let begins = Instant::from_seconds(2.0);
-        let slow = ApplicationClock { begins, ppb: 50_000 };
+        let slow = ApplicationClock::skewed(begins, 50_000);
         assert_eq!(slow.true_time(begins + Span::from_seconds(3600.0)), begins + Span::from_seconds(3600.18));
-        let fast = ApplicationClock { begins, ppb: -50_000 };
+        let fast = ApplicationClock::skewed(begins, -50_000);
         assert_eq!(fast.true_time(begins + Span::from_seconds(3600.0)), begins + Span::from_seconds(3599.82));
+        assert_eq!(slow.shown(slow.true_time(begins + Span::from_secs(3600))), begins + Span::from_secs(3600));
+    }
+
+    #[test]
+    fn an_application_that_pauses_goes_on_where_it_stopped() {
+        let at = Instant::from_seconds;
+        let active: Intervals = [(at(1.0), at(3.0)), (at(10.0), at(11.0))].into_iter().collect();
+        let clock =
+            ApplicationClock { begins: at(1.0), active: Some(active), differs: true, ..ApplicationClock::default() };
+        let unit = |created: f64| {
+            let unit = Unit { id: 0, payload: 1, created: at(created), layer: 0, frame_type: Default::default() };
+            clock.unit(Some(unit)).map(|unit| unit.created)
+        };
+        assert_eq!([unit(1.0), unit(2.5)], [Some(at(1.0)), Some(at(2.5))]);
+        assert_eq!([unit(3.0), unit(3.5)], [Some(at(10.0)), Some(at(10.5))]);
+        assert_eq!(unit(4.0), None);
+        // Bulk data for a second and a half from half a second on, by its own clock: half a second of it comes after the pause.
+        let (first, rest) = clock.activity(Activity { from: at(2.0), until: at(3.5) }).expect("active");
+        assert_eq!(first, Activity { from: at(2.0), until: at(3.0) });
+        let (second, rest) = clock.activity(rest.expect("a rest")).expect("active");
+        assert_eq!((second, rest), (Activity { from: at(10.0), until: at(10.5) }, None));
+        // Bulk data without end stops with the last time of activity.
+        let (_, rest) = clock.activity(Activity { from: at(1.0), until: Instant::NEVER }).expect("active");
+        let (last, rest) = clock.activity(rest.expect("a rest")).expect("active");
+        assert_eq!(last, Activity { from: at(10.0), until: at(11.0) });
+        assert_eq!(clock.activity(rest.expect("without end")), None);
     }
 }

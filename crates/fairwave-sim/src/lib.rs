@@ -5,11 +5,14 @@
 //! packet passes through is told in ARCHITECTURE.md.
 //!
 //! Imports run one way: routes; events, their entries and pages → calendar; measures and classes → links → network; unit logs and
-//! judgements → the ends of flows; these → the tables (`collect`) and the books → the run → replications.
+//! judgements → the ends of flows → their admission; these → the tables (`collect`) and the books → the run → replications. The
+//! run knows that somebody may look on (`probe`), not who: captures do.
 
+mod admission;
 mod before;
 mod books;
 mod calendar;
+pub mod capture;
 mod classes;
 mod collect;
 mod digest;
@@ -24,15 +27,20 @@ mod look_ahead;
 mod measure;
 mod network;
 mod pages;
+pub mod probe;
 mod replicate;
 mod result;
 mod routes;
 mod run;
 mod unit_log;
+mod unsteady;
 mod watched;
 
 pub use classes::ClassRow;
 pub use error::RunError;
 pub use replicate::run_many;
-pub use result::{FlowRow, GroupRow, LinkRow, PlaybackRow, RecoveryRow, RunResult, SeriesRow, TimelinessRow, UnitRow};
-pub use run::run;
+pub use result::{
+    CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, PlaybackRow, RecoveryRow, RunResult,
+    SeriesRow, TimelinessRow, TransferRow, UnitRow,
+};
+pub use run::{PARTS, run, run_in_parts, run_seen};

@@ -17,6 +17,7 @@ use fairwave_scenario::plan::LinkPlan;
 
 use crate::classes::ClassMeasures;
 use crate::measure::{Bins, LinkMeasure, Window};
+use crate::unsteady::Unsteady;
 
 /// How a link serves its queue.
 pub enum Service {
@@ -54,23 +55,33 @@ pub struct Link {
     pub fed_in_order: bool,
     /// First in, first out.
     plain: bool,
-    /// The wire may lose packets.
+    /// The wire may lose packets, or the link changes.
     lossy: bool,
-    /// How long a packet takes depends on its size alone.
+    /// How long a packet takes depends on its size alone, and nothing else changes.
     steady: bool,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
     /// The queue.
     pub service: Service,
-    /// How the wire loses packets; none when it does not.
-    loss: Option<Box<Loss>>,
+    /// What becomes of packets that have been transmitted.
+    wire: Wire,
     rate: LinkRate,
+}
+
+/// What becomes of packets that have been transmitted.
+enum Wire {
+    /// They arrive.
+    Sound,
+    /// Some are lost.
+    Lossy(Box<Loss>),
+    /// The link changes in the course of the run, and may lose some as well.
+    Changing(Box<Unsteady>),
 }
 
 impl Link {
     /// A link as planned; its random streams are those that bear its name.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
-        let Direction { rate, delay, queue, loss } = &plan.direction;
+        let Direction { rate, delay, queue, loss, changes } = &plan.direction;
         let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
         queue.check_before(rate.nominal()).map_err(|error| error.within("queue"))?;
         let service = if queue.is_fifo_tail() {
@@ -89,8 +100,14 @@ impl Link {
             true => None,
             false => Some(Box::new(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?)),
         };
+        changes.check()?;
+        let wire = match loss {
+            loss if !changes.is_none() => Wire::Changing(Box::new(Unsteady::new(*delay, changes, loss))),
+            Some(loss) => Wire::Lossy(loss),
+            None => Wire::Sound,
+        };
         Ok(Link {
-            steady: rate.is_steady(),
+            steady: rate.is_steady() && changes.is_none(),
             rate: LinkRate::new(rate, stream("transmission")).map_err(|error| error.within("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
@@ -98,9 +115,9 @@ impl Link {
             last_time: Span::ZERO,
             fed_in_order: false,
             plain: matches!(service, Service::Fifo(_)),
-            lossy: loss.is_some(),
+            lossy: !matches!(wire, Wire::Sound),
             service,
-            loss,
+            wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
         })
     }
@@ -115,13 +132,53 @@ impl Link {
     /// `last_wire` stays 0, and with it `last_time`, where the rate is not steady; a packet of no size takes no time there, too.
     #[inline(never)]
     fn end_of(&mut self, start: Instant, packet: &Packet) -> Instant {
-        let end = self.rate.end_of(start, packet.size());
+        let mut end = self.rate.end_of(start, packet.size());
         if self.steady {
             (self.last_wire, self.last_time) = (packet.wire, end.since(start));
-        } else if let Service::Managed(managed) = &mut self.service {
+            return end;
+        }
+        if let Wire::Changing(unsteady) = &mut self.wire {
+            (end, self.delay) = unsteady.transmitted(start, end);
+        }
+        if let Service::Managed(managed) = &mut self.service {
             managed.queue.transmits_until(end);
         }
         end
+    }
+
+    /// Tells a managed queue of a change of the link's rate at `now`, if there is one then. Answers when the next one is.
+    pub fn tell_rate(&mut self, now: Instant) -> Option<Instant> {
+        let Service::Managed(managed) = &mut self.service else { return None };
+        if let Some((at, rate)) = self.rate.change_from(now)
+            && at == now
+        {
+            managed.queue.rate_changed(now, rate);
+        }
+        self.rate.change_from(now + Span::from_nanos(1)).map(|(at, _)| at)
+    }
+
+    /// Whether packets may arrive in another order than they were sent.
+    pub fn reorders(&self) -> bool {
+        matches!(&self.wire, Wire::Changing(unsteady) if unsteady.reorders)
+    }
+
+    /// What the outages have taken, for a link that has any.
+    pub fn unsteady(&self) -> Option<&Unsteady> {
+        match &self.wire {
+            Wire::Changing(unsteady) => Some(unsteady),
+            _ => None,
+        }
+    }
+
+    /// The packet that left last did not get through. Whether it was a failure of the link that took it, before it had been transmitted:
+    /// then it did not leave after all.
+    pub fn take_failed(&mut self, packet: &Packet, window: Window) -> bool {
+        let Wire::Changing(unsteady) = &mut self.wire else { return false };
+        if !unsteady.take_failed(self.free, window) {
+            return false;
+        }
+        self.measure.failed(self.free, packet.wire, window);
+        true
     }
 
     /// What could be transmitted from `from` until `to`.
@@ -134,8 +191,21 @@ impl Link {
     #[inline(always)]
     pub fn leave(&mut self, packet: &Packet, window: Window) -> Leaving {
         let counts = self.measure.departed(self.free, packet.wire, window);
-        if self.lossy && self.loss.as_mut().is_some_and(|loss| loss.lost(self.free, packet)) {
-            return Leaving::Lost { counts };
+        if self.lossy {
+            let lost = match &mut self.wire {
+                Wire::Lossy(loss) => loss.lost(self.free, packet),
+                Wire::Changing(unsteady) => {
+                    if packet.wire == 0 {
+                        // It takes no time, and nobody has asked what becomes of it.
+                        (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
+                    }
+                    unsteady.loses(self.free, packet)
+                }
+                Wire::Sound => false,
+            };
+            if lost {
+                return Leaving::Lost { counts };
+            }
         }
         let arrival = self.free + self.delay;
         if arrival > window.end { Leaving::UnderWay } else { Leaving::Arrives(arrival) }

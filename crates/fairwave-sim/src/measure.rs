@@ -84,6 +84,8 @@ pub struct Missing {
     pub early: u64,
     /// Transmitted and lost on the wire.
     pub lost: u64,
+    /// Taken by a failure of the link, waiting for transmission or in it.
+    pub failed: u64,
 }
 
 impl Missing {
@@ -150,6 +152,7 @@ impl LinkMeasure {
             overflow: warming.overflow + steady.overflow,
             early: warming.early + steady.early,
             lost: warming.lost + steady.lost,
+            failed: warming.failed + steady.failed,
         }
     }
 
@@ -169,6 +172,14 @@ impl LinkMeasure {
     /// The wire lost a packet that left the transmitter at `now`.
     pub fn lost(&mut self, now: Instant, window: Window) {
         self.missing_at(now, window).lost += 1;
+    }
+
+    /// A failure of the link took the packet at `now` that was thought to leave then.
+    pub fn failed(&mut self, now: Instant, wire: u16, window: Window) {
+        let crossings = self.crossings(now, window);
+        crossings.departures -= 1;
+        crossings.wire -= u64::from(wire);
+        self.missing_at(now, window).failed += 1;
     }
 
     /// `packets` packets wait at `now`.

@@ -75,7 +75,8 @@ impl Network {
         }
     }
 
-    /// A link is fed in order when every packet that enters it comes from the same other link, and it is a plain FIFO.
+    /// A link is fed in order when every packet that enters it comes from the same other link, which keeps their order, and it is a
+    /// plain FIFO.
     fn find_links_fed_in_order(&mut self, plan: &Plan) {
         const NOBODY: usize = usize::MAX;
         const SEVERAL: usize = usize::MAX - 1;
@@ -89,13 +90,14 @@ impl Network {
                 }
             }
         }
+        let reorders: Vec<bool> = self.links.iter().map(Link::reorders).collect();
         for (link, feeder) in self.links.iter_mut().zip(feeder) {
-            link.fed_in_order = feeder < SEVERAL && !link.is_managed();
+            link.fed_in_order = feeder < SEVERAL && !link.is_managed() && !reorders[feeder];
         }
     }
 
     /// Which flows' receivers may be called as soon as a packet's arrival time is known: nobody but such receivers sits
-    /// at their node, all that reaches the node comes over one link, nothing passes through, and what they answer enters
+    /// at their node, all that reaches the node comes over one link, in order, nothing passes through, and what they answer enters
     /// a plain FIFO.
     pub fn receivers_ahead_of_time(&self, plan: &Plan, reactive: &[bool]) -> Vec<bool> {
         const NOBODY: usize = usize::MAX;
@@ -111,7 +113,7 @@ impl Network {
             }
             if let Some(&last) = flow.forward.last() {
                 let known = &mut last_link[flow.to];
-                allowed[flow.to] &= *known == NOBODY || *known == last;
+                allowed[flow.to] &= (*known == NOBODY || *known == last) && !self.links[last].reorders();
                 *known = last;
             }
         }

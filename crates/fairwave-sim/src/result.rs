@@ -24,8 +24,16 @@ pub struct RunResult {
     pub playback: Vec<PlaybackRow>,
     /// One row per flow and level, for flows whose recovery was to be measured.
     pub recovery: Vec<RecoveryRow>,
+    /// One row per file or page, of sources whose units are wanted as a whole.
+    pub transfers: Vec<TransferRow>,
+    /// One row per group that has such, or whose flows arrive where only so many may be at work.
+    pub completions: Vec<CompletionRow>,
+    /// One row per conversation.
+    pub conversations: Vec<ConversationRow>,
     /// One row per link direction.
     pub links: Vec<LinkRow>,
+    /// One row per link direction and outage.
+    pub outages: Vec<OutageRow>,
     /// One row per managed queue and traffic class.
     pub classes: Vec<ClassRow>,
     /// Series, if asked for.
@@ -224,6 +232,91 @@ pub struct RecoveryRow {
     pub recovery_s: f64,
 }
 
+/// A file or a page: what is wanted as a whole. See `fairwave_core::quality::completion`.
+#[derive(Clone, Debug, Serialize)]
+pub struct TransferRow {
+    /// Name of the group.
+    pub group: String,
+    /// Index within the group.
+    pub flow: u32,
+    /// Its number within the flow, from 0; in the warm-up, too.
+    pub transfer: u32,
+    /// When it began, or was asked for.
+    pub began_s: f64,
+    /// Payload bytes.
+    pub size: u64,
+    /// When its last byte was delivered; NaN if it was not.
+    pub ended_s: f64,
+    /// Completion time; NaN likewise.
+    pub seconds: f64,
+    /// Completion time over that of its payload alone at the narrowest link's rate; NaN likewise.
+    pub slowdown: f64,
+    /// `completed`, `unfinished` or `refused`.
+    pub fate: &'static str,
+}
+
+/// What the transfers of a group came to; of flows that arrive and stay for a time of their own, how many there were.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompletionRow {
+    /// Name of the group.
+    pub group: String,
+    /// Transfers, or flows that arrived.
+    pub transfers: u64,
+    /// Those completed, or over.
+    pub completed: u64,
+    /// Those under way at the end.
+    pub unfinished: u64,
+    /// Those refused, as many as may be at work being so.
+    pub refused: u64,
+    /// Completion time of the completed: mean; NaN without any, and for flows that stay for a time of their own.
+    pub mean_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// Largest.
+    pub max_s: f64,
+    /// Mean slowdown.
+    pub slowdown: f64,
+}
+
+/// Both directions of a conversation. See `fairwave_core::quality::conversation`.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConversationRow {
+    /// Name of the group.
+    pub group: String,
+    /// Number of the conversation within the group.
+    pub conversation: u32,
+    /// Mean delay mouth to ear of the direction from `from` to `to`, which is flow 2·conversation; NaN if nothing was played.
+    pub mouth_to_ear_there_s: f64,
+    /// Of the direction back, which is flow 2·conversation + 1.
+    pub mouth_to_ear_back_s: f64,
+    /// Their sum.
+    pub round_trip_s: f64,
+    /// Share of the time in which both talk.
+    pub double_talk_meant: f64,
+    /// Share of the time in which the party at `from` talks and hears the other.
+    pub double_talk_heard_from: f64,
+    /// The same at `to`.
+    pub double_talk_heard_to: f64,
+    /// Share of the time in which nobody talks.
+    pub mutual_silence_meant: f64,
+    /// E-model rating of the direction there, with the conversation's round trip.
+    pub r_there: f64,
+    /// Of the direction back.
+    pub r_back: f64,
+    /// Mean opinion score of the direction there.
+    pub mos_there: f64,
+    /// Of the direction back.
+    pub mos_back: f64,
+    /// That of the worse direction: the conversation's.
+    pub mos: f64,
+    /// Mean of both directions'.
+    pub mos_mean: f64,
+    /// Why there is no rating, or what has to be said beside it; otherwise empty.
+    pub quality_note: String,
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkRow {
@@ -251,6 +344,21 @@ pub struct LinkRow {
     pub drop_rate: f64,
     /// Mean wait of the packets whose transmission began.
     pub mean_wait_s: f64,
+}
+
+/// An outage of one direction of a link, which may end after the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutageRow {
+    /// `from>to`.
+    pub link: String,
+    /// When it failed; in the warm-up, too.
+    pub from_s: f64,
+    /// When it came back; NaN if it did not within the run.
+    pub to_s: f64,
+    /// Packets lost that waited when it failed or came while it was down.
+    pub lost_waiting: u64,
+    /// Packets lost in the middle of their transmission.
+    pub lost_in_transmission: u64,
 }
 
 /// One point of a series; series are of the whole run.

@@ -5,6 +5,7 @@ use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use crate::admission::Admission;
 use crate::before::Before;
 use crate::books::{Books, UnderWay};
 use crate::calendar::EventQueue;
@@ -18,11 +19,14 @@ use crate::link::{Leaving, Service};
 use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
+use crate::probe::{Gone, Probe};
 use crate::result::RunResult;
 use crate::routes::END;
 
-struct Simulation<'p> {
+struct Simulation<'p, P> {
     plan: &'p Plan,
+    /// Who looks on.
+    probe: P,
     window: Window,
     network: Network,
     sending: Vec<Sending>,
@@ -40,6 +44,8 @@ struct Simulation<'p> {
     events_handled: u64,
     /// Where packets do not leave their hosts at once.
     hosts: Option<Hosts>,
+    /// Who is at work in groups that bound it.
+    admission: Admission,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
 }
@@ -49,11 +55,34 @@ struct Simulation<'p> {
 /// # Errors
 /// A plan too large to be indexed, or an invariant that does not hold at the end.
 pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
-    Simulation::new(plan)?.finish()
+    Ok(Simulation::new(plan, ())?.finish(None)?.0)
 }
 
-impl<'p> Simulation<'p> {
-    fn new(plan: &'p Plan) -> Result<Self, RunError> {
+/// Executes a plan in about [`PARTS`] parts of equal simulated time. `part` is given the work of each, does it, and says whether the
+/// next is wanted. What comes out is what [`run`] gives.
+///
+/// # Errors
+/// As [`run`], and [`RunError::Stopped`].
+pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Result<RunResult, RunError> {
+    Ok(Simulation::new(plan, ())?.finish(Some(part))?.0)
+}
+
+/// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_seen<P: Probe>(plan: &Plan, probe: P) -> Result<(RunResult, P), RunError> {
+    Simulation::new(plan, probe)?.finish(None)
+}
+
+/// Into how many parts a run is cut so that it can be followed and stopped; a few more where there is a warm-up.
+pub const PARTS: u64 = 1024;
+
+/// Who does the parts of a run; nobody, where it is done at once.
+type Parts<'a> = Option<&'a dyn Fn(&mut dyn FnMut()) -> bool>;
+
+impl<'p, P: Probe> Simulation<'p, P> {
+    fn new(plan: &'p Plan, probe: P) -> Result<Self, RunError> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let mut network = Network::new(plan, window)?;
@@ -68,6 +97,7 @@ impl<'p> Simulation<'p> {
         let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
         let mut simulation = Simulation {
             plan,
+            probe,
             window,
             events: EventQueue::new(looks_ahead),
             network,
@@ -79,6 +109,7 @@ impl<'p> Simulation<'p> {
             under_way: vec![UnderWay::default(); plan.flows.len()],
             before: Vec::new(),
             hosts,
+            admission: Admission::default(),
             events_handled: 0,
             looks_ahead,
         };
@@ -88,12 +119,15 @@ impl<'p> Simulation<'p> {
         if plan.record.window_interval > Span::ZERO && !plan.record.windows.is_empty() {
             simulation.events.push_timer(Event::new(Instant::ZERO, Kind::Sample, 0));
         }
+        for link in 0..simulation.network.links.len() {
+            simulation.rate_changes(link, Instant::ZERO);
+        }
         Ok(simulation)
     }
 
     /// Runs to the end, collects what there is to tell and checks the books.
-    fn finish(mut self) -> Result<RunResult, RunError> {
-        self.run_until_end()?;
+    fn finish(mut self, parts: Parts<'_>) -> Result<(RunResult, P), RunError> {
+        self.run_until_end(parts)?;
         let recorded = Recorded {
             plan: self.plan,
             window: self.window,
@@ -105,25 +139,46 @@ impl<'p> Simulation<'p> {
             events: self.events_handled,
         };
         let result = collect::collect(&recorded);
-        self.into_books().check()?;
-        Ok(result)
+        let (books, probe) = self.into_books();
+        books.check()?;
+        Ok((result, probe))
     }
 
-    fn into_books(self) -> Books<'p> {
-        let Simulation { plan, window, network, sending, receiving, under_way, .. } = self;
-        Books { plan, end: window.end, links: network.links, sending, receiving, under_way }
+    fn into_books(self) -> (Books<'p>, P) {
+        let Simulation { plan, probe, window, network, sending, receiving, under_way, .. } = self;
+        (Books { plan, end: window.end, links: network.links, sending, receiving, under_way }, probe)
     }
 
-    fn run_until_end(&mut self) -> Result<(), RunError> {
+    fn run_until_end(&mut self, parts: Parts<'_>) -> Result<(), RunError> {
         if self.window.warmup > Instant::ZERO {
             let last = Instant::from_nanos(self.window.warmup.nanos() - 1);
-            self.run_until(Instant::ZERO, last)?;
+            self.run_parts(Instant::ZERO, last, parts)?;
             self.begin_window();
         }
-        self.run_until(self.window.warmup, self.window.end)?;
+        self.run_parts(self.window.warmup, self.window.end, parts)?;
         self.network.account_for_queues(self.window);
         self.read_to_the_end();
         Ok(())
+    }
+
+    /// Handles what happens from `from` until `until`, both moments included, part by part.
+    fn run_parts(&mut self, from: Instant, until: Instant, parts: Parts<'_>) -> Result<(), RunError> {
+        let Some(part) = parts else { return self.run_until(from, until) };
+        let span = Span::from_nanos((self.window.end.nanos() / PARTS).max(1));
+        let mut begin = from;
+        loop {
+            let end = (begin + span).min(until);
+            let mut done = Err(RunError::Stopped);
+            let wanted = part(&mut || done = self.run_until(begin, end));
+            done?;
+            if end == until {
+                return Ok(());
+            }
+            if !wanted {
+                return Err(RunError::Stopped);
+            }
+            begin = end + Span::from_nanos(1);
+        }
     }
 
     /// The warm-up is over.
@@ -151,6 +206,9 @@ impl<'p> Simulation<'p> {
             }
             now = event.at;
             self.events_handled += 1;
+            if P::ON {
+                self.probe.now(now);
+            }
             if event.is_arrival() {
                 let transit = self.events.entry(place).transit;
                 self.arrival(&transit, now);
@@ -162,6 +220,7 @@ impl<'p> Simulation<'p> {
                 Kind::Sender => self.sender_wakes(event.index(), now),
                 Kind::Receiver => self.receiver_wakes(event.index(), now),
                 Kind::Sample => self.sample(now),
+                Kind::Rate => self.rate_changes(event.index(), now),
             }
         }
         Ok(())
@@ -174,6 +233,9 @@ impl<'p> Simulation<'p> {
         let flow = packet.flow.0 as usize;
         match *next {
             END if packet.feedback => {
+                if P::ON {
+                    self.probe.received(packet, now);
+                }
                 let sending = &mut self.sending[flow];
                 sending.feedback_arrived += 1;
                 sending.sender.on_packet(now, packet, &mut self.out);
@@ -210,6 +272,9 @@ impl<'p> Simulation<'p> {
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
                         self.receiving[packet.flow.0 as usize].lose(packet, true, at, self.window);
+                        if P::ON {
+                            self.probe.gone(link, packet, at, Gone::Dropped(reason));
+                        }
                         return;
                     }
                 }
@@ -237,6 +302,9 @@ impl<'p> Simulation<'p> {
     ) -> Option<(usize, Instant)> {
         match leaving {
             Leaving::Arrives(arrival) => {
+                if P::ON {
+                    self.probe.left(link, packet, self.network.links[link].free, false);
+                }
                 let step = self.network.routes.at(place + 1);
                 if !step.is_at_once() {
                     let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
@@ -263,7 +331,15 @@ impl<'p> Simulation<'p> {
         }
         let here = &mut self.network.links[link];
         let departure = here.free;
-        here.measure.lost(departure, self.window);
+        let failed = here.take_failed(packet, self.window);
+        if P::ON && failed {
+            self.probe.gone(link, packet, departure, Gone::Failed);
+        } else if P::ON {
+            self.probe.left(link, packet, departure, true);
+        }
+        if !failed {
+            here.measure.lost(departure, self.window);
+        }
         if let Service::Managed(managed) = &mut here.service {
             managed.classes.lost(packet);
         }
@@ -276,6 +352,9 @@ impl<'p> Simulation<'p> {
     fn leave_under_way(&mut self, link: usize, packet: &Packet) {
         let here = &mut self.network.links[link];
         here.measure.on_wire += u64::from(here.free <= self.window.end);
+        if P::ON && here.free <= self.window.end {
+            self.probe.left(link, packet, here.free, false);
+        }
         self.under_way[packet.flow.0 as usize].add(packet);
     }
 
@@ -320,6 +399,9 @@ impl<'p> Simulation<'p> {
             here.measure.dropped(now, reason, self.window);
             managed.classes.dropped(&packet, reason);
             self.receiving[packet.flow.0 as usize].lose(&packet, true, now, self.window);
+            if P::ON {
+                self.probe.gone(link, &packet, now, Gone::Dropped(reason));
+            }
         }
         if let Some(packet) = &begun {
             managed.classes.served(packet, managed.queue.waited_since(), now);
@@ -365,6 +447,9 @@ impl<'p> Simulation<'p> {
             let sending = &mut self.sending[flow];
             sending.packets_sent += 1;
             sending.wire_sent += u64::from(packet.wire);
+            if P::ON {
+                self.probe.sent(packet, now);
+            }
             self.forward(first, packet, place, now);
         }
         packets.clear();
@@ -384,6 +469,9 @@ impl<'p> Simulation<'p> {
             if at <= self.window.end {
                 sending.packets_sent += 1;
                 sending.wire_sent += u64::from(packet.wire);
+                if P::ON {
+                    self.probe.sent(&packet, at);
+                }
                 self.events.push_arrival(Event::new(at, Kind::Arrival, first as usize), &packet, first, place);
             }
         }
@@ -391,6 +479,9 @@ impl<'p> Simulation<'p> {
 
     /// A data packet has reached its receiver.
     fn receive(&mut self, flow: usize, packet: &Packet, now: Instant) {
+        if P::ON {
+            self.probe.received(packet, now);
+        }
         let receiving = &mut self.receiving[flow];
         receiving.measure.packets_arrived += 1;
         receiving.receiver.on_packet(now, packet, &mut self.answer);
@@ -408,6 +499,10 @@ impl<'p> Simulation<'p> {
                 && let Some(units) = &mut receiving.units
             {
                 units.received(delivery.unit, now);
+                if receiving.listened {
+                    let wakes = self.sending[flow].hear(delivery.unit, now, self.window.end);
+                    wakes.into_iter().for_each(|at| self.events.push_timer(Event::new(at, Kind::Sender, flow)));
+                }
             }
         }
         self.answer.deliveries.clear();
@@ -427,6 +522,9 @@ impl<'p> Simulation<'p> {
         let place = receiving.route;
         let first = self.network.routes.at(place).target() as usize;
         for packet in &packets {
+            if P::ON {
+                self.probe.sent(packet, now);
+            }
             self.forward(first, packet, place, now);
         }
         packets.clear();
@@ -434,13 +532,19 @@ impl<'p> Simulation<'p> {
     }
 
     fn sender_wakes(&mut self, flow: usize, now: Instant) {
-        let sending = &mut self.sending[flow];
+        let mut sending = &mut self.sending[flow];
         if sending.scheduled != now {
             return;
         }
         sending.scheduled = Instant::NEVER;
         if let Some(activity) = sending.activity {
             if !sending.active && now >= activity.from {
+                if sending.at_most.is_some() {
+                    if !self.admission.admits(flow, now, self.plan, &mut self.sending, &self.receiving) {
+                        return;
+                    }
+                    sending = &mut self.sending[flow];
+                }
                 sending.active = true;
                 sending.sender.on_start(now, &mut self.out);
             }
@@ -460,7 +564,7 @@ impl<'p> Simulation<'p> {
             if now >= activity.until {
                 sending.active = false;
                 sending.sender.on_stop(now);
-                sending.activity = Sending::next_activity(&mut sending.source, sending.stop);
+                sending.activity = sending.next_activity(now);
             }
         }
         sending.ask_application();
@@ -519,6 +623,15 @@ impl<'p> Simulation<'p> {
         for &flow in &self.plan.record.windows {
             let (view, receiver) = (self.sending[flow].sender.view(), self.receiving[flow].receiver.view());
             self.samples.push(Sample { flow, at: now, view, receiver });
+        }
+    }
+
+    /// A link's rate may become another at `now`: its queue, if it is a managed one, is told, and so it is of the next change.
+    fn rate_changes(&mut self, link: usize, now: Instant) {
+        let here = &mut self.network.links[link];
+        here.account_for_queue(now, self.window);
+        if let Some(next) = here.tell_rate(now).filter(|next| *next <= self.window.end) {
+            self.events.push_timer(Event::new(next, Kind::Rate, link));
         }
     }
 

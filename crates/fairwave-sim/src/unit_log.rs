@@ -2,7 +2,7 @@
 
 use fairwave_core::quality::jitter::InterarrivalJitter;
 use fairwave_core::quality::timeliness::Timeliness;
-use fairwave_core::traffic::Unit;
+use fairwave_core::traffic::{Unit, Wanted};
 use fairwave_core::units::{Instant, Span};
 
 /// One unit's way.
@@ -55,6 +55,12 @@ impl UnitLog {
         if let Some(logged) = self.units.get_mut(unit as usize) {
             logged.gone = true;
         }
+    }
+
+    /// When all of what was wanted as a whole was there; never if it is not.
+    pub fn arrival(&self, wanted: &Wanted) -> Instant {
+        let last = u64::from(wanted.first) + u64::from(wanted.units.max(1)) - 1;
+        self.units.get(last as usize).map_or(Instant::NEVER, |unit| unit.arrived)
     }
 
     /// A unit is complete at the receiver.

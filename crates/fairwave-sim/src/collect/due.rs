@@ -28,8 +28,8 @@ pub(crate) enum Outcome {
 /// What a flow's units had come to when the run ended.
 pub(crate) struct Due {
     from: Instant,
-    /// Units made later may still arrive.
-    open: Instant,
+    /// Units made later may still arrive; none of them is given up where there is no such time.
+    open: Option<Instant>,
 }
 
 impl Due {
@@ -45,7 +45,12 @@ impl Due {
         }
         let delays = received.iter().skip(before).map(|&(arrived, created)| arrived - created);
         let patience = delays.max().unwrap_or_default().max(longest);
-        Due { from: log.from, open: Instant::ZERO + end.since(Instant::ZERO + patience) }
+        Due { from: log.from, open: Some(Instant::ZERO + end.since(Instant::ZERO + patience)) }
+    }
+
+    /// Of units of which none is lost, because their transport sends again what is, and somebody waits for them.
+    pub fn of_whole(log: &UnitLog) -> Self {
+        Due { from: log.from, open: None }
     }
 
     /// Whether a unit was made in the window.
@@ -58,7 +63,7 @@ impl Due {
         match unit {
             Logged { skipped: true, .. } => Outcome::Skipped,
             Logged { arrived, .. } if *arrived != Instant::NEVER => Outcome::Received,
-            Logged { gone: false, created, .. } if *created > self.open => Outcome::InFlight,
+            Logged { gone: false, created, .. } if self.open.is_none_or(|open| *created > open) => Outcome::InFlight,
             _ => Outcome::Lost,
         }
     }

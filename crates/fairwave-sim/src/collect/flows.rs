@@ -21,9 +21,10 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
     let (window, view) = (run.window, run.sending[flow].sender.view());
     let before = run.before.get(flow).copied().unwrap_or_default();
     let start = plan.start.min(window.end);
-    let stop = plan.stop.min(window.end);
-    let (from, until) = run.on(flow);
-    let [limited_receiver_s, limited_congestion_s, limited_application_s] = before.limited_since(&view, window.end);
+    let stop = plan.stop.min(run.ended(flow)).min(window.end);
+    let on = run.length_on(flow);
+    let [limited_receiver_s, limited_congestion_s, limited_application_s] =
+        before.limited_since(&view, window.end.min(run.ended(flow)));
     let judgements =
         receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.since(before.judgements));
     let mut row = FlowRow {
@@ -32,13 +33,13 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         transport: plan.transport.label(),
         start_s: start.seconds(),
         stop_s: stop.seconds(),
-        measured_s: until.since(from).seconds(),
+        measured_s: on.seconds(),
         units_sent: 0,
         units_received: 0,
         units_lost: 0,
         units_in_flight: 0,
         payload_received: measure.payload,
-        goodput_bps: rate(measure.payload_while_on(), until.since(from)),
+        goodput_bps: rate(measure.payload_while_on(), on),
         packets_sent: run.sending[flow].packets_sent - before.packets_sent,
         packets_retransmitted: view.retransmitted - before.retransmitted,
         wire_sent: run.sending[flow].wire_sent - before.wire_sent,
@@ -103,6 +104,9 @@ pub(crate) fn rate(payload: u64, span: Span) -> f64 {
 
 /// What the units of a flow had come to when the run ended.
 pub(crate) fn due(plan: &FlowPlan, log: &UnitLog, end: Instant) -> Due {
+    if plan.traffic.is_whole() {
+        return Due::of_whole(log);
+    }
     Due::of(log, plan.thresholds.last().copied().unwrap_or_default(), end)
 }
 

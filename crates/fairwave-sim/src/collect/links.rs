@@ -1,8 +1,13 @@
 //! What each link direction carried, dropped and kept waiting.
 
+use fairwave_core::link::Outage;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::LinkPlan;
+
 use super::recorded::{Recorded, ratio};
-use crate::link::Service;
-use crate::result::LinkRow;
+use crate::link::{Link, Service};
+use crate::result::{LinkRow, OutageRow};
+use crate::unsteady::Toll;
 
 /// One row per link direction, over the window.
 pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
@@ -31,4 +36,21 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
             }
         })
         .collect()
+}
+
+/// One row per link direction and outage that began within the run.
+pub(crate) fn outages(run: &Recorded<'_>) -> Vec<OutageRow> {
+    let of_link = |(plan, link): (&LinkPlan, &Link)| {
+        let tolls = link.unsteady().map_or(&[][..], |unsteady| unsteady.tolls());
+        let began = |(outage, _): &(&Outage, &Toll)| Instant::ZERO + outage.from <= run.window.end;
+        let row = |(outage, toll): (&Outage, &Toll)| OutageRow {
+            link: plan.name.clone(),
+            from_s: outage.from.seconds(),
+            to_s: outage.to.filter(|to| Instant::ZERO + *to <= run.window.end).map_or(f64::NAN, Span::seconds),
+            lost_waiting: toll.waiting,
+            lost_in_transmission: toll.in_transmission,
+        };
+        plan.direction.changes.outages.iter().zip(tolls).filter(began).map(row).collect::<Vec<_>>()
+    };
+    run.plan.links.iter().zip(run.links).flat_map(of_link).collect()
 }

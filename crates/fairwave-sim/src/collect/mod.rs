@@ -1,12 +1,14 @@
 //! From what a run has recorded to the tables that it leaves.
 
 mod application;
+mod conversations;
 mod due;
 mod flows;
 mod groups;
 mod links;
 mod recorded;
 mod series;
+mod transfers;
 mod units;
 
 pub(crate) use recorded::{Recorded, Sample};
@@ -27,6 +29,7 @@ pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
                 Service::Fifo(_) => Vec::new(),
             })
             .collect(),
+        outages: links::outages(run),
         packet_hops: run.links.iter().map(|link| link.measure.whole().departures).sum(),
         events: run.events,
         ..RunResult::default()
@@ -50,6 +53,8 @@ pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
         index_in_group[group] += 1;
     }
     result.groups = groups::rows(run, &result.flows);
+    (result.transfers, result.completions) = transfers::rows(run);
+    result.conversations = conversations::rows(run);
     series::append(run, &mut result.series);
     for &flow in &run.plan.record.units {
         let Some(log) = &run.receiving[flow].units else { continue };

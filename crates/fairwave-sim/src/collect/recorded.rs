@@ -2,9 +2,10 @@
 
 use fairwave_core::quality::smoothness;
 use fairwave_core::transport::{ReceiverView, SenderView};
-use fairwave_core::units::{Bytes, Instant, Rate};
+use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::plan::Plan;
 
+use crate::admission::completed;
 use crate::before::Before;
 use crate::ends::{Receiving, Sending};
 use crate::link::Link;
@@ -36,7 +37,23 @@ impl Recorded<'_> {
     /// The part of the window in which a flow is on; empty where its end is not after its beginning.
     pub fn on(&self, flow: usize) -> (Instant, Instant) {
         let plan = &self.plan.flows[flow];
-        (plan.start.max(self.window.warmup), plan.stop.min(self.window.end))
+        (plan.start.max(self.window.warmup), plan.stop.min(self.ended(flow)).min(self.window.end))
+    }
+
+    /// When a flow ended by itself, or was refused; never for flows that go on.
+    pub fn ended(&self, flow: usize) -> Instant {
+        let plan = &self.plan.flows[flow];
+        match &self.sending[flow] {
+            sending if sending.refused => plan.start,
+            _ if plan.traffic.ends() => completed(flow, self.sending, self.receiving),
+            _ => Instant::NEVER,
+        }
+    }
+
+    /// How long a flow was on in the window, its pauses left out.
+    pub fn length_on(&self, flow: usize) -> Span {
+        let (from, until) = self.on(flow);
+        self.plan.flows[flow].on_between(from, until)
     }
 
     /// A flow's goodput in the whole bins of the window; empty without bins.

@@ -29,11 +29,42 @@ traffic = "voice"
 fn a_run_that_looks_ahead_leaves_what_one_that_does_not_leaves() {
     let plan = Scenario::from_text(CONTESTED, "contested.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
     let outcome = |looks_ahead| {
-        let mut simulation = Simulation::new(&plan).expect("a simulation");
+        let mut simulation = Simulation::new(&plan, ()).expect("a simulation");
         simulation.looks_ahead = looks_ahead;
-        simulation.finish().expect("a run").digest().expect("a digest")
+        simulation.finish(None).expect("a run").0.digest().expect("a digest")
     };
     assert_eq!(outcome(true), outcome(false));
+}
+
+#[test]
+fn a_run_in_parts_leaves_what_one_at_once_leaves() {
+    for warmup in ["", "warmup = \"1 s\"\n"] {
+        let text = CONTESTED.replace("[topology]", &format!("{warmup}[topology]"));
+        let plan = Scenario::from_text(&text, "contested.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
+        let parts = std::cell::Cell::new(0);
+        let part = |work: &mut dyn FnMut()| {
+            parts.set(parts.get() + 1);
+            work();
+            true
+        };
+        let digest = run_in_parts(&plan, &part).expect("a run").digest().expect("a digest");
+        assert_eq!(digest, run(&plan).expect("a run").digest().expect("a digest"));
+        assert!((PARTS..PARTS + 4).contains(&parts.get()), "{}", parts.get());
+    }
+}
+
+#[test]
+fn a_run_that_is_no_longer_wanted_ends_with_its_part() {
+    let plan = Scenario::from_text(CONTESTED, "contested.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
+    let parts = std::cell::Cell::new(0);
+    let part = |work: &mut dyn FnMut()| {
+        parts.set(parts.get() + 1);
+        work();
+        parts.get() < 10
+    };
+    assert!(matches!(run_in_parts(&plan, &part), Err(RunError::Stopped)));
+    assert_eq!(parts.get(), 10);
+    assert!(matches!(run_in_parts(&plan, &|_| true), Err(RunError::Stopped)), "work that is not done is not left out");
 }
 
 /// Overloaded queues of both kinds, a wire that loses, traffic in both directions, and an end amid it all.
@@ -65,9 +96,9 @@ const MANAGED: &str = r#"{ discipline = "red", capacity = { packets = 10 }, vict
 fn verdict(queue: &str, forge: impl FnOnce(&mut Books<'_>)) -> Result<(), RunError> {
     let text = BUSY.replace("QUEUE", queue);
     let plan = Scenario::from_text(&text, "busy.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
-    let mut simulation = Simulation::new(&plan).expect("a simulation");
-    simulation.run_until_end().expect("a run");
-    let mut books = simulation.into_books();
+    let mut simulation = Simulation::new(&plan, ()).expect("a simulation");
+    simulation.run_until_end(None).expect("a run");
+    let (mut books, ()) = simulation.into_books();
     forge(&mut books);
     books.check()
 }

@@ -67,6 +67,7 @@ impl Dumbbell {
             links: Vec::new(),
             groups: vec!["main".to_owned()],
             flows: Vec::new(),
+            marks: Vec::new(),
             record: RecordPlan::default(),
         };
         let add = |plan: &mut Plan, from: usize, to: usize, bottleneck: bool| {
@@ -79,6 +80,7 @@ impl Dumbbell {
                     delay: if bottleneck { self.bottleneck_delay } else { self.access_delay },
                     queue: if bottleneck { self.queue.clone() } else { wide.clone() },
                     loss: if bottleneck && from == 0 { self.loss.clone() } else { LossConfig::default() },
+                    changes: Default::default(),
                 },
             });
             plan.links.len() - 1
@@ -101,6 +103,9 @@ impl Dumbbell {
                 class: Class::OtherUdp,
                 start,
                 stop: Instant::NEVER,
+                active: None,
+                at_most: None,
+                partner: None,
                 thresholds: vec![Span::from_millis(300)],
                 playout: Default::default(),
                 concealment: Default::default(),

@@ -1,0 +1,52 @@
+//! Who may begin where no more than so many flows of a group may be at work.
+//!
+//! A flow is at work from its admission until its stop or, if it ends by itself, until its receiver has all of it. Whether it still
+//! is is asked when the next one comes, so that nobody else pays for it.
+
+use std::collections::BTreeMap;
+
+use fairwave_core::traffic::TrafficSource;
+use fairwave_core::units::Instant;
+use fairwave_scenario::plan::Plan;
+
+use crate::ends::{Receiving, Sending};
+
+/// Flows that have been admitted, by group.
+#[derive(Default)]
+pub(crate) struct Admission {
+    at_work: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Admission {
+    /// Whether there is room for a flow that would begin at `now`; if there is none, it never begins.
+    #[inline(never)]
+    pub fn admits(
+        &mut self,
+        flow: usize,
+        now: Instant,
+        plan: &Plan,
+        sending: &mut [Sending],
+        receiving: &[Receiving],
+    ) -> bool {
+        let Some(most) = sending[flow].at_most.take() else { return true };
+        let at_work = self.at_work.entry(plan.flows[flow].group).or_default();
+        at_work.retain(|&other| plan.flows[other].stop > now && completed(other, sending, receiving) > now);
+        let admitted = (at_work.len() as u64) < most;
+        if admitted {
+            at_work.push(flow);
+        } else {
+            let refused = &mut sending[flow];
+            refused.refused = true;
+            refused.activity = None;
+            refused.ask_application();
+        }
+        admitted
+    }
+}
+
+/// When a receiver had the last of what was wanted as a whole; never for flows that go on.
+pub(crate) fn completed(flow: usize, sending: &[Sending], receiving: &[Receiving]) -> Instant {
+    let last = sending[flow].source.wanted().last();
+    let log = receiving[flow].units.as_ref();
+    last.zip(log).map_or(Instant::NEVER, |(last, log)| log.arrival(last))
+}

@@ -1,0 +1,36 @@
+//! Addresses: nodes are numbered from 10.0.0.1 on, flows by their ports.
+
+use std::collections::BTreeSet;
+
+use fairwave_scenario::plan::Plan;
+
+/// The port that media over RTP goes to; RTCP has the next one (RFC 3550 §11).
+pub(super) const RTP: u16 = 5004;
+/// The port that TCP goes to.
+pub(super) const TCP: u16 = 5001;
+/// The port that TFRC goes to.
+pub(super) const TFRC: u16 = 5010;
+/// The port that RAP goes to.
+pub(super) const RAP: u16 = 5012;
+/// The port that DVRC goes to.
+pub(super) const DVRC: u16 = 5014;
+
+/// So many names of hosts at most are written into a file.
+const MOST_NAMES: usize = 10_000;
+
+/// The address of a node.
+pub(super) fn of_node(node: usize) -> [u8; 4] {
+    let [_, b, c, d] = (node as u32 + 1).to_be_bytes();
+    [10, b, c, d]
+}
+
+/// The port of a flow's sender, even: flows between the same hosts differ in it.
+pub(super) fn of_flow(flow: u32) -> u16 {
+    10_000 + 2 * (flow % 25_000) as u16
+}
+
+/// Addresses and names of the flows' hosts.
+pub(super) fn names(plan: &Plan) -> Vec<([u8; 4], String)> {
+    let hosts: BTreeSet<usize> = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+    hosts.into_iter().take(MOST_NAMES).map(|node| (of_node(node), plan.nodes[node].clone())).collect()
+}

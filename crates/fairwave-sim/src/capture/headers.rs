@@ -1,0 +1,205 @@
+//! A packet as bytes: the headers that its protocols would have, from IPv4 up. Checksums are those of a payload of zeros.
+//!
+//! **Assumptions.** Lengths are those of real headers: 20 B of IPv4, 8 of UDP and 12 of RTP, 20 of TCP and its options. Where a
+//! scenario counts other headers on the wire (`header = …`), captures and the simulated wire differ by that. TCP's options are
+//! those that the simulated TCP uses: timestamps on every segment (in ms), MSS, window scaling and, where it recovers by them,
+//! selective acknowledgements. Segments that are given up (a TCP with a `deadline`) are told by an option of kind 254, one of
+//! those that are kept for experiments.
+
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use fairwave_core::packet::{Body, Packet};
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::tcp::Recovery;
+use fairwave_core::transport::{Properties, TransportConfig};
+use fairwave_core::units::Instant;
+use fairwave_scenario::plan::{FlowPlan, Plan};
+
+use super::address;
+use super::media::{Media, above_udp};
+use super::tcp::Offsets;
+
+/// No IPv4 packet has more payload.
+static ZEROS: [u8; 65_535] = [0; 65_535];
+const HOPS: u8 = 64;
+/// The receiver's window is scaled by 2 to this.
+const SCALE: u8 = 10;
+
+/// What is known of a flow.
+struct Flow {
+    media: Media,
+    is_rap: bool,
+    selective: bool,
+    segment: u16,
+    window: u16,
+    offsets: Offsets,
+}
+
+impl Flow {
+    fn new(index: usize, plan: &FlowPlan) -> Self {
+        let codec = match &*plan.traffic {
+            TrafficConfig::Voice(voice) => Some(voice.codec),
+            TrafficConfig::Recording(recording) => Some(recording.codec),
+            _ => None,
+        };
+        // Video counts 90 kHz, as its payload formats do, everything else that has no format of its own milliseconds.
+        let layered = plan.traffic.frames().is_some();
+        let (payload_type, clock) = codec.map_or(if layered { (98, 90_000) } else { (96, 1000) }, |codec| codec.rtp());
+        let tcp = plan.transport.tcp();
+        let window = tcp.as_ref().map_or(0, |tcp| u64::from(tcp.receiver_window) * u64::from(tcp.segment));
+        Flow {
+            media: Media { payload_type, clock, ssrc: index as u32 + 1 },
+            is_rap: matches!(&*plan.transport, TransportConfig::Rap(_)),
+            selective: tcp.as_ref().is_some_and(|tcp| tcp.recovery == Recovery::Sack),
+            segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),
+            window: (window >> SCALE).min(u64::from(u16::MAX)) as u16,
+            offsets: Offsets::default(),
+        }
+    }
+}
+
+/// Gives packets their bytes.
+pub(super) struct Headers<'p> {
+    plan: &'p Plan,
+    flows: Vec<Flow>,
+}
+
+impl<'p> Headers<'p> {
+    pub fn new(plan: &'p Plan) -> Self {
+        Headers { plan, flows: plan.flows.iter().enumerate().map(|(index, flow)| Flow::new(index, flow)).collect() }
+    }
+
+    /// Notes what a sender sends: which bytes a segment holds.
+    pub fn learn(&mut self, packet: &Packet) {
+        if let Body::Segment { payload, sequence, .. } = packet.body
+            && sequence > 0
+        {
+            self.flows[packet.flow.0 as usize].offsets.learn(sequence, payload);
+        }
+    }
+
+    /// The packet's bytes, those of its payload only if `whole`, and how many it has in all.
+    pub fn of(&self, packet: &Packet, now: Instant, whole: bool) -> (Vec<u8>, u32) {
+        let flow = packet.flow.0 as usize;
+        let FlowPlan { from, to, .. } = self.plan.flows[flow];
+        let (source, destination) = if packet.feedback { (to, from) } else { (from, to) };
+        let addresses = [address::of_node(source), address::of_node(destination)];
+        let own = address::of_flow(packet.flow.0);
+        let state = &self.flows[flow];
+        let (protocol, header, payload) = match above_udp(packet, &state.media, state.is_rap, &self.plan.nodes[source])
+        {
+            Some((port, above, payload)) => {
+                let own = if port == address::RTP + 1 { own + 1 } else { own };
+                let ports = if packet.feedback { [port, own] } else { [own, port] };
+                (IpNumber::UDP, udp(addresses, ports, &above, payload), payload)
+            }
+            None => {
+                let ports = if packet.feedback { [address::TCP, own] } else { [own, address::TCP] };
+                let (header, payload) = tcp(addresses, ports, packet, state, now);
+                (IpNumber::TCP, header, payload)
+            }
+        };
+        let payload = payload.min(ZEROS.len() - header.len() - Ipv4Header::MIN_LEN);
+        let [source, destination] = addresses;
+        let within = (header.len() + payload) as u16;
+        let mut bytes = Vec::with_capacity(Ipv4Header::MIN_LEN + header.len() + if whole { payload } else { 0 });
+        if let Ok(mut ip) = Ipv4Header::new(within, HOPS, protocol, source, destination) {
+            ip.header_checksum = ip.calc_header_checksum();
+            bytes.extend(ip.to_bytes());
+        }
+        bytes.extend(header);
+        let length = (bytes.len() + payload) as u32;
+        if whole {
+            bytes.resize(length as usize, 0);
+        }
+        (bytes, length)
+    }
+}
+
+fn udp([source, destination]: [[u8; 4]; 2], [from, to]: [u16; 2], above: &[u8], payload: usize) -> Vec<u8> {
+    let mut content = above.to_vec();
+    content.resize((above.len() + payload).min(ZEROS.len() - 28), 0);
+    let length = (UdpHeader::LEN + content.len()) as u16;
+    let mut header = UdpHeader { source_port: from, destination_port: to, length, checksum: 0 };
+    header.checksum = header.calc_checksum_ipv4_raw(source, destination, &content).unwrap_or(0);
+    let mut bytes = header.to_bytes().to_vec();
+    bytes.extend_from_slice(above);
+    bytes
+}
+
+fn millis(time: Instant) -> u32 {
+    (time.nanos() / 1_000_000) as u32
+}
+
+/// The header of a segment or an acknowledgement, and its payload.
+fn tcp(
+    [source, destination]: [[u8; 4]; 2],
+    [from, to]: [u16; 2],
+    packet: &Packet,
+    flow: &Flow,
+    now: Instant,
+) -> (Vec<u8>, usize) {
+    use TcpOptionElement::{MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted};
+    use TcpOptionElement::{Timestamp, WindowScale};
+    let opening = || {
+        let mut options = vec![MaximumSegmentSize(flow.segment)];
+        if flow.selective {
+            options.push(SelectiveAcknowledgementPermitted);
+        }
+        options.push(WindowScale(SCALE));
+        options
+    };
+    let offsets = &flow.offsets;
+    let mut header = TcpHeader::new(from, to, 0, if packet.feedback { flow.window } else { u16::MAX });
+    let (mut options, mut given_up, mut payload) = (vec![Noop, Noop], None, 0);
+    match packet.body {
+        Body::Segment { payload: size, sequence, last, sent, .. } => {
+            header.sequence_number = offsets.number(sequence);
+            header.syn = sequence == 0;
+            header.ack = sequence > 0;
+            header.acknowledgment_number = u32::from(sequence > 0);
+            header.psh = last && size > 0;
+            payload = if sequence > 0 { usize::from(size) } else { 0 };
+            options.push(Timestamp(millis(sent), 0));
+            if sequence == 0 {
+                options.extend(opening());
+            }
+        }
+        Body::Forward { next, sent } => {
+            header.sequence_number = offsets.number(next);
+            header.ack = true;
+            header.acknowledgment_number = 1;
+            options.push(Timestamp(millis(sent), 0));
+            given_up = Some(offsets.number(next));
+        }
+        Body::Ack { next, echo, sack, .. } => {
+            header.ack = true;
+            header.acknowledgment_number = offsets.number(next);
+            options.push(Timestamp(millis(now), millis(echo)));
+            // Before the sender has sent data, only its SYN can have been acknowledged.
+            if next <= 1 && !offsets.begun() {
+                header.syn = true;
+                options.extend(opening());
+            } else {
+                header.sequence_number = 1;
+            }
+            let mut blocks = (sack.iter().filter(|block| flow.selective && block.first < block.end))
+                .map(|block| (offsets.number(block.first), offsets.number(block.end)));
+            if let Some(first) = blocks.next() {
+                options.extend([Noop, Noop, SelectiveAcknowledgement(first, [blocks.next(), blocks.next(), None])]);
+            }
+        }
+        _ => {}
+    }
+    // At most 40 bytes: 12 of timestamps, 2 and 26 of three blocks, or those of a SYN.
+    let _ = header.set_options(&options);
+    if let Some(next) = given_up {
+        let mut raw = header.options.as_slice().to_vec();
+        // An experiment's option: kind, length, its identifier ("FW"), and the first byte that is not given up.
+        raw.extend([254, 8, b'F', b'W']);
+        raw.extend(next.to_be_bytes());
+        let _ = header.set_options_raw(&raw);
+    }
+    let content = ZEROS.get(..payload).unwrap_or_default();
+    header.checksum = header.calc_checksum_ipv4_raw(source, destination, content).unwrap_or(0);
+    (header.to_bytes().to_vec(), payload)
+}

@@ -1,0 +1,184 @@
+//! Packets as files that other tools know: pcapng captures of links and hosts, and patterns of loss.
+//!
+//! A capture ([`Capture`]) looks on ([`crate::probe::Probe`]) while a run is made, and writes as the run goes: what waits in memory
+//! is what has been told ahead of time, that is, at most what waits before the links that are looked at. Packets of the
+//! simulator carry no bytes; [`headers`] gives them those that their protocols would have.
+//!
+//! Imports run one way: numbers of TCP's bytes and headers, files and patterns → the capture.
+
+mod address;
+mod files;
+mod headers;
+mod media;
+mod patterns;
+mod tcp;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fairwave_core::packet::Packet;
+use fairwave_core::queue::DropReason;
+use fairwave_core::units::Instant;
+use fairwave_scenario::plan::Plan;
+use fairwave_scenario::tap::Tap;
+
+use crate::probe::{Gone, Probe};
+use files::{Comment, Files, Seat};
+use headers::Headers;
+use patterns::Patterns;
+
+/// What is to be written of a run: where packets are looked at, and into which file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Wanted {
+    /// Captures. What names the same file goes into one, each tap as an interface of its own.
+    pub captures: Vec<(Tap, PathBuf)>,
+    /// Patterns of loss, of links and flows.
+    pub patterns: Vec<(Tap, PathBuf)>,
+    /// Payload (zeros) is written, too; otherwise packets are cut off behind their headers.
+    pub payload: bool,
+}
+
+/// What a file holds when the run has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The file.
+    pub path: PathBuf,
+    /// Packets.
+    pub packets: u64,
+    /// Of a pattern, those lost.
+    pub lost: u64,
+}
+
+/// Looks on and writes.
+pub struct Capture<'p> {
+    headers: Headers<'p>,
+    files: Files,
+    patterns: Patterns,
+    /// Per link, where what it transmits and what it drops is written.
+    links: Vec<[Option<Seat>; 2]>,
+    /// Per node.
+    hosts: Vec<Option<Seat>>,
+    /// Per flow, its sender's and its receiver's node.
+    ends: Vec<[usize; 2]>,
+    /// Per link, the discipline of its queue and the model of its loss, for comments.
+    causes: Vec<[String; 2]>,
+    payload: bool,
+    failure: Option<(PathBuf, io::Error)>,
+}
+
+impl<'p> Capture<'p> {
+    /// Opens the files.
+    ///
+    /// # Errors
+    /// A file that cannot be written, with its path.
+    pub fn new(plan: &'p Plan, wanted: &Wanted) -> Result<Self, (PathBuf, io::Error)> {
+        let mut capture = Capture {
+            headers: Headers::new(plan),
+            files: Files::default(),
+            patterns: Patterns::new(plan, &wanted.patterns)?,
+            links: vec![[None; 2]; plan.links.len()],
+            hosts: vec![None; plan.nodes.len()],
+            ends: plan.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
+            causes: (plan.links.iter())
+                .map(|link| [link.direction.queue.discipline.name().to_owned(), link.direction.loss.name().to_owned()])
+                .collect(),
+            payload: wanted.payload,
+            failure: None,
+        };
+        for (tap, path) in &wanted.captures {
+            let failed = |error| (path.clone(), error);
+            let (name, about) = match *tap {
+                Tap::Link(link) => (plan.links[link].name.clone(), "as packets leave the transmitter".to_owned()),
+                Tap::Drops(link) => {
+                    let name = &plan.links[link].name;
+                    (format!("{name} drops"), "packets that were not transmitted, when they were given up".to_owned())
+                }
+                Tap::Host(node) => (plan.nodes[node].clone(), "as endpoints send and receive".to_owned()),
+                Tap::Flow(_) => continue,
+            };
+            let file = capture.files.open(path, &plan.name, plan.seed.0, &address::names(plan)).map_err(failed)?;
+            let seat = capture.files.interface(file, &name, &about).map_err(failed)?;
+            match *tap {
+                Tap::Link(link) => capture.links[link][0] = Some(seat),
+                Tap::Drops(link) => capture.links[link][1] = Some(seat),
+                Tap::Host(node) => capture.hosts[node] = Some(seat),
+                Tap::Flow(_) => {}
+            }
+        }
+        Ok(capture)
+    }
+
+    fn write(&mut self, seat: Option<Seat>, packet: &Packet, at: Instant, comment: Comment, inbound: Option<bool>) {
+        let Some(seat) = seat else { return };
+        let (bytes, length) = self.headers.of(packet, at, self.payload);
+        self.files.add(seat, at, bytes, length, comment, inbound);
+    }
+
+    /// Writes what is left, and closes the files.
+    ///
+    /// # Errors
+    /// The first file that could not be written.
+    pub fn finish(mut self) -> Result<Vec<Written>, (PathBuf, io::Error)> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let mut written = self.files.finish()?;
+        written.extend(self.patterns.finish()?);
+        Ok(written)
+    }
+}
+
+impl Probe for Capture<'_> {
+    const ON: bool = true;
+
+    fn now(&mut self, now: Instant) {
+        if self.failure.is_none()
+            && let Err(failure) = self.files.write_until(now)
+        {
+            self.failure = Some(failure);
+        }
+    }
+
+    fn sent(&mut self, packet: &Packet, at: Instant) {
+        self.headers.learn(packet);
+        let host = self.ends[packet.flow.0 as usize][usize::from(packet.feedback)];
+        self.patterns.sent(packet);
+        self.write(self.hosts[host], packet, at, Comment::None, Some(false));
+    }
+
+    fn received(&mut self, packet: &Packet, at: Instant) {
+        let host = self.ends[packet.flow.0 as usize][usize::from(!packet.feedback)];
+        self.write(self.hosts[host], packet, at, Comment::None, Some(true));
+    }
+
+    fn left(&mut self, link: usize, packet: &Packet, at: Instant, lost: bool) {
+        self.patterns.left(link, packet, lost);
+        let comment =
+            if lost { Comment::Of(format!("lost on the wire ({})", self.causes[link][1])) } else { Comment::None };
+        self.write(self.links[link][0], packet, at, comment, None);
+    }
+
+    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: Gone) {
+        self.patterns.gone(packet);
+        if self.links[link][1].is_none() {
+            return;
+        }
+        let why = match how {
+            Gone::Dropped(DropReason::Overflow) => format!("dropped: no room in the queue ({})", self.causes[link][0]),
+            Gone::Dropped(_) => format!("dropped by the discipline ({})", self.causes[link][0]),
+            Gone::Failed => "lost: the link was down".to_owned(),
+        };
+        self.write(self.links[link][1], packet, at, Comment::Of(why), None);
+    }
+}
+
+/// The folder of a file exists from now on.
+fn make_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Headers as others read them, files that are in order of time, and that looking on changes nothing.
+
+use etherparse::{IpSlice, SlicedPacket, TransportSlice};
+use fairwave_core::packet::{Body, Class, FlowId, SackBlock};
+use fairwave_core::random::Seed;
+use fairwave_core::units::Span;
+use fairwave_scenario::Scenario;
+use pcap_file::pcapng::{Block, PcapNgReader};
+
+use super::*;
+
+const SCENARIO: &str = r#"
+name = "captured"
+duration = "3 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "600 kb/s", delay = "20 ms", loss = { model = "bernoulli", rate = 0.02 }, queue = QUEUE }
+[[flow]]
+name = "data"
+count = 2
+transport = "tcp/sack"
+traffic = "bulk"
+[[flow]]
+name = "call"
+transport = "udp"
+traffic = "voice"
+[[event]]
+at = "2 s"
+link = "r1>r2"
+state = "down"
+[[event]]
+at = "2.2 s"
+link = "r1>r2"
+state = "up"
+"#;
+
+fn plan(queue: &str) -> Plan {
+    let text = SCENARIO.replace("QUEUE", queue);
+    Scenario::from_text(&text, "captured.toml").expect("a scenario").plan(Seed(3)).expect("a plan")
+}
+
+fn link(plan: &Plan, name: &str) -> usize {
+    plan.links.iter().position(|link| link.name == name).expect("a link")
+}
+
+fn file(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("fairwave-capture-{}-{name}", std::process::id()))
+}
+
+/// Time, interface, bytes, original length, comment of each packet.
+fn packets(path: &Path) -> Vec<(u64, u32, Vec<u8>, u32, bool)> {
+    use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption::Comment;
+    let mut reader = PcapNgReader::new(std::fs::File::open(path).expect("a file")).expect("pcapng");
+    let mut found = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.expect("a block") {
+            let comment = packet.options.iter().any(|option| matches!(option, Comment(_)));
+            let at = packet.timestamp.as_nanos() as u64;
+            found.push((at, packet.interface_id, packet.data.to_vec(), packet.original_len, comment));
+        }
+    }
+    std::fs::remove_file(path).expect("a file");
+    found
+}
+
+#[test]
+fn a_link_s_capture_has_what_it_transmitted_and_dropped_in_order_of_time_and_the_run_is_as_it_was() {
+    for queue in [
+        r#"{ capacity = { packets = 10 } }"#,
+        r#"{ discipline = "red", capacity = { packets = 10 }, victim = "front" }"#,
+    ] {
+        let plan = plan(queue);
+        let (bottleneck, path) = (link(&plan, "r1>r2"), file("link.pcapng"));
+        let wanted = Wanted {
+            captures: vec![(Tap::Link(bottleneck), path.clone()), (Tap::Drops(bottleneck), path.clone())],
+            ..Wanted::default()
+        };
+        let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+        let written = probe.finish().expect("files");
+        assert_eq!(seen.digest().expect("a digest"), crate::run(&plan).expect("a run").digest().expect("a digest"));
+        let row = &seen.links[bottleneck];
+        let found = packets(&path);
+        assert_eq!(written, [Written { path, packets: found.len() as u64, lost: 0 }]);
+        assert!(found.is_sorted_by_key(|packet| packet.0));
+        let of = |interface| found.iter().filter(move |packet| packet.1 == interface);
+        assert_eq!(of(0).count() as u64, row.departures);
+        assert_eq!(of(0).filter(|packet| packet.4).count() as u64, row.lost, "what the wire lost bears a comment");
+        let outage = &seen.outages[0];
+        let failed = outage.lost_waiting + outage.lost_in_transmission;
+        assert!(failed > 0 && row.dropped_overflow + row.dropped_early > 0 && row.lost > 0);
+        assert_eq!(of(1).count() as u64, row.dropped_overflow + row.dropped_early + failed);
+        assert!(of(1).all(|packet| packet.4));
+    }
+}
+
+#[test]
+fn a_host_s_capture_has_what_it_sent_and_received_and_every_checksum_is_right() {
+    let plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    for name in ["data-s0", "call-d0"] {
+        let node = plan.nodes.iter().position(|node| node == name).expect("a node");
+        let path = file(name);
+        let wanted = Wanted { captures: vec![(Tap::Host(node), path.clone())], payload: true, ..Wanted::default() };
+        let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+        probe.finish().expect("files");
+        let found = packets(&path);
+        let expected = match name {
+            "data-s0" => seen.flows[0].packets_sent,
+            _ => seen.flows[2].units_received,
+        };
+        let mut of_direction = 0;
+        for (_, _, bytes, length, _) in &found {
+            assert_eq!(bytes.len(), *length as usize, "payload was asked for");
+            let packet = SlicedPacket::from_ip(bytes).expect("IP");
+            let Ok(IpSlice::Ipv4(ip)) = IpSlice::from_slice(bytes) else { panic!("no IPv4") };
+            let header = ip.header().to_header();
+            assert_eq!(header.header_checksum, header.calc_header_checksum());
+            assert_eq!(usize::from(header.total_len), bytes.len());
+            match packet.transport.expect("a transport") {
+                TransportSlice::Tcp(tcp) => {
+                    let sum = tcp.to_header().calc_checksum_ipv4(&header, tcp.payload()).expect("a sum");
+                    assert_eq!(tcp.checksum(), sum);
+                    of_direction += u64::from(tcp.destination_port() == address::TCP);
+                }
+                TransportSlice::Udp(udp) => {
+                    let sum = udp.to_header().calc_checksum_ipv4(&header, udp.payload()).expect("a sum");
+                    assert_eq!(udp.checksum(), sum);
+                    of_direction += u64::from(udp.destination_port() == address::RTP);
+                }
+                _ => panic!("another transport"),
+            }
+        }
+        assert_eq!(of_direction, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
+    let plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    let mut headers = Headers::new(&plan);
+    let at = Instant::ZERO + Span::from_millis(1234);
+    let packet = |body, feedback| Packet { flow: FlowId(0), wire: 1040, class: Class::Tcp, feedback, layer: 0, body };
+    let segment = |sequence| Body::Segment {
+        payload: if sequence > 0 { 1000 } else { 0 },
+        sequence,
+        unit: sequence,
+        wave: 0,
+        wave_size: 0,
+        retransmission: false,
+        last: false,
+        sent: at,
+        created: at,
+    };
+    let ack = |next, sack| Body::Ack { next, echo: at, rate: 0.0, wave: 0, sack };
+    let read = |headers: &Headers<'_>, body, feedback| {
+        let (bytes, length) = headers.of(&packet(body, feedback), at, true);
+        assert_eq!(bytes.len(), length as usize);
+        let Some(TransportSlice::Tcp(tcp)) = SlicedPacket::from_ip(&bytes).expect("IP").transport else {
+            panic!("no TCP")
+        };
+        tcp.to_header()
+    };
+    let syn = read(&headers, segment(0), false);
+    assert!(syn.syn && !syn.ack && syn.sequence_number == 0);
+    use etherparse::TcpOptionElement::{
+        MaximumSegmentSize, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
+    };
+    let options =
+        |header: &etherparse::TcpHeader| header.options_iterator().collect::<Result<Vec<_>, _>>().expect("options");
+    assert!(
+        options(&syn).contains(&MaximumSegmentSize(1000)) && options(&syn).contains(&SelectiveAcknowledgementPermitted)
+    );
+    let reply = read(&headers, ack(1, Default::default()), true);
+    assert!(reply.syn && reply.ack && (reply.sequence_number, reply.acknowledgment_number) == (0, 1));
+    for sequence in 1..=5 {
+        headers.learn(&packet(segment(sequence), false));
+    }
+    let third = read(&headers, segment(3), false);
+    assert!(third.ack && !third.syn && (third.sequence_number, third.acknowledgment_number) == (2001, 1));
+    let blocks = [SackBlock { first: 3, end: 5 }, SackBlock::default(), SackBlock::default()];
+    let ack = read(&headers, ack(2, blocks), true);
+    assert!(ack.ack && !ack.syn && (ack.sequence_number, ack.acknowledgment_number) == (1, 1001));
+    let told = options(&ack);
+    assert!(told.contains(&Timestamp(1234, 1234)), "{told:?}");
+    assert!(told.contains(&SelectiveAcknowledgement((2001, 4001), [None; 3])), "{told:?}");
+}
+
+#[test]
+fn a_pattern_is_of_what_left_the_link_in_that_order() {
+    let plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    let (bottleneck, path, of_flow) = (link(&plan, "r1>r2"), file("link.txt"), file("flow.txt"));
+    let wanted = Wanted {
+        patterns: vec![(Tap::Link(bottleneck), path.clone()), (Tap::Flow(2), of_flow.clone())],
+        ..Wanted::default()
+    };
+    let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    let written = probe.finish().expect("files");
+    let row = &seen.links[bottleneck];
+    assert_eq!((written[0].packets, written[0].lost), (row.departures, row.lost));
+    let call = &seen.flows[2];
+    assert_eq!((written[1].packets, written[1].lost), (call.packets_sent, call.lost + call.dropped));
+    for (path, written) in [(path, &written[0]), (of_flow, &written[1])] {
+        let text = std::fs::read_to_string(&path).expect("a file");
+        std::fs::remove_file(&path).expect("a file");
+        assert_eq!(text.chars().filter(|mark| !mark.is_whitespace()).count() as u64, written.packets);
+        assert_eq!(text.matches('1').count() as u64, written.lost);
+        assert!(text.lines().all(|line| line.len() <= 80) && text.ends_with('\n'));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    let wanted = Wanted { captures: vec![(Tap::Link(0), PathBuf::from("/proc/no/such.pcapng"))], ..Wanted::default() };
+    let Err((path, _)) = Capture::new(&plan, &wanted) else { panic!("written") };
+    assert_eq!(path, PathBuf::from("/proc/no/such.pcapng"));
+}

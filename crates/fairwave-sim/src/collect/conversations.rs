@@ -1,0 +1,141 @@
+//! Conversations: both directions of each together.
+
+use fairwave_core::quality::conversation::{Direction, Interval, both, joined, length, rate};
+use fairwave_core::quality::playout::{CallQuality, Fate, SpokenUnit, call_quality, play};
+use fairwave_core::traffic::Codec;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::{FlowPlan, Partner};
+
+use super::flows::due;
+use super::recorded::Recorded;
+use super::units::judged;
+use crate::result::ConversationRow;
+
+/// One row per conversation.
+pub(crate) fn rows(run: &Recorded<'_>) -> Vec<ConversationRow> {
+    let mut rows = Vec::new();
+    let (mut group, mut number) = (usize::MAX, 0);
+    for (flow, plan) in run.plan.flows.iter().enumerate() {
+        let Some(Partner { flow: back, leads: true }) = plan.partner else { continue };
+        number = if plan.group == group { number + 1 } else { 0 };
+        group = plan.group;
+        rows.push(row(run, number, flow, back));
+    }
+    rows
+}
+
+fn row(run: &Recorded<'_>, number: u32, there: usize, back: usize) -> ConversationRow {
+    let mut row = ConversationRow {
+        group: run.plan.groups[run.plan.flows[there].group].clone(),
+        conversation: number,
+        mouth_to_ear_there_s: f64::NAN,
+        mouth_to_ear_back_s: f64::NAN,
+        round_trip_s: f64::NAN,
+        double_talk_meant: f64::NAN,
+        double_talk_heard_from: f64::NAN,
+        double_talk_heard_to: f64::NAN,
+        mutual_silence_meant: f64::NAN,
+        r_there: f64::NAN,
+        r_back: f64::NAN,
+        mos_there: f64::NAN,
+        mos_back: f64::NAN,
+        mos: f64::NAN,
+        mos_mean: f64::NAN,
+        quality_note: String::new(),
+    };
+    let (Some(one), Some(other)) = (Party::of(run, there), Party::of(run, back)) else { return row };
+    let window = run.on(there);
+    let on = run.length_on(there).seconds();
+    if on > 0.0 {
+        let [one_said, other_said] = [&one, &other].map(|party| joined(party.said(), window));
+        let [one_heard, other_heard] = [&one, &other].map(|party| joined(party.heard(), window));
+        let at_once = both(&one_said, &other_said).seconds();
+        row.double_talk_meant = at_once / on;
+        row.double_talk_heard_from = both(&one_said, &other_heard).seconds() / on;
+        row.double_talk_heard_to = both(&other_said, &one_heard).seconds() / on;
+        let talked = length(&one_said).seconds() + length(&other_said).seconds() - at_once;
+        row.mutual_silence_meant = (1.0 - talked / on).max(0.0);
+    }
+    let (there, back) = match (one.quality(), other.quality()) {
+        (Ok(there), Ok(back)) => (there, back),
+        (Err(reason), _) | (_, Err(reason)) => {
+            row.quality_note = reason;
+            return row;
+        }
+    };
+    let seconds = |quality: &CallQuality| quality.delay.map_or(f64::NAN, Span::seconds);
+    (row.mouth_to_ear_there_s, row.mouth_to_ear_back_s) = (seconds(&there), seconds(&back));
+    row.round_trip_s = row.mouth_to_ear_there_s + row.mouth_to_ear_back_s;
+    match rate(&[one.direction(&there), other.direction(&back)]) {
+        Ok(rating) => {
+            let [there, back] = rating.directions;
+            (row.r_there, row.r_back) = (there.rating.r, back.rating.r);
+            (row.mos_there, row.mos_back) = (there.mos, back.mos);
+            (row.mos, row.mos_mean) = (rating.worse(), rating.mean());
+            let notes = [("there", there.caveats.to_string()), ("back", back.caveats.to_string())];
+            row.quality_note = match notes {
+                [(_, there), (_, back)] if there == back => there,
+                notes => {
+                    let said = notes.iter().filter(|(_, note)| !note.is_empty());
+                    said.map(|(way, note)| format!("{way}: {note}")).collect::<Vec<_>>().join("; ")
+                }
+            };
+        }
+        Err(reason) => row.quality_note = reason.to_string(),
+    }
+    row
+}
+
+/// What one says, and what becomes of it.
+struct Party<'a> {
+    plan: &'a FlowPlan,
+    codec: Codec,
+    packet_time: Span,
+    units: Vec<SpokenUnit>,
+}
+
+impl<'a> Party<'a> {
+    fn of(run: &Recorded<'a>, flow: usize) -> Option<Self> {
+        let plan = &run.plan.flows[flow];
+        let log = run.receiving[flow].units.as_ref()?;
+        let (codec, packet_time) = plan.traffic.call()?;
+        Some(Party { plan, codec, packet_time, units: judged(log, &due(plan, log, run.window.end)) })
+    }
+
+    /// When there is speech at the mouth.
+    fn said(&self) -> Vec<Interval> {
+        self.units.iter().map(|unit| (unit.created, unit.created + self.packet_time)).collect()
+    }
+
+    /// When there is speech at the other's ear: a unit's own is heard when it has been spoken, coded and played.
+    fn heard(&self) -> Vec<Interval> {
+        let behind = self.packet_time + self.codec.look_ahead();
+        let fates = play(&self.units, self.packet_time, &self.plan.playout);
+        let mut heard: Vec<Instant> = (fates.iter())
+            .filter_map(|fate| match fate {
+                Fate::Played(at) => Some(*at + behind),
+                _ => None,
+            })
+            .collect();
+        heard.sort_unstable();
+        heard.into_iter().map(|at| (at, at + self.packet_time)).collect()
+    }
+
+    /// # Errors
+    /// Why there is none.
+    fn quality(&self) -> Result<CallQuality, String> {
+        call_quality(&self.units, self.codec, self.packet_time, self.plan.concealment, &self.plan.playout)
+            .map_err(|reason| reason.to_string())
+    }
+
+    fn direction(&self, quality: &CallQuality) -> Direction {
+        let coded = self.packet_time + self.codec.look_ahead();
+        Direction {
+            codec: self.codec,
+            concealment: self.plan.concealment,
+            delay: quality.delay.unwrap_or(coded),
+            loss: quality.missed,
+            burst_ratio: quality.burst_ratio,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Who looks on while a run is made. Nobody, as a rule: then looking costs nothing, since a run is compiled once for nobody
+//! ([`Probe::ON`] is false, and what follows is left out) and once for whoever looks.
+
+use fairwave_core::packet::Packet;
+use fairwave_core::queue::DropReason;
+use fairwave_core::units::Instant;
+
+/// What became of a packet at a link that did not let it through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gone {
+    /// Its queue dropped it.
+    Dropped(DropReason),
+    /// The link failed before it had been transmitted.
+    Failed,
+}
+
+/// What may be seen of a run. Links are crossed ahead of time, so `at` may lie later than what is told next; it never lies before
+/// the time that was told last by [`Probe::now`], nor after the end of the run. What is told of one link comes in the order in which
+/// packets left it, what it dropped in between.
+pub trait Probe {
+    /// Somebody looks.
+    const ON: bool;
+    /// The time; nothing that happened earlier will be told any more.
+    fn now(&mut self, _now: Instant) {}
+    /// An endpoint hands a packet to the network at `at`.
+    fn sent(&mut self, _packet: &Packet, _at: Instant) {}
+    /// A packet reaches the endpoint that it is for.
+    fn received(&mut self, _packet: &Packet, _at: Instant) {}
+    /// A packet leaves a link's transmitter, whose wire then loses it or not.
+    fn left(&mut self, _link: usize, _packet: &Packet, _at: Instant, _lost: bool) {}
+    /// A link does not transmit a packet.
+    fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: Gone) {}
+}
+
+/// Nobody looks.
+impl Probe for () {
+    const ON: bool = false;
+}

@@ -1,0 +1,74 @@
+//! A link that changes in the course of a run: its delay, whether it is up, and what failures have taken.
+
+use fairwave_core::link::{Changes, Changing, Failed};
+use fairwave_core::loss::Loss;
+use fairwave_core::packet::Packet;
+use fairwave_core::units::{Instant, Span};
+
+use crate::measure::Window;
+
+/// What an outage took in the window from the end of the warm-up to the end of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Toll {
+    /// Packets that came, or waited.
+    pub waiting: u64,
+    /// Packets that were being transmitted.
+    pub in_transmission: u64,
+}
+
+/// Changes at work, beside the loss of the wire.
+pub struct Unsteady {
+    changing: Changing,
+    loss: Option<Box<Loss>>,
+    /// Packets may overtake each other.
+    pub reorders: bool,
+    /// What a failure has just taken, if it has.
+    failed: Option<Failed>,
+    /// Of each outage.
+    tolls: Box<[Toll]>,
+}
+
+impl Unsteady {
+    /// A link that begins with `delay`.
+    pub fn new(delay: Span, changes: &Changes, loss: Option<Box<Loss>>) -> Self {
+        Unsteady {
+            changing: Changing::new(delay, changes),
+            loss,
+            reorders: changes.reorder(),
+            failed: None,
+            tolls: vec![Toll::default(); changes.outages.len()].into(),
+        }
+    }
+
+    /// A packet is transmitted from `start` until `end` unless the link fails. Answers until when it is, and how long it then takes.
+    pub fn transmitted(&mut self, start: Instant, end: Instant) -> (Instant, Span) {
+        let failure = self.changing.failure(start, end);
+        self.failed = failure.map(|(_, failed)| failed);
+        let end = failure.map_or(end, |(at, _)| at);
+        (end, if failure.is_some() { Span::ZERO } else { self.changing.delay(end) })
+    }
+
+    /// Whether the packet that was transmitted last, until `now`, gets lost.
+    pub fn loses(&mut self, now: Instant, packet: &Packet) -> bool {
+        self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet))
+    }
+
+    /// Whether the packet that did not get through was taken by a failure at `now`, which is then counted.
+    pub fn take_failed(&mut self, now: Instant, window: Window) -> bool {
+        let Some(failed) = self.failed.take() else { return false };
+        if let Some(toll) = self.tolls.get_mut(self.changing.outage())
+            && now >= window.warmup
+        {
+            match failed {
+                Failed::Down => toll.waiting += 1,
+                Failed::InTransmission => toll.in_transmission += 1,
+            }
+        }
+        true
+    }
+
+    /// What each outage took.
+    pub fn tolls(&self) -> &[Toll] {
+        &self.tolls
+    }
+}
