@@ -12,10 +12,10 @@ import json
 import sys
 from pathlib import Path
 
-from benches import cores, instructions, machine, queue_cost, recovery, report, runner, scale, speed
+from benches import cores, instructions, machine, overhead, queue_cost, recovery, report, runner, scale, speed
 from fairwave.validation import ns2
 
-PARTS = ("speed", "instructions", "recovery", "scale", "cores", "queue")
+PARTS = ("speed", "instructions", "recovery", "scale", "cores", "overhead", "queue")
 
 
 def main() -> int:
@@ -52,6 +52,8 @@ def main() -> int:
         results["scale"] = scale.measure(program)
     if "cores" in parts:
         results["cores"] = cores.measure(program)
+    if "overhead" in parts:
+        results["overhead"] = overhead.measure()
     results["machine"] = machine.describe()
     options.out.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(results, indent=1) + "\n")

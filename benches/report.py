@@ -30,6 +30,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         yield from _scale(results["scale"])
     if "cores" in results:
         yield from _cores(results["cores"])
+    if "overhead" in results:
+        yield from _overhead(results["overhead"])
 
 
 def _speed(results: dict[str, Any]) -> Iterator[str]:
@@ -186,6 +188,18 @@ def _cores(part: dict[str, Any]) -> Iterator[str]:
         f" on one thread,"
         f" {part['all_threads_s']} s on {part['threads']}: efficiency {part['efficiency']:.0%}. Commit"
         f" {part['commit']}."
+    )
+
+
+def _overhead(part: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield "## A sweep of short runs"
+    yield ""
+    yield (
+        f"{part['runs']} runs of a call of 1 s at 100 points, kept on disk as they end, measured and written as tables:"
+        f" {part['sweep_s']} s of processor time, of which the runs alone take {part['runs_alone_s']} s, so"
+        f" {part['beyond_ms']} ms a run beyond its simulation; {part['sweep_wall_s']} s by the clock."
+        f" Commit {part['commit']}."
     )
 
 

@@ -1,26 +1,27 @@
 //! Many runs in the background, handed to Python one by one as they end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fairwave_core::random::Seed;
-use fairwave_sim::RunResult;
+use fairwave_sim::{PARTS, RunResult};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Serialize;
 
 use crate::RunError;
 use crate::columns::{Column, Columns, columns};
-use crate::scenario::Scenario;
+use crate::laws::{Failure, Run};
+use crate::scenario::{Scenario, own_laws};
 
 /// How long Python waits at most before it looks whether the user pressed Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 type Tables = Vec<(&'static str, Columns)>;
-type Ended = (usize, Result<Tables, String>);
+type Ended = (usize, Result<Tables, Failure>);
 
 /// What a run came to as a whole, and what it cost: one row.
 #[derive(Serialize)]
@@ -34,21 +35,31 @@ struct Work {
 #[pyclass(frozen)]
 pub struct Batch {
     ended: Mutex<Receiver<Ended>>,
+    shared: Arc<Shared>,
+    tell: Option<Py<PyAny>>,
+}
+
+/// What the runs and whoever waits for them both know.
+#[derive(Default)]
+struct Shared {
+    /// Nobody wants the runs any more.
     cancel: Arc<AtomicBool>,
+    /// How many parts of their simulated time all runs have come through, of about [`PARTS`] each.
+    parts: AtomicU64,
 }
 
 #[pymethods]
 impl Batch {
     #[new]
-    #[pyo3(signature = (jobs, threads = None))]
-    fn new(jobs: Vec<(PyRef<'_, Scenario>, u64)>, threads: Option<usize>) -> Self {
+    #[pyo3(signature = (jobs, threads = None, tell = None))]
+    fn new(jobs: Vec<(PyRef<'_, Scenario>, u64)>, threads: Option<usize>, tell: Option<Py<PyAny>>) -> Self {
         let jobs: Vec<(Arc<fairwave_scenario::Scenario>, u64)> =
             jobs.iter().map(|(scenario, seed)| (scenario.inner(), *seed)).collect();
-        let cancel = Arc::new(AtomicBool::new(false));
+        let shared = Arc::new(Shared::default());
         let (sender, ended) = channel();
-        let flag = cancel.clone();
-        std::thread::spawn(move || work(&jobs, threads, &sender, &flag));
-        Batch { ended: Mutex::new(ended), cancel }
+        let theirs = shared.clone();
+        std::thread::spawn(move || work(&jobs, threads, &sender, &theirs));
+        Batch { ended: Mutex::new(ended), shared, tell }
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -61,19 +72,25 @@ impl Batch {
             let next = py.detach(|| self.ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
             match next {
                 Ok((job, Ok(tables))) => return Ok(Some((job, to_python(py, &tables)?))),
-                Ok((_, Err(message))) => {
+                Ok((_, Err(Failure { message, cause }))) => {
                     self.cancel();
-                    return Err(RunError::new_err(message));
+                    let error = RunError::new_err(message);
+                    error.set_cause(py, cause);
+                    return Err(error);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(tell) = &self.tell {
+                        tell.call1(py, (self.shared.parts.load(Ordering::Relaxed) as f64 / PARTS as f64,))?;
+                    }
+                }
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
     }
 
-    /// Begins no further runs; those in progress are dropped when they end.
+    /// Begins no further runs; those in progress end soon and leave nothing.
     fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        self.shared.cancel.store(true, Ordering::Relaxed);
     }
 }
 
@@ -87,26 +104,56 @@ fn work(
     jobs: &[(Arc<fairwave_scenario::Scenario>, u64)],
     threads: Option<usize>,
     ended: &Sender<Ended>,
-    cancel: &AtomicBool,
+    shared: &Shared,
 ) {
     let make = |job: usize| -> Result<RunResult, ()> {
-        let tables = catch_unwind(AssertUnwindSafe(|| one(jobs, job))).unwrap_or_else(|panic| {
+        let tables = catch_unwind(AssertUnwindSafe(|| one(jobs, job, shared))).unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-            Err(format!("a defect of fairwave ended a run: {}", what.unwrap_or("unknown")))
+            Err(because(format!("a defect of fairwave ended a run: {}", what.unwrap_or("unknown"))))
         });
+        // What was stopped is no failure.
+        if shared.cancel.load(Ordering::Relaxed) && tables.is_err() {
+            return Ok(RunResult::default());
+        }
         // Nobody listens any more when Python has dropped the batch.
         if ended.send((job, tables)).is_err() {
-            cancel.store(true, Ordering::Relaxed);
+            shared.cancel.store(true, Ordering::Relaxed);
         }
         Ok(RunResult::default())
     };
-    let _ = fairwave_sim::run_many(jobs.len(), threads, make, |_| {}, cancel);
+    let _ = fairwave_sim::run_many(jobs.len(), threads, make, |_| {}, &shared.cancel);
 }
 
-fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize) -> Result<Tables, String> {
-    let (scenario, seed) = jobs.get(job).ok_or("no such job")?;
-    let plan = scenario.plan(Seed(*seed)).map_err(|error| error.to_string())?;
-    let result = fairwave_sim::run(&plan).map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
+/// A failure that no law raised.
+fn because(message: String) -> Failure {
+    Failure { message, cause: None }
+}
+
+fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize, shared: &Shared) -> Result<Tables, Failure> {
+    let (scenario, seed) = jobs.get(job).ok_or_else(|| because("no such job".to_owned()))?;
+    // With a thread state that lasts as long as the run, a law's call takes the interpreter's lock and no more.
+    let attached = |work: &(dyn Fn() -> Result<Tables, String> + Sync)| match !own_laws(scenario).is_empty() {
+        true => Python::try_attach(|py| py.detach(work)).unwrap_or_else(|| Err("the interpreter ends".to_owned())),
+        false => work(),
+    };
+    let (tables, failure) = Run::make(&shared.cancel, |run| attached(&|| tables(scenario, *seed, run, &shared.parts)));
+    match failure {
+        Some(Failure { message, cause }) => {
+            Err(Failure { message: format!("{}, seed {seed}: {message}", scenario.name), cause })
+        }
+        None => tables.map_err(because),
+    }
+}
+
+fn tables(scenario: &fairwave_scenario::Scenario, seed: u64, run: &Run, parts: &AtomicU64) -> Result<Tables, String> {
+    let plan = scenario.plan(Seed(seed)).map_err(|error| error.to_string())?;
+    let part = |work: &mut dyn FnMut()| {
+        let wanted = run.do_part(work);
+        parts.fetch_add(1, Ordering::Relaxed);
+        wanted
+    };
+    let result =
+        fairwave_sim::run_in_parts(&plan, &part).map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
     let digest = result.digest().map_err(|error| error.to_string())?;
     let tables = [
         ("work", columns(&[Work { digest, packet_hops: result.packet_hops, events: result.events }])),
@@ -115,7 +162,11 @@ fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize) -> Result<T
         ("timeliness", columns(&result.timeliness)),
         ("playback", columns(&result.playback)),
         ("recovery", columns(&result.recovery)),
+        ("transfers", columns(&result.transfers)),
+        ("completions", columns(&result.completions)),
+        ("conversations", columns(&result.conversations)),
         ("links", columns(&result.links)),
+        ("outages", columns(&result.outages)),
         ("classes", columns(&result.classes)),
         ("series", columns(&result.series)),
         ("units", columns(&result.units)),

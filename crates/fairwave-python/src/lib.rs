@@ -1,8 +1,10 @@
 //! Python bindings: thin. Scenarios cross as text, results as columns in Arrow's layout; Python makes tables of them.
 
 mod batch;
+mod capture;
 mod columns;
 mod decodable;
+mod laws;
 mod names;
 mod playout;
 mod quality;
@@ -20,7 +22,11 @@ mod _native {
     #[pymodule_export]
     use super::batch::Batch;
     #[pymodule_export]
+    use super::capture::capture;
+    #[pymodule_export]
     use super::decodable::decodable_layers;
+    #[pymodule_export]
+    use super::laws::{Arrival, Buffer, Packet, Path, Place, Random, Unit, Window, end_runs, register_law};
     #[pymodule_export]
     use super::names::names;
     #[pymodule_export]

@@ -1,16 +1,17 @@
 //! Scenarios for Python: read, written, overridden, checked. Structured values cross as JSON text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fairwave_core::random::Seed;
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{FlowPlan, LinkPlan, Plan};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::ScenarioError;
+use crate::laws::{self, Failure, Run};
 
 /// A checked scenario.
 #[pyclass(frozen)]
@@ -25,8 +26,46 @@ impl Scenario {
     }
 }
 
-fn refused(error: &fairwave_scenario::ScenarioError) -> PyErr {
+pub(crate) fn refused(error: &fairwave_scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
+}
+
+/// Does what may ask laws that are written in Python, and refuses what comes of it when one of them was in trouble.
+fn judged<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, fairwave_scenario::ScenarioError>) -> PyResult<T> {
+    let (done, failure) = Run::make(&Arc::default(), |_| work());
+    match failure {
+        // Whoever stops a law that is asked here stops what asks it.
+        Some(Failure { cause: Some(cause), .. }) if cause.is_instance_of::<PyKeyboardInterrupt>(py) => Err(cause),
+        Some(Failure { message, cause }) => {
+            let error = ScenarioError::new_err(format!("error: {message}"));
+            error.set_cause(py, cause);
+            Err(error)
+        }
+        None => done.map_err(|error| ScenarioError::new_err(error.to_string())),
+    }
+}
+
+/// The laws written in Python that a scenario may name, with what tells their code from another's.
+pub fn own_laws(scenario: &fairwave_scenario::Scenario) -> BTreeMap<String, String> {
+    if !laws::are_there() {
+        return BTreeMap::new();
+    }
+    let table = scenario.to_json().ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let mut words = BTreeSet::new();
+    texts(&table, &mut words);
+    laws::fingerprints(words)
+}
+
+/// Every text that stands as a value in a table.
+fn texts<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
+    match value {
+        Value::String(text) => {
+            found.insert(text);
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(table) => table.values().for_each(|inner| texts(inner, found)),
+        _ => {}
+    }
 }
 
 fn unwritable(error: &serde_json::Error) -> PyErr {
@@ -44,8 +83,8 @@ impl Scenario {
     /// Reads TOML or JSON; `file` is the name that messages use.
     #[staticmethod]
     #[pyo3(signature = (text, file = "-"))]
-    fn from_text(text: &str, file: &str) -> PyResult<Self> {
-        fairwave_scenario::Scenario::from_text(text, file).map(Self::from).map_err(|error| refused(&error))
+    fn from_text(py: Python<'_>, text: &str, file: &str) -> PyResult<Self> {
+        judged(py, || fairwave_scenario::Scenario::from_text(text, file)).map(Self::from)
     }
 
     /// The JSON Schema of the language, as text.
@@ -65,9 +104,19 @@ impl Scenario {
         &self.inner.name
     }
 
+    /// What tells the scenario from others: with laws written in Python also by their code.
     #[getter]
     fn hash(&self) -> PyResult<String> {
-        self.inner.content_hash().map_err(|error| unwritable(&error))
+        let hash = self.inner.content_hash().map_err(|error| unwritable(&error))?;
+        let own = own_laws(&self.inner);
+        if own.is_empty() {
+            return Ok(hash);
+        }
+        let text = own.iter().fold(hash, |text, (name, code)| format!("{text} {name} {code}"));
+        let mixed = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        Ok(format!("{mixed:016x}"))
     }
 
     fn to_json(&self) -> PyResult<String> {
@@ -79,38 +128,37 @@ impl Scenario {
     }
 
     /// The same scenario with other values: a JSON object of dotted path to value.
-    fn with_overrides(&self, overrides: &str) -> PyResult<Self> {
+    fn with_overrides(&self, py: Python<'_>, overrides: &str) -> PyResult<Self> {
         let overrides: BTreeMap<String, Value> = serde_json::from_str(overrides)
             .map_err(|error| PyValueError::new_err(format!("overrides are no JSON object: {error}")))?;
         let pairs: Vec<(&str, Value)> = overrides.iter().map(|(path, value)| (path.as_str(), value.clone())).collect();
-        self.inner.with_overrides(&pairs).map(Self::from).map_err(|error| refused(&error))
+        judged(py, || self.inner.with_overrides(&pairs)).map(Self::from)
     }
 
     /// The same scenario with the preset of its topology written out as links.
-    fn expand_preset(&self) -> PyResult<Self> {
-        self.inner.expand_preset().map(Self::from).map_err(|error| refused(&error))
+    fn expand_preset(&self, py: Python<'_>) -> PyResult<Self> {
+        judged(py, || self.inner.expand_preset()).map(Self::from)
     }
 
     /// Refuses so many runs when nobody could wait for them or keep what they leave, with what they would cost.
-    fn check_runs(&self, runs: u64, seed: u64) -> PyResult<()> {
-        self.inner.check_runs(runs, Seed(seed)).map_err(|error| refused(&error))
+    fn check_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<()> {
+        judged(py, || self.inner.check_runs(runs, Seed(seed)))
     }
 
     /// What a run with this seed would execute, as JSON.
-    fn plan(&self, seed: u64) -> PyResult<String> {
-        let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
-        Ok(describe(&plan).to_string())
+    fn plan(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
+        judged(py, || Ok(describe(&self.inner.plan(Seed(seed))?).to_string()))
     }
 
     /// What one may not expect of a law in a run with this seed: the link's name, and the words.
-    fn cautions(&self, seed: u64) -> PyResult<Vec<(String, String)>> {
-        let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
+    fn cautions(&self, py: Python<'_>, seed: u64) -> PyResult<Vec<(String, String)>> {
+        let plan = judged(py, || self.inner.plan(Seed(seed)))?;
         Ok(plan.cautions().into_iter().map(|(link, words)| (link.to_owned(), words)).collect())
     }
 
     /// The plan with indices for names and whole nanoseconds, for programs that run the plan elsewhere.
-    fn exact_plan(&self, seed: u64) -> PyResult<String> {
-        let plan = self.inner.plan(Seed(seed)).map_err(|error| refused(&error))?;
+    fn exact_plan(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
+        let plan = judged(py, || self.inner.plan(Seed(seed)))?;
         Ok(plan.to_json().map_err(|error| unwritable(&error))?.to_string())
     }
 }
@@ -130,6 +178,7 @@ fn describe(plan: &Plan) -> Value {
         })
     };
     let flow = |flow: &FlowPlan| {
+        let on = flow.on_between(flow.start, flow.stop.min(Instant::ZERO + plan.duration)).seconds();
         json!({
             "name": flow.name,
             "from": node(flow.from),
@@ -139,6 +188,9 @@ fn describe(plan: &Plan) -> Value {
             "transport": *flow.transport,
             "traffic": *flow.traffic,
             "offered_bps": flow.offered(),
+            "volume_bytes": flow.traffic.volume(on).map(|volume| volume.payload),
+            "on_s": on,
+            "partner": flow.partner.and_then(|partner| plan.flows.get(partner.flow)).map(|other| other.name.as_str()),
             "start_s": flow.start.seconds(),
             "stop_s": if flow.stop == Instant::NEVER { plan.duration.seconds() } else { flow.stop.seconds() },
             "thresholds_s": flow.thresholds.iter().map(|one| one.seconds()).collect::<Vec<_>>(),
@@ -155,6 +207,7 @@ fn describe(plan: &Plan) -> Value {
         },
         "nodes": plan.nodes,
         "links": plan.links.iter().map(link).collect::<Vec<_>>(),
+        "marks": plan.marks.iter().map(|mark| json!({ "at_s": mark.at.seconds(), "label": mark.label })).collect::<Vec<_>>(),
         "flows": plan.flows.iter().map(flow).collect::<Vec<_>>(),
     })
 }

@@ -1,0 +1,162 @@
+"""``python -m benches.laws``: what a law costs that is written in Python, beside the same law built in.
+
+Each pair leaves the same tables (``tests/laws/test_copies.py``), so the difference in time is that of the
+calls. A third run counts them. Times are CPU seconds of the least of several runs; the time of a call holds the
+crossing into Python, what the law is shown and the law itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fairwave as fw
+from fairwave.laws.registering import handed_in
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SCENARIO = """
+name = "cost of laws"
+duration = "60 s"
+
+[topology]
+preset = "dumbbell"
+
+[topology.bottleneck]
+rate = "10 Mb/s"
+delay = "20 ms"
+queue = { discipline = "drop-tail", capacity = { packets = 50 }, victim = "front" }
+loss = { model = "bernoulli", rate = 0.001 }
+
+[[flow]]
+name = "files"
+count = 10
+transport = "tcp/reno"
+traffic = "bulk"
+
+[[flow]]
+name = "datagrams"
+count = 4
+transport = "udp"
+traffic = { kind = "cbr", rate = "500 kb/s", payload = "500 B", jitter = 0.5 }
+"""
+
+QUEUE = "topology.bottleneck.queue"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A built-in law and its copy.
+
+    Attributes:
+        law: The built-in one's name.
+        kind: Kind of names that both are.
+        key: What is set.
+        table: The table that names the law, but for the name; a name alone when empty.
+        tag: The key of the name.
+    """
+
+    law: str
+    kind: str
+    key: str
+    tag: str
+    table: dict[str, Any]
+
+    def named(self, name: str) -> dict[str, Any]:
+        """The override that sets a law."""
+        return {self.key: {self.tag: name, **self.table}}
+
+
+CAPACITY = {"capacity": {"packets": 50}}
+
+PAIRS = (
+    Pair("tcp/reno", "transports", "flow.files.transport", "name", {}),
+    Pair("red", "queues", QUEUE, "discipline", CAPACITY),
+    Pair("codel", "queues", QUEUE, "discipline", CAPACITY),
+    Pair("cbr", "traffic", "flow.datagrams.traffic", "kind", {"rate": "500 kb/s", "payload": "500 B", "jitter": 0.5}),
+    Pair("bernoulli", "losses", "topology.bottleneck.loss", "model", {"rate": 0.001}),
+    Pair("constant", "rates", "topology.bottleneck.rate", "law", {"rate": "10 Mb/s"}),
+)  # fmt: skip
+
+
+def copy_of(law: str) -> str:
+    """The name of a law's copy."""
+    return f"tcp/copy-{law.removeprefix('tcp/')}" if law.startswith("tcp/") else f"copy-{law}"
+
+
+def calls(pair: Pair, scenario: fw.Scenario) -> int:
+    """How often the copy's methods are called in a run; of a link's law, what asks for its nominal rate counts, too."""
+    name = copy_of(pair.law)
+    law: Any = handed_in[pair.kind, name]
+    count = 0
+    kept = {}
+
+    def counted(method: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            nonlocal count
+            count += 1
+            return method(*arguments)
+
+        return call
+
+    for hook in law.hooks:
+        if hook in vars(law):
+            kept[hook] = vars(law)[hook]
+            setattr(law, hook, counted(kept[hook]))
+    scenario.with_overrides(pair.named(name)).run()
+    for hook, method in kept.items():
+        setattr(law, hook, method)
+    return count
+
+
+def cost(scenario: fw.Scenario, runs: int) -> float:
+    """CPU seconds of the quickest of several runs."""
+    best = float("inf")
+    for _ in range(runs):
+        begun = time.process_time()
+        scenario.run()
+        best = min(best, time.process_time() - begun)
+    return best
+
+
+def replications(scenario: fw.Scenario, threads: int, runs: int) -> str:
+    """Seconds, and CPU seconds, that eight replications take on so many threads; the least of several times."""
+    wall, cpu = float("inf"), float("inf")
+    for _ in range(runs):
+        begun, spent = time.perf_counter(), time.process_time()
+        scenario.replicate(8, threads=threads)
+        wall = min(wall, time.perf_counter() - begun)
+        cpu = min(cpu, time.process_time() - spent)
+    return f"{wall:.2f} s ({cpu:.2f} s of CPU)"
+
+
+def main() -> None:
+    """Measures and prints a table in Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m benches.laws", description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="runs of which the quickest counts (default 5)")
+    options = parser.parse_args()
+    fw.load_laws(ROOT / "tests" / "law_copies.py")
+    scenario = fw.load(SCENARIO)
+    print("| law | built in | in Python | calls | a call | slower by |")
+    print("|---|---|---|---|---|---|")
+    for pair in PAIRS:
+        plain = cost(scenario.with_overrides(pair.named(pair.law)), options.runs)
+        own = cost(scenario.with_overrides(pair.named(copy_of(pair.law))), options.runs)
+        number = calls(pair, scenario)
+        each = (own - plain) / number
+        print(
+            f"| `{pair.law}` | {plain * 1e3:.0f} ms | {own * 1e3:.0f} ms | {number:,} | {each * 1e6:.2f} µs "
+            f"| {own / plain:.1f} × |".replace(",", " ")
+        )
+    print("\n| eight replications | one thread | two threads |\n|---|---|---|")
+    for name, law in (("`tcp/reno`", "tcp/reno"), ("its copy in Python", "tcp/copy-reno")):
+        several = scenario.with_overrides({"flow.files.transport": law})
+        each = [replications(several, threads, options.runs) for threads in (1, 2)]
+        print(f"| {name} | {each[0]} | {each[1]} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+//! Captures and patterns of loss: one run, made while somebody looks on.
+
+use std::path::PathBuf;
+
+use fairwave_core::random::Seed;
+use fairwave_core::transport::Properties;
+use fairwave_scenario::tap::{self, Tap};
+use fairwave_sim::capture::{Capture, Wanted, Written};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::RunError;
+use crate::scenario::{Scenario, refused};
+
+/// A file's path, packets, and how many are lost.
+type File = (PathBuf, u64, u64);
+
+/// Makes one run and writes captures and patterns: lists of where and which file. Answers with the run's digest and, of each
+/// file, its path, packets, and how many of a pattern's are lost.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, captures, patterns, payload = false))]
+#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+pub fn capture(
+    py: Python<'_>,
+    scenario: PyRef<'_, Scenario>,
+    seed: u64,
+    captures: Vec<(String, PathBuf)>,
+    patterns: Vec<(String, PathBuf)>,
+    payload: bool,
+) -> PyResult<(String, Vec<File>)> {
+    let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
+        let mut found = Vec::new();
+        for (text, path) in wanted {
+            let (taps, _) = tap::parse(text, &plan).map_err(PyValueError::new_err)?;
+            found.extend(taps.into_iter().map(|tap| (tap, path.clone())));
+        }
+        Ok(found)
+    };
+    let wanted = Wanted { captures: taps(&captures)?, patterns: taps(&patterns)?, payload };
+    if let Some((tap, _)) = wanted.captures.iter().find(|(tap, _)| matches!(tap, Tap::Flow(_))) {
+        return Err(PyValueError::new_err(format!("{tap:?}: packets are captured at links and hosts, not of flows")));
+    }
+    for (tap, _) in &wanted.patterns {
+        let numbered = match *tap {
+            Tap::Link(_) => Ok(()),
+            Tap::Flow(flow) if plan.flows[flow].transport.tcp().is_some() => Err(format!(
+                "`{}` goes over {}, which numbers segments, not packets; take the pattern of a link: `link:FROM>TO`",
+                plan.flows[flow].name,
+                plan.flows[flow].transport.name()
+            )),
+            Tap::Flow(_) => Ok(()),
+            _ => Err("patterns are of links and of flows; write `link:FROM>TO` or `flow:NAME[0]`".to_owned()),
+        };
+        numbered.map_err(PyValueError::new_err)?;
+    }
+    let unwritten =
+        |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
+    py.detach(|| {
+        let probe = Capture::new(&plan, &wanted).map_err(unwritten)?;
+        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
+            .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
+        let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
+        let written = probe.finish().map_err(unwritten)?;
+        Ok((digest, written.into_iter().map(|Written { path, packets, lost }| (path, packets, lost)).collect()))
+    })
+}

@@ -1,0 +1,163 @@
+//! The buffer of a queue, as disciplines that are written in Python may ask it: lent for as long as their method lasts.
+
+use std::cell::RefCell;
+
+use fairwave_core::packet::{self, FlowId};
+use fairwave_core::queue::{self as core_queue, DropReason, Tally};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use scoped_tls::scoped_thread_local;
+
+use super::seconds;
+use super::seen::{self, Place, class_of};
+
+/// A buffer from which packets may be dropped, and those that were.
+pub struct Open {
+    /// What waits.
+    pub buffer: core_queue::Buffer,
+    /// What was dropped.
+    pub dropped: Vec<(packet::Packet, DropReason)>,
+}
+
+// The buffer of the queue whose discipline this thread asks: it is there so long as the law's method lasts.
+scoped_thread_local!(pub static SEEN: core_queue::Buffer);
+scoped_thread_local!(pub static OPEN: RefCell<Open>);
+
+/// What waits before a link. It can be asked so long as a method of the discipline lasts that was given it.
+#[pyclass(frozen, module = "fairwave")]
+pub struct Buffer {}
+
+impl Buffer {
+    fn ask<T>(answer: impl FnOnce(&core_queue::Buffer) -> T) -> PyResult<T> {
+        if OPEN.is_set() {
+            return OPEN.with(|open| {
+                let open = open.try_borrow().map_err(|_| closed())?;
+                Ok(answer(&open.buffer))
+            });
+        }
+        if SEEN.is_set() {
+            return Ok(SEEN.with(answer));
+        }
+        Err(closed())
+    }
+
+    fn place(answer: impl FnOnce(&core_queue::Buffer) -> Option<core_queue::Place>) -> PyResult<Option<Place>> {
+        Self::ask(|buffer| answer(buffer).map(Place))
+    }
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("a buffer can be asked only within the method that was given it")
+}
+
+fn counted(tally: Tally) -> (u32, u64) {
+    (tally.packets, tally.bytes)
+}
+
+#[pymethods]
+impl Buffer {
+    /// Packets that wait.
+    #[getter]
+    fn packets(&self) -> PyResult<u32> {
+        Self::ask(|buffer| buffer.total().packets)
+    }
+
+    /// Bytes that wait, on the wire.
+    #[getter]
+    fn bytes(&self) -> PyResult<u64> {
+        Self::ask(|buffer| buffer.total().bytes)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Self::ask(|buffer| buffer.total().packets as usize)
+    }
+
+    /// Packets and bytes of a class that wait: `voice`, `other-udp` or `tcp`.
+    fn of_class(&self, traffic_class: &str) -> PyResult<(u32, u64)> {
+        let class = class_of(traffic_class)?;
+        Self::ask(|buffer| counted(buffer.of(class)))
+    }
+
+    /// The packet at a place; None if nothing waits there any more.
+    fn packet(&self, place: PyRef<'_, Place>) -> PyResult<Option<seen::Packet>> {
+        Self::ask(|buffer| buffer.packet(place.0).map(seen::Packet::of))
+    }
+
+    /// Since when the packet at a place has waited, seconds; None if nothing waits there any more.
+    fn since(&self, place: PyRef<'_, Place>) -> PyResult<Option<f64>> {
+        Self::ask(|buffer| buffer.since(place.0).map(seconds))
+    }
+
+    /// The packet that has waited longest.
+    fn front(&self) -> PyResult<Option<Place>> {
+        Self::place(core_queue::Buffer::front)
+    }
+
+    /// The packet that came last.
+    fn back(&self) -> PyResult<Option<Place>> {
+        Self::place(core_queue::Buffer::back)
+    }
+
+    /// The packet that came just before this one.
+    fn before(&self, place: PyRef<'_, Place>) -> PyResult<Option<Place>> {
+        Self::place(|buffer| buffer.before(place.0))
+    }
+
+    /// The `index`-th of the packets in no particular order, from 0: with a uniform index, a uniform choice.
+    fn any(&self, index: u64) -> PyResult<Option<Place>> {
+        Self::place(|buffer| buffer.any(index))
+    }
+
+    /// The packet of a class that has waited longest.
+    fn front_of_class(&self, traffic_class: &str) -> PyResult<Option<Place>> {
+        let class = class_of(traffic_class)?;
+        Self::place(|buffer| buffer.front_of(class))
+    }
+
+    /// The packet of the highest video layer that came last.
+    fn back_of_highest_layer(&self) -> PyResult<Option<Place>> {
+        Self::place(core_queue::Buffer::back_of_highest_layer)
+    }
+
+    /// Packets and bytes of a flow that wait, for disciplines with `by_flow`.
+    fn of_flow(&self, flow: u32) -> PyResult<(u32, u64)> {
+        Self::ask(|buffer| counted(buffer.of_flow(FlowId(flow))))
+    }
+
+    /// Flows of which packets wait, for disciplines with `by_flow`.
+    #[getter]
+    fn flows(&self) -> PyResult<u32> {
+        Self::ask(core_queue::Buffer::flows)
+    }
+
+    /// The packet of a flow that has waited longest, for disciplines with `by_flow`.
+    fn front_of_flow(&self, flow: u32) -> PyResult<Option<Place>> {
+        Self::place(|buffer| buffer.front_of_flow(FlowId(flow)))
+    }
+
+    /// The packet of a flow that came last, for disciplines with `by_flow`.
+    fn back_of_flow(&self, flow: u32) -> PyResult<Option<Place>> {
+        Self::place(|buffer| buffer.back_of_flow(FlowId(flow)))
+    }
+
+    /// The flow after this one in the round of those of which packets wait, for disciplines with `by_flow`; the first for None.
+    #[pyo3(signature = (flow = None))]
+    fn flow_after(&self, flow: Option<u32>) -> PyResult<Option<u32>> {
+        Self::ask(|buffer| buffer.flow_after(flow.map(FlowId)).map(|flow| flow.0))
+    }
+
+    /// Drops the packet at a place, in `depart` and `on_timer`; whether one waited there.
+    fn drop(&self, place: PyRef<'_, Place>) -> PyResult<bool> {
+        if !OPEN.is_set() {
+            return Err(PyValueError::new_err(
+                "packets that wait are dropped in `depart` and `on_timer` only; `arrive` answers \"drop\", or a place",
+            ));
+        }
+        OPEN.with(|open| {
+            let mut open = open.try_borrow_mut().map_err(|_| closed())?;
+            let removed = open.buffer.remove(place.0);
+            open.dropped.extend(removed.map(|packet| (packet, DropReason::Early)));
+            Ok(removed.is_some())
+        })
+    }
+}

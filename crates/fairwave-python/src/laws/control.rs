@@ -1,0 +1,135 @@
+//! Controllers that are written in Python.
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::random::Stream;
+use fairwave_core::registry::Checked;
+use fairwave_core::transport::preset::Preset;
+use fairwave_core::transport::tcp::Recovery;
+use fairwave_core::transport::tcp::control::{AnyControlLaw, Controller, Path, Verdict, Window};
+use pyo3::IntoPyObject;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::{Instance, Law, Method, Random, Trouble, seen};
+
+impl Checked for Law {
+    fn check(&self) -> Result<(), ConfigError> {
+        Law::check(self)
+    }
+}
+
+impl AnyControlLaw for Law {
+    fn any_recovery(&self) -> Recovery {
+        self.said().recovery.unwrap_or(Recovery::Sack)
+    }
+
+    fn any_waves(&self) -> bool {
+        self.said().waves
+    }
+
+    fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
+        let instance = self.instance(Some(Random::of(Some(stream))));
+        let name = match preset {
+            Preset::Rfc => "rfc",
+            Preset::Ns2 => "ns2",
+            Preset::Ns2Of2004 => "ns2-2004",
+        };
+        instance.begin(self, None, |py| (name,).into_pyobject(py));
+        let window = instance
+            .ask("__init__", None, None, |py| Ok(Some(Py::new(py, seen::Window { congestion: 1.0, threshold: 1.0 })?)));
+        let method = |name| instance.method(self, name);
+        let [on_ack, on_other_ack, on_loss, on_timeout, on_restart, estimate] =
+            ["on_ack", "on_other_ack", "on_loss", "on_timeout", "on_restart", "estimate"].map(method);
+        Box::new(Control { window, on_ack, on_other_ack, on_loss, on_timeout, on_restart, estimate, instance })
+    }
+
+    fn any_shown(&self) -> Option<String> {
+        None
+    }
+}
+
+struct Control {
+    instance: Instance,
+    window: Option<Py<seen::Window>>,
+    on_ack: Method,
+    on_other_ack: Method,
+    on_loss: Method,
+    on_timeout: Method,
+    on_restart: Method,
+    estimate: Method,
+}
+
+/// A window below one segment never opens again.
+const LEAST_WINDOW: f64 = 1.0;
+
+impl Control {
+    /// Tells of something, and takes over what the law makes of the window.
+    #[inline]
+    fn tell(&self, name: &'static str, method: &Method, path: &Path, window: &mut Window) -> Verdict {
+        let (Some(method), Some(own)) = (method, &self.window) else { return Verdict::Congestion };
+        self.instance.ask(name, Some(path.now), Verdict::Congestion, |py| {
+            let own = own.bind(py);
+            {
+                let mut own = own.try_borrow_mut().map_err(PyErr::from)?;
+                (own.congestion, own.threshold) = (window.congestion, window.threshold);
+            }
+            let verdict = verdict(&method.bind(py).call1((seen::Path::of(path), own))?)?;
+            let own = own.try_borrow().map_err(PyErr::from)?;
+            let (congestion, threshold) = (own.congestion, own.threshold);
+            if !(congestion.is_finite() && congestion >= LEAST_WINDOW) {
+                return Err(Trouble::Answer(format!(
+                    "`window.congestion` is {congestion}, but must be a finite number of segments, {LEAST_WINDOW} or more; \
+                     write for example `window.congestion = max(1.0, …)`"
+                )));
+            }
+            if !(threshold.is_finite() && threshold >= 0.0) {
+                return Err(Trouble::Answer(format!(
+                    "`window.threshold` is {threshold}, but must be a finite number of segments, 0 or more; write for \
+                     example `window.threshold = max(2.0, …)`"
+                )));
+            }
+            *window = Window { congestion, threshold };
+            Ok(verdict)
+        })
+    }
+}
+
+fn verdict(answer: &Bound<'_, PyAny>) -> Result<Verdict, Trouble> {
+    if answer.is_none() {
+        return Ok(Verdict::Congestion);
+    }
+    match answer.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+        Some("congestion") => Ok(Verdict::Congestion),
+        Some("random") => Ok(Verdict::Random),
+        _ => Err(Trouble::Answer(format!(
+            "it answered {answer:?}, but must answer \"congestion\", \"random\" or nothing, which stands for congestion"
+        ))),
+    }
+}
+
+impl Controller for Control {
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        self.tell("on_ack", &self.on_ack, path, window);
+    }
+
+    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
+        self.tell("on_other_ack", &self.on_other_ack, path, window);
+    }
+
+    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        self.tell("on_loss", &self.on_loss, path, window)
+    }
+
+    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        self.tell("on_timeout", &self.on_timeout, path, window)
+    }
+
+    fn on_restart(&mut self, path: &Path, window: &mut Window) {
+        self.tell("on_restart", &self.on_restart, path, window);
+    }
+
+    fn estimate(&self) -> f64 {
+        let Some(method) = &self.estimate else { return f64::NAN };
+        self.instance.ask("estimate", None, f64::NAN, |py| Ok(method.bind(py).call0()?.extract()?))
+    }
+}

@@ -1,0 +1,327 @@
+//! Laws that are written in Python: what `fairwave.laws` describes becomes a law of its family, and its methods are called as core
+//! calls those of its own.
+//!
+//! A law is told and answers what the traits of core have, times in seconds, rates in bits per second, sizes in bytes. Each
+//! run makes instances of its own. A call attaches to the interpreter for as long as it lasts, so runs on several threads take turns.
+
+mod buffer;
+mod control;
+mod link;
+mod loss;
+mod parameters;
+mod queue;
+mod random;
+mod run;
+mod seen;
+mod traffic;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::link as core_link;
+use fairwave_core::loss as core_loss;
+use fairwave_core::queue as core_queue;
+use fairwave_core::registry::{Given, NameTaken};
+use fairwave_core::traffic as core_traffic;
+use fairwave_core::transport::tcp::{self, Recovery, control as core_control};
+use fairwave_core::units::Instant;
+use parameters::{Held, Parameter};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+pub use buffer::Buffer;
+pub use random::Random;
+pub use run::{Failure, Run, end_runs};
+pub use seen::{Arrival, Packet, Path, Place, Unit, Window};
+
+/// What Python says of a law.
+#[derive(Debug, Deserialize)]
+struct Said {
+    name: String,
+    about: String,
+    parameters: Vec<Parameter>,
+    /// The methods that it has of its own.
+    methods: BTreeSet<String>,
+    /// What tells its code from another's.
+    fingerprint: String,
+    #[serde(default)]
+    recovery: Option<Recovery>,
+    #[serde(default)]
+    waves: bool,
+    #[serde(default)]
+    own_victim: Option<String>,
+    #[serde(default)]
+    not_fifo: bool,
+    #[serde(default)]
+    by_flow: bool,
+    #[serde(default)]
+    reaches_capacity: bool,
+    #[serde(default)]
+    bulk: bool,
+    #[serde(default)]
+    steady: bool,
+}
+
+/// A law as it was handed in.
+struct Spec {
+    said: Said,
+    class: Py<PyAny>,
+    /// [`Said::own_victim`] for as long as the process lasts, as core wants it.
+    own_victim: Option<&'static str>,
+}
+
+/// A law with its parameters.
+#[derive(Clone)]
+pub struct Law {
+    spec: Arc<Spec>,
+    values: Vec<Held>,
+}
+
+/// What is wrong with a law at work.
+enum Trouble {
+    /// It raised.
+    Raised(PyErr),
+    /// It answered what cannot be used.
+    Answer(String),
+}
+
+impl From<PyErr> for Trouble {
+    fn from(error: PyErr) -> Self {
+        Trouble::Raised(error)
+    }
+}
+
+/// The method of an instance, ready to be called; none where the law leaves it as it is.
+type Method = Option<Py<PyAny>>;
+
+/// A law at work, or asked before it works.
+struct Instance {
+    name: String,
+    /// None when it could not be made, of which the run knows.
+    object: Option<Py<PyAny>>,
+    run: Arc<Run>,
+}
+
+impl Law {
+    fn has(&self, method: &str) -> bool {
+        self.spec.said.methods.contains(method)
+    }
+
+    fn said(&self) -> &Said {
+        &self.spec.said
+    }
+
+    /// A fresh instance with these random numbers, of which `begin` has not been called.
+    fn instance(&self, random: Option<Random>) -> Instance {
+        let mut instance = Instance { name: self.said().name.clone(), object: None, run: Run::current() };
+        instance.object = instance.ask("__init__", None, None, |py| {
+            let values = PyDict::new(py);
+            for (parameter, held) in self.said().parameters.iter().zip(&self.values) {
+                values.set_item(&parameter.attribute, held.to_python(py)?)?;
+            }
+            let object = self.spec.class.bind(py).call((), Some(&values))?;
+            if let Some(random) = random {
+                object.setattr("random", Bound::new(py, random)?)?;
+            }
+            Ok(Some(object.unbind()))
+        });
+        instance
+    }
+
+    /// Asks an instance that will never work, as for the nominal rate of a link.
+    fn ask_beforehand<T>(
+        &self,
+        method: &'static str,
+        otherwise: T,
+        read: impl FnOnce(Bound<'_, PyAny>) -> Result<T, Trouble>,
+    ) -> T {
+        let instance = self.instance(None);
+        let call = instance.method(self, method);
+        instance.ask(method, None, otherwise, |py| match &call {
+            Some(call) => read(call.bind(py).call0()?),
+            None => Err(Trouble::Answer(format!("it has no method `{method}`"))),
+        })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        parameters::check(&self.said().parameters, &self.values)?;
+        if !self.has("check") {
+            return Ok(());
+        }
+        let instance = self.instance(None);
+        let call = instance.method(self, "check");
+        let refused = instance.ask("check", None, None, |py| {
+            let Some(call) = &call else { return Ok(None) };
+            match call.bind(py).call0() {
+                Ok(_) => Ok(None),
+                Err(error) => match refusal(py, &error) {
+                    Some(refused) => Ok(Some(refused)),
+                    None => Err(error.into()),
+                },
+            }
+        });
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// What an error of `fairwave.Refusal` says.
+fn refusal(py: Python<'_>, error: &PyErr) -> Option<ConfigError> {
+    let value = error.value(py);
+    let part = |name: &str| value.getattr(name).ok()?.extract::<String>().ok();
+    Some(ConfigError::new(part("key")?, part("value")?, part("allowed")?, part("example")?))
+}
+
+impl Instance {
+    /// A method that the law has of its own.
+    fn method(&self, law: &Law, name: &'static str) -> Method {
+        if !law.has(name) {
+            return None;
+        }
+        let object = self.object.as_ref()?;
+        self.ask(name, None, None, |py| Ok(Some(object.bind(py).getattr(name)?.unbind())))
+    }
+
+    /// Calls `begin`, if the law has it, with arguments that do not depend on the run.
+    fn begin(
+        &self,
+        law: &Law,
+        now: Option<Instant>,
+        arguments: impl FnOnce(Python<'_>) -> PyResult<Bound<'_, PyTuple>>,
+    ) {
+        if let Some(begin) = self.method(law, "begin") {
+            self.ask("begin", now, (), |py| {
+                begin.bind(py).call1(arguments(py)?)?;
+                Ok(())
+            });
+        }
+    }
+
+    /// Asks the law, unless the run has ended: then, and when it cannot answer, the answer is `otherwise`, and the run ends.
+    #[inline]
+    fn ask<T>(
+        &self,
+        method: &'static str,
+        now: Option<Instant>,
+        otherwise: T,
+        question: impl FnOnce(Python<'_>) -> Result<T, Trouble>,
+    ) -> T {
+        if !self.run.goes_on() {
+            return otherwise;
+        }
+        self.run.asks();
+        match Python::try_attach(|py| question(py).map_err(|trouble| self.failure(py, method, now, trouble))) {
+            Some(Ok(answer)) => answer,
+            Some(Err(failure)) => {
+                self.run.fail(failure);
+                otherwise
+            }
+            None => otherwise, // the interpreter is gone, and nobody listens
+        }
+    }
+
+    #[cold]
+    fn failure(&self, py: Python<'_>, method: &str, now: Option<Instant>, trouble: Trouble) -> Failure {
+        let at = now.map_or_else(String::new, |now| format!(" at {} s", now.seconds()));
+        let place = format!("law `{}`, {method}{at}", self.name);
+        match trouble {
+            Trouble::Answer(what) => Failure { message: format!("{place}: {what}"), cause: None },
+            Trouble::Raised(error) => {
+                let kind = error.get_type(py).name().map_or_else(|_| "error".to_owned(), |name| name.to_string());
+                let said = error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string());
+                let what = if said.is_empty() { kind } else { format!("{kind}: {said}") };
+                Failure { message: format!("{place}: {what}"), cause: Some(error) }
+            }
+        }
+    }
+}
+
+/// A time that a law answered with: infinite for never.
+fn instant(seconds: f64, what: &str) -> Result<Instant, Trouble> {
+    if seconds == f64::INFINITY {
+        return Ok(Instant::NEVER);
+    }
+    if !(0.0..1e10).contains(&seconds) {
+        return Err(Trouble::Answer(format!("{what} is {seconds}, but must be a time in seconds since the beginning")));
+    }
+    Ok(Instant::from_seconds(seconds))
+}
+
+/// A time as laws are told of it.
+fn seconds(time: Instant) -> f64 {
+    if time == Instant::NEVER { f64::INFINITY } else { time.seconds() }
+}
+
+/// What tells the code of each law from another's: by the law's name, and by family.
+static FINGERPRINTS: Mutex<BTreeMap<String, BTreeMap<String, String>>> = Mutex::new(BTreeMap::new());
+
+/// Whether any law was handed in.
+pub fn are_there() -> bool {
+    !FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+}
+
+/// The laws among `words`, with what tells their code from another's.
+pub fn fingerprints<'a>(words: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
+    let known = FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let of = |word: &str| Some(known.get(word)?.values().cloned().collect::<Vec<_>>().join(" "));
+    words.into_iter().filter_map(|word| Some((word.to_owned(), of(word)?))).collect()
+}
+
+/// Hands in a law that is written in Python; one of the same name and family takes its place.
+///
+/// `family` is `controller`, `discipline`, `source`, `loss` or `link`, `said` what `fairwave.laws` says of the law, as JSON.
+///
+/// # Errors
+/// `ValueError` when a law that is not written in Python has its name, or a parameter cannot be one.
+#[pyfunction]
+pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResult<()> {
+    let refuse = |what: String| PyValueError::new_err(what);
+    let said: Said = serde_json::from_str(said).map_err(|error| refuse(error.to_string()))?;
+    for parameter in &said.parameters {
+        parameter.check_description().map_err(|error| refuse(format!("parameter `{}`: {error}", parameter.key)))?;
+    }
+    let reserved: Vec<String> = match family {
+        "controller" => tcp::connection_keys().iter().cloned().chain(["name".to_owned()]).collect(),
+        "discipline" => ["discipline", "capacity", "victim"].map(str::to_owned).to_vec(),
+        "source" => ["kind", "clip"].map(str::to_owned).to_vec(),
+        "loss" => vec!["model".to_owned()],
+        _ => vec!["law".to_owned()],
+    };
+    if let Some(parameter) = said.parameters.iter().find(|one| reserved.contains(&one.key)) {
+        return Err(refuse(format!(
+            "parameter `{}`: this key has a meaning already; give it another name",
+            parameter.key
+        )));
+    }
+    let (name, fingerprint) = (said.name.clone(), said.fingerprint.clone());
+    let own_victim = said.own_victim.clone().map(|why| &*why.leak());
+    let spec = Arc::new(Spec { said, class: class.unbind(), own_victim });
+    let handed_in = match family {
+        "controller" => core_control::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_control::AnyControlLaw>)),
+        "discipline" => core_queue::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>)),
+        "source" => core_traffic::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_traffic::AnyTrafficLaw>)),
+        "loss" => core_loss::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_loss::AnyLossLaw>)),
+        "link" => core_link::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_link::AnyRateLaw>)),
+        other => return Err(refuse(format!("there is no family `{other}` of laws"))),
+    };
+    handed_in.map_err(|error: NameTaken| refuse(error.to_string()))?;
+    let mut known = FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(name).or_default().insert(family.to_owned(), fingerprint);
+    Ok(())
+}
+
+/// A law as its family takes it.
+fn given<D: ?Sized>(spec: &Arc<Spec>, erase: fn(Law) -> Arc<D>) -> Given<D> {
+    let (reading, describing) = (spec.clone(), spec.clone());
+    let read = move |table: Map<String, Value>| {
+        let values = parameters::read(&reading.said.parameters, &table)?;
+        let written = parameters::written(&reading.said.parameters, &values);
+        Ok((written, erase(Law { spec: reading.clone(), values })))
+    };
+    Given::new(spec.said.name.clone(), read, move |generator| {
+        parameters::schema(&describing.said.parameters, &describing.said.about, generator)
+    })
+}

@@ -1,0 +1,366 @@
+//! Parameters of a law that is written in Python: read from a scenario's table, checked, written out and described as those of
+//! core's laws are, so that mistakes are told the same way.
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::units::{Bytes, Rate, Span};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use schemars::SchemaGenerator;
+use serde::Deserialize;
+use serde::de::Error as _;
+use serde_json::{Map, Value, json};
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// A whole number.
+    Whole,
+    /// True or false.
+    Flag,
+    /// A text.
+    Text,
+    /// A time; for the law in seconds.
+    Time,
+    /// A rate; for the law in bits per second.
+    Rate,
+    /// A size; for the law in bytes.
+    Size,
+}
+
+/// A parameter, as Python describes it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Parameter {
+    /// Its key in scenarios.
+    pub key: String,
+    /// The attribute of the law that holds it.
+    pub attribute: String,
+    kind: Kind,
+    /// A list of such values.
+    list: bool,
+    /// It must be written.
+    needed: bool,
+    /// The value if it is left out, as the law has it; null for none.
+    default: Value,
+    /// A value to show, as the law has it.
+    example: Value,
+    about: String,
+    above: Option<f64>,
+    least: Option<f64>,
+    below: Option<f64>,
+    most: Option<f64>,
+    choices: Option<Vec<String>>,
+}
+
+/// A value that is not a list.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Scalar {
+    /// A number.
+    Number(f64),
+    /// A whole number.
+    Whole(i64),
+    /// True or false.
+    Flag(bool),
+    /// A text.
+    Text(String),
+    /// A time.
+    Time(Span),
+    /// A rate.
+    Rate(Rate),
+    /// A size.
+    Size(Bytes),
+}
+
+/// A value; nothing where the parameter was left out and has no default.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Held {
+    /// Left out.
+    Nothing,
+    /// One value.
+    One(Scalar),
+    /// A list.
+    Several(Vec<Scalar>),
+}
+
+impl Scalar {
+    fn read(kind: Kind, value: &Value) -> Result<Self, serde_json::Error> {
+        Ok(match kind {
+            Kind::Number => Scalar::Number(f64::deserialize(value)?),
+            Kind::Whole => Scalar::Whole(i64::deserialize(value)?),
+            Kind::Flag => Scalar::Flag(bool::deserialize(value)?),
+            Kind::Text => Scalar::Text(String::deserialize(value)?),
+            Kind::Time => Scalar::Time(Span::deserialize(value)?),
+            Kind::Rate => Scalar::Rate(Rate::deserialize(value)?),
+            Kind::Size => Scalar::Size(Bytes::deserialize(value)?),
+        })
+    }
+
+    /// From the number that a law has: seconds, bits per second, bytes.
+    fn from_base(kind: Kind, value: &Value) -> Result<Self, serde_json::Error> {
+        Ok(match kind {
+            Kind::Time => Scalar::Time(Span::from_seconds(f64::deserialize(value)?)),
+            Kind::Rate => Scalar::Rate(Rate::from_bits_per_second(nearest(f64::deserialize(value)?))),
+            Kind::Size => Scalar::Size(Bytes::new(nearest(f64::deserialize(value)?))),
+            _ => Scalar::read(kind, value)?,
+        })
+    }
+
+    /// As a scenario writes it.
+    fn written(&self) -> Value {
+        match self {
+            Scalar::Number(number) => json!(number),
+            Scalar::Whole(number) => json!(number),
+            Scalar::Flag(flag) => json!(flag),
+            Scalar::Text(text) => json!(text),
+            Scalar::Time(span) => json!(span),
+            Scalar::Rate(rate) => json!(rate),
+            Scalar::Size(size) => json!(size),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Scalar::Number(number) => Some(*number),
+            Scalar::Whole(number) => Some(*number as f64),
+            Scalar::Time(span) => Some(span.seconds()),
+            Scalar::Rate(rate) => Some(rate.bits_per_second() as f64),
+            Scalar::Size(size) => Some(size.get() as f64),
+            Scalar::Flag(_) | Scalar::Text(_) => None,
+        }
+    }
+
+    fn to_python(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self {
+            Scalar::Number(number) => number.into_py_any(py),
+            Scalar::Whole(number) => number.into_py_any(py),
+            Scalar::Flag(flag) => flag.into_py_any(py),
+            Scalar::Text(text) => text.into_py_any(py),
+            Scalar::Time(span) => span.seconds().into_py_any(py),
+            Scalar::Rate(rate) => (rate.bits_per_second() as f64).into_py_any(py),
+            Scalar::Size(size) => size.get().into_py_any(py),
+        }
+    }
+}
+
+fn nearest(value: f64) -> u64 {
+    value.round() as u64
+}
+
+impl std::fmt::Display for Scalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self, self.written()) {
+            (Scalar::Number(number), _) => write!(f, "{number}"),
+            (_, Value::String(text)) => f.write_str(&text),
+            (_, other) => write!(f, "{other}"),
+        }
+    }
+}
+
+impl Held {
+    /// Each value, once for all.
+    fn each(&self) -> &[Scalar] {
+        match self {
+            Held::Nothing => &[],
+            Held::One(scalar) => std::slice::from_ref(scalar),
+            Held::Several(scalars) => scalars,
+        }
+    }
+
+    /// As the law has it.
+    pub fn to_python(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self {
+            Held::Nothing => Ok(py.None()),
+            Held::One(scalar) => scalar.to_python(py),
+            Held::Several(scalars) => {
+                scalars.iter().map(|scalar| scalar.to_python(py)).collect::<PyResult<Vec<_>>>()?.into_py_any(py)
+            }
+        }
+    }
+
+    fn written(&self) -> Value {
+        match self {
+            Held::Nothing => Value::Null,
+            Held::One(scalar) => scalar.written(),
+            Held::Several(scalars) => scalars.iter().map(Scalar::written).collect(),
+        }
+    }
+}
+
+impl Parameter {
+    /// What a description that cannot be used is refused for: its default and its example must be of its kind.
+    pub fn check_description(&self) -> Result<(), serde_json::Error> {
+        self.held_of(&self.example)?;
+        self.default_value().map(|_| ())
+    }
+
+    fn default_value(&self) -> Result<Held, serde_json::Error> {
+        if self.default.is_null() { Ok(Held::Nothing) } else { self.held_of(&self.default) }
+    }
+
+    /// From what the law has.
+    fn held_of(&self, value: &Value) -> Result<Held, serde_json::Error> {
+        if !self.list {
+            return Scalar::from_base(self.kind, value).map(Held::One);
+        }
+        let several = Vec::<Value>::deserialize(value)?;
+        several.iter().map(|one| Scalar::from_base(self.kind, one)).collect::<Result<_, _>>().map(Held::Several)
+    }
+
+    fn read(&self, value: &Value) -> Result<Held, serde_json::Error> {
+        let one = |value: &Value| {
+            let scalar = Scalar::read(self.kind, value)?;
+            match (&scalar, &self.choices) {
+                (Scalar::Text(text), Some(choices)) if !choices.contains(text) => {
+                    Err(unknown("variant", text, choices))
+                }
+                _ => Ok(scalar),
+            }
+        };
+        if self.list {
+            let several = Vec::<Value>::deserialize(value)?;
+            return several.iter().map(one).collect::<Result<_, _>>().map(Held::Several);
+        }
+        one(value).map(Held::One)
+    }
+
+    /// A bound in the parameter's unit.
+    fn bound(&self, bound: f64) -> String {
+        Scalar::from_base(self.kind, &json!(bound)).map_or_else(|_| bound.to_string(), |scalar| scalar.to_string())
+    }
+
+    fn allowed(&self) -> String {
+        let from =
+            self.least.map(|least| (format!("{} or more", self.bound(least)), format!("from {}", self.bound(least))));
+        let from = from.or(self
+            .above
+            .map(|above| (format!("above {}", self.bound(above)), format!("above {}", self.bound(above)))));
+        let to = self.most.map(|most| format!("at most {}", self.bound(most)));
+        let to = to.or(self.below.map(|below| format!("below {}", self.bound(below))));
+        match (from, to, self.least, self.most) {
+            (Some(_), Some(_), Some(least), Some(most)) => {
+                format!("from {} to {}", self.bound(least), self.bound(most))
+            }
+            (Some((_, from)), Some(to), _, _) => format!("{from} and {to}"),
+            (Some((from, _)), None, _, _) => from,
+            (None, Some(to), _, _) => to,
+            (None, None, _, _) => "a finite number".to_owned(),
+        }
+    }
+
+    fn check(&self, held: &Held) -> Result<(), ConfigError> {
+        for scalar in held.each() {
+            let Some(value) = scalar.number() else { continue };
+            let within = value.is_finite()
+                && self.above.is_none_or(|above| value > above)
+                && self.least.is_none_or(|least| value >= least)
+                && self.below.is_none_or(|below| value < below)
+                && self.most.is_none_or(|most| value <= most);
+            if !within {
+                return Err(ConfigError::new(&self.key, scalar, self.allowed(), self.line()));
+            }
+        }
+        Ok(())
+    }
+
+    fn example_written(&self) -> Value {
+        self.held_of(&self.example).map_or(Value::Null, |held| held.written())
+    }
+
+    /// A line that would be accepted.
+    fn line(&self) -> String {
+        format!("{} = {}", self.key, self.example_written())
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Value {
+        let mut schema = match self.kind {
+            Kind::Number => json!({ "type": "number" }),
+            Kind::Whole => json!({ "type": "integer" }),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::Text => match &self.choices {
+                Some(choices) => json!({ "type": "string", "enum": choices }),
+                None => json!({ "type": "string" }),
+            },
+            Kind::Time => generator.subschema_for::<Span>().to_value(),
+            Kind::Rate => generator.subschema_for::<Rate>().to_value(),
+            Kind::Size => generator.subschema_for::<Bytes>().to_value(),
+        };
+        if let (Kind::Number | Kind::Whole, Some(table)) = (self.kind, schema.as_object_mut()) {
+            let bounds = [
+                ("exclusiveMinimum", self.above),
+                ("minimum", self.least),
+                ("exclusiveMaximum", self.below),
+                ("maximum", self.most),
+            ];
+            table.extend(bounds.into_iter().filter_map(|(word, bound)| Some((word.to_owned(), json!(bound?)))));
+        }
+        if self.list {
+            schema = json!({ "type": "array", "items": schema });
+        }
+        if let Some(table) = schema.as_object_mut() {
+            if !self.about.is_empty() {
+                table.insert("description".to_owned(), json!(self.about));
+            }
+            if self.needed {
+                table.insert("examples".to_owned(), json!([self.example_written()]));
+            } else if let Ok(default) = self.default_value()
+                && default != Held::Nothing
+            {
+                table.insert("default".to_owned(), default.written());
+            }
+        }
+        schema
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[String]) -> serde_json::Error {
+    let quoted: Vec<String> = known.iter().map(|one| format!("`{one}`")).collect();
+    let allowed = if quoted.is_empty() {
+        "there are no fields".to_owned()
+    } else {
+        format!("expected one of {}", quoted.join(", "))
+    };
+    serde_json::Error::custom(format!("unknown {what} `{name}`, {allowed}"))
+}
+
+/// The values of a law's parameters, as a table has them, in the order of the parameters.
+pub fn read(parameters: &[Parameter], table: &Map<String, Value>) -> Result<Vec<Held>, serde_json::Error> {
+    if let Some(key) = table.keys().find(|key| parameters.iter().all(|one| one.key != **key)) {
+        let known: Vec<String> = parameters.iter().map(|one| one.key.clone()).collect();
+        return Err(unknown("field", key, &known));
+    }
+    parameters
+        .iter()
+        .map(|one| match table.get(&one.key) {
+            Some(value) => one.read(value),
+            None if one.needed => Err(serde_json::Error::custom(format!("missing field `{}`", one.key))),
+            None => one.default_value(),
+        })
+        .collect()
+}
+
+/// The table that says the same, defaults spelled out.
+pub fn written(parameters: &[Parameter], values: &[Held]) -> Map<String, Value> {
+    let each = parameters.iter().zip(values).map(|(one, held)| (one.key.clone(), held.written()));
+    each.filter(|(_, value)| !value.is_null()).collect()
+}
+
+/// Checks the ranges of all parameters.
+pub fn check(parameters: &[Parameter], values: &[Held]) -> Result<(), ConfigError> {
+    parameters.iter().zip(values).try_for_each(|(one, held)| one.check(held))
+}
+
+/// The schema of the table.
+pub fn schema(parameters: &[Parameter], about: &str, generator: &mut SchemaGenerator) -> schemars::Schema {
+    let properties: Map<String, Value> =
+        parameters.iter().map(|one| (one.key.clone(), one.schema(generator))).collect();
+    let needed: Vec<&str> = parameters.iter().filter(|one| one.needed).map(|one| one.key.as_str()).collect();
+    schemars::json_schema!({
+        "description": about,
+        "type": "object",
+        "properties": properties,
+        "required": needed,
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,283 @@
+//! Queue disciplines that are written in Python.
+//!
+//! A discipline says when a packet must go and which is sent next; what it says is done here, so that nothing it does can lose
+//! a packet or send one twice.
+
+use std::cell::RefCell;
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::packet;
+use fairwave_core::queue::{self as core_queue, AnyDisciplineLaw, Capacity, Discipline, DropReason, Nature, Verdict};
+use fairwave_core::random::{Seed, Stream};
+use fairwave_core::units::{Instant, Rate};
+use pyo3::IntoPyObject;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::buffer::{Buffer, OPEN, Open, SEEN};
+use super::seen::{self, Place};
+use super::{Instance, Law, Method, Random, Trouble, instant, seconds};
+
+impl AnyDisciplineLaw for Law {
+    fn any_nature(&self) -> Nature {
+        Nature {
+            fifo: !self.said().not_fifo,
+            passive: false,
+            own_victim: self.spec.own_victim,
+            by_flow: self.said().by_flow,
+        }
+    }
+
+    fn any_fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    fn any_caution(&self) -> Option<String> {
+        None
+    }
+
+    fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
+        let instance = self.instance(None);
+        let random = instance.object.as_ref().and_then(|object| {
+            instance.ask("__init__", None, None, |py| {
+                let random = Py::new(py, Random::of(None))?;
+                object.bind(py).setattr("random", random.clone_ref(py))?;
+                Ok(Some(random))
+            })
+        });
+        let (packets, size) = match capacity {
+            Capacity::Packets(packets) => (Some(packets), None),
+            Capacity::Bytes(bytes) => (None, Some(bytes)),
+        };
+        let rate = rate.bits_per_second() as f64;
+        instance.begin(self, None, |py| (rate, packets, size).into_pyobject(py));
+        let buffer = instance.ask("__init__", None, None, |py| Ok(Some(Py::new(py, Buffer {})?)));
+        let method = |name| instance.method(self, name);
+        let names = [
+            "arrive",
+            "exchanged",
+            "overflowed",
+            "rate_changed",
+            "victim",
+            "depart",
+            "average",
+            "deadline",
+            "on_timer",
+        ];
+        let [arrive, exchanged, overflowed, rate_changed, victim, depart, average, deadline, on_timer] =
+            names.map(method);
+        let mut queue = Queue {
+            arrive,
+            exchanged,
+            overflowed,
+            rate_changed,
+            victim,
+            depart,
+            average,
+            deadline,
+            on_timer,
+            random,
+            buffer,
+            reaches_capacity: self.said().reaches_capacity,
+            due: Instant::NEVER,
+            instance,
+        };
+        queue.look_at_deadline(Instant::ZERO);
+        Box::new(queue)
+    }
+}
+
+struct Queue {
+    instance: Instance,
+    random: Option<Py<Random>>,
+    buffer: Option<Py<Buffer>>,
+    arrive: Method,
+    exchanged: Method,
+    overflowed: Method,
+    rate_changed: Method,
+    victim: Method,
+    depart: Method,
+    average: Method,
+    deadline: Method,
+    on_timer: Method,
+    reaches_capacity: bool,
+    /// When the law wants to be woken, as of the last call.
+    due: Instant,
+}
+
+impl Queue {
+    /// Asks the law, which may draw from the queue's stream.
+    fn ask_with<T>(
+        &self,
+        name: &'static str,
+        now: Option<Instant>,
+        otherwise: T,
+        stream: &mut Stream,
+        question: impl FnOnce(Python<'_>, &Py<Buffer>) -> Result<T, Trouble>,
+    ) -> T {
+        let (Some(random), Some(buffer)) = (&self.random, &self.buffer) else { return otherwise };
+        self.give_random_numbers(stream);
+        random.get().lend(stream, || self.instance.ask(name, now, otherwise, |py| question(py, buffer)))
+    }
+
+    /// What the law draws from where the queue's stream is not at hand: seeded by a copy, so that the victim rule draws what it
+    /// would draw.
+    fn give_random_numbers(&self, stream: &Stream) {
+        if let Some(random) = self.random.as_ref().map(Py::get).filter(|random| !random.is_there()) {
+            random.replace(Some(Seed(stream.clone().below(u64::MAX)).stream("discipline")));
+        }
+    }
+
+    /// Asks the law to look after the buffer, from which it may drop.
+    fn ask_open<T>(
+        &self,
+        name: &'static str,
+        now: Instant,
+        buffer: &mut core_queue::Buffer,
+        drops: &mut Vec<(packet::Packet, DropReason)>,
+        otherwise: T,
+        question: impl FnOnce(Python<'_>, &Py<Buffer>) -> Result<T, Trouble>,
+    ) -> T {
+        let Some(shown) = &self.buffer else { return otherwise };
+        let open = RefCell::new(Open { buffer: std::mem::take(buffer), dropped: std::mem::take(drops) });
+        let answer = OPEN.set(&open, || self.instance.ask(name, Some(now), otherwise, |py| question(py, shown)));
+        let Open { buffer: left, dropped } = open.into_inner();
+        (*buffer, *drops) = (left, dropped);
+        answer
+    }
+
+    fn look_at_deadline(&mut self, now: Instant) {
+        let Some(deadline) = &self.deadline else { return };
+        self.due = self.instance.ask("deadline", Some(now), Instant::NEVER, |py| {
+            match deadline.bind(py).call0()?.extract::<Option<f64>>()? {
+                Some(due) => instant(due, "the deadline"),
+                None => Ok(Instant::NEVER),
+            }
+        });
+    }
+}
+
+/// The place that a law answered with, in a buffer that has a packet there.
+fn place_of(answer: &Bound<'_, PyAny>, buffer: &core_queue::Buffer) -> Result<Option<core_queue::Place>, Trouble> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let Ok(place) = answer.cast::<Place>() else {
+        return Err(Trouble::Answer(format!("it answered {answer:?}, but must answer a place in the buffer, or None")));
+    };
+    let place = place.get().0;
+    match buffer.packet(place) {
+        Some(_) => Ok(Some(place)),
+        None => Err(Trouble::Answer("it answered a place where nothing waits any more".to_owned())),
+    }
+}
+
+impl Discipline for Queue {
+    fn arrive(&mut self, arrival: &core_queue::Arrival<'_>, stream: &mut Stream) -> Verdict {
+        let Some(arrive) = &self.arrive else {
+            self.give_random_numbers(stream);
+            return Verdict::Admit;
+        };
+        let verdict = SEEN.set(arrival.buffer, || {
+            self.ask_with("arrive", Some(arrival.now), Verdict::Admit, stream, |py, buffer| {
+                let answer = arrive.bind(py).call1((seen::Arrival::of(py, arrival, buffer)?,))?;
+                if answer.is_none() {
+                    return Ok(Verdict::Admit);
+                }
+                match answer.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+                    Some("admit") => return Ok(Verdict::Admit),
+                    Some("drop") => return Ok(Verdict::Drop),
+                    _ => {}
+                }
+                if answer.cast::<Place>().is_err() {
+                    return Err(Trouble::Answer(format!(
+                        "it answered {answer:?}, but must answer \"admit\" or nothing, \"drop\", or a place: that packet \
+                         and the arrival go"
+                    )));
+                }
+                Ok(place_of(&answer, arrival.buffer)?.map_or(Verdict::Admit, Verdict::DropBoth))
+            })
+        });
+        self.look_at_deadline(arrival.now);
+        verdict
+    }
+
+    fn exchanged(&mut self, arrival: &packet::Packet, victim: &packet::Packet) {
+        let Some(exchanged) = &self.exchanged else { return };
+        self.instance.ask("exchanged", None, (), |py| {
+            exchanged.bind(py).call1((seen::Packet::of(arrival), seen::Packet::of(victim)))?;
+            Ok(())
+        });
+    }
+
+    fn rate_changed(&mut self, change: &core_queue::RateChange<'_>) {
+        let Some(changed) = &self.rate_changed else { return };
+        self.instance.ask("rate_changed", Some(change.now), (), |py| {
+            changed.bind(py).call1((seconds(change.now), change.rate.bits_per_second() as f64))?;
+            Ok(())
+        });
+        self.look_at_deadline(change.now);
+    }
+
+    fn overflowed(&mut self) {
+        let Some(overflowed) = &self.overflowed else { return };
+        self.instance.ask("overflowed", None, (), |py| {
+            overflowed.bind(py).call0()?;
+            Ok(())
+        });
+    }
+
+    fn reaches_capacity(&self) -> bool {
+        self.reaches_capacity
+    }
+
+    fn victim(&mut self, buffer: &core_queue::Buffer, stream: &mut Stream) -> Option<core_queue::Place> {
+        let Some(victim) = &self.victim else { return buffer.back() };
+        let chosen = SEEN.set(buffer, || {
+            self.ask_with("victim", None, None, stream, |py, shown| place_of(&victim.bind(py).call1((shown,))?, buffer))
+        });
+        chosen.or_else(|| buffer.back())
+    }
+
+    fn depart(
+        &mut self,
+        now: Instant,
+        buffer: &mut core_queue::Buffer,
+        drops: &mut Vec<(packet::Packet, DropReason)>,
+    ) -> Option<packet::Packet> {
+        let Some(depart) = self.depart.as_ref().filter(|_| !buffer.is_empty()) else {
+            return buffer.pop_front().map(|(packet, _)| packet);
+        };
+        let chosen = self.ask_open("depart", now, buffer, drops, None, |py, shown| {
+            let answer = depart.bind(py).call1((seconds(now), shown))?;
+            OPEN.with(|open| place_of(&answer, &open.borrow().buffer))
+        });
+        self.look_at_deadline(now);
+        let place = chosen.or_else(|| buffer.front())?;
+        buffer.serve(place).map(|(packet, _)| packet)
+    }
+
+    fn average(&self) -> Option<f64> {
+        let average = self.average.as_ref()?;
+        self.instance.ask("average", None, None, |py| Ok(average.bind(py).call0()?.extract()?))
+    }
+
+    fn deadline(&self) -> Instant {
+        self.due
+    }
+
+    fn on_timer(
+        &mut self,
+        now: Instant,
+        buffer: &mut core_queue::Buffer,
+        drops: &mut Vec<(packet::Packet, DropReason)>,
+    ) {
+        if let Some(on_timer) = &self.on_timer {
+            self.ask_open("on_timer", now, buffer, drops, (), |py, shown| {
+                on_timer.bind(py).call1((seconds(now), shown))?;
+                Ok(())
+            });
+        }
+        self.look_at_deadline(now);
+    }
+}

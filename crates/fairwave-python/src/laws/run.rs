@@ -1,0 +1,122 @@
+//! What becomes of a run whose laws are written in Python: the first trouble with one of them ends it, and is kept with the traceback.
+//!
+//! Core's laws answer with values, not with errors. A law that raised is therefore asked no more, whatever it would have said is left
+//! out, and the run ends when it next looks whether it is still wanted.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant as Clock};
+
+use pyo3::prelude::*;
+
+/// Why a law ended a run.
+pub struct Failure {
+    /// Law, method, simulated time and what was wrong.
+    pub message: String,
+    /// What the law raised; none when its answer could not be used.
+    pub cause: Option<PyErr>,
+}
+
+/// A run, or the planning of one, as its laws see it.
+#[derive(Default)]
+pub struct Run {
+    failed: AtomicBool,
+    failure: Mutex<Option<Failure>>,
+    cancelled: Arc<AtomicBool>,
+    /// How often laws were asked.
+    calls: AtomicU64,
+    /// The next part of the run keeps the interpreter to itself.
+    holds: AtomicBool,
+}
+
+/// What a call into Python takes at least.
+const CALL: Duration = Duration::from_nanos(300);
+/// A part of which calls take more than one in so many parts of the time is better done without letting go of the interpreter.
+const MUCH: u32 = 5;
+
+thread_local! {
+    /// The run that this thread makes.
+    static CURRENT: RefCell<Option<Arc<Run>>> = const { RefCell::new(None) };
+}
+
+/// The process ends.
+static ENDING: AtomicBool = AtomicBool::new(false);
+/// Runs under way.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+impl Run {
+    /// The run that this thread makes; one to which nobody listens, when it makes none.
+    pub fn current() -> Arc<Run> {
+        CURRENT.with_borrow(|current| current.clone()).unwrap_or_default()
+    }
+
+    /// Does `work`, the laws of which answer to one run, and says what ended it. `cancelled` ends it, too.
+    pub fn make<T>(cancelled: &Arc<AtomicBool>, work: impl FnOnce(&Run) -> T) -> (T, Option<Failure>) {
+        let run = Arc::new(Run { cancelled: cancelled.clone(), ..Run::default() });
+        UNDER_WAY.fetch_add(1, Ordering::SeqCst);
+        let before = CURRENT.replace(Some(run.clone()));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&run)));
+        CURRENT.replace(before);
+        UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+        let done = done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let failure = run.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (done, failure)
+    }
+
+    /// Whether the run is still wanted, and its laws may be asked.
+    pub fn goes_on(&self) -> bool {
+        !self.failed.load(Ordering::Relaxed)
+            && !self.cancelled.load(Ordering::Relaxed)
+            && !ENDING.load(Ordering::Relaxed)
+    }
+
+    /// A law is asked.
+    #[inline]
+    pub fn asks(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Does a part of the run, and says whether the next is wanted.
+    ///
+    /// Threads that take the interpreter from each other at every call get less done than one alone. So a part keeps it, when the
+    /// calls of the part before took much of its time; otherwise several threads simulate at once, and only their calls take turns.
+    pub fn do_part(&self, work: &mut dyn FnMut()) -> bool {
+        let mut timed = || {
+            let (begun, calls) = (Clock::now(), self.calls.load(Ordering::Relaxed));
+            work();
+            let calls = (self.calls.load(Ordering::Relaxed) - calls).min(u64::from(u32::MAX)) as u32;
+            self.holds.store(CALL * calls > begun.elapsed() / MUCH, Ordering::Relaxed);
+        };
+        if !self.holds.load(Ordering::Relaxed) || Python::try_attach(|_| timed()).is_none() {
+            timed();
+        }
+        self.goes_on()
+    }
+
+    /// A law is in trouble. What comes after the first is not kept.
+    pub fn fail(&self, failure: Failure) {
+        if !self.failed.swap(true, Ordering::Relaxed) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        }
+    }
+}
+
+/// How long the end of the process waits for runs under way.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The process ends: no law is asked any more, and runs under way end. Waits for that, for a second at most, and answers with
+/// how many have not.
+///
+/// A thread that comes back to an interpreter that is gone cannot go on.
+#[pyfunction]
+pub fn end_runs(py: Python<'_>) -> usize {
+    ENDING.store(true, Ordering::SeqCst);
+    py.detach(|| {
+        let begun = Clock::now();
+        while UNDER_WAY.load(Ordering::SeqCst) > 0 && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    UNDER_WAY.load(Ordering::SeqCst)
+}

@@ -1,0 +1,104 @@
+"""What a run's packets looked like: pcapng captures for Wireshark and its kin, and patterns of loss.
+
+One run is made again while somebody looks on, which changes nothing of it. Packets get the bytes that their
+protocols would have: IPv4, UDP or TCP with options, RTP and RTCP. Payload is not written unless asked for. TFRC,
+RAP and DVRC are fairwave's own layouts above UDP; `lua()` names a dissector of theirs, which also tells Wireshark on
+which ports RTP is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairwave.scenario import Scenario
+
+CAPTURE_EXAMPLE = "link:r1>r2=up.pcapng"
+PATTERN_EXAMPLE = "link:r1>r2=losses.txt"
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A file that was written.
+
+    Attributes:
+        path: The file.
+        packets: How many it holds.
+        lost: Of a pattern, how many of them are lost; 0 for captures.
+    """
+
+    path: Path
+    packets: int
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What looking on left.
+
+    Attributes:
+        digest: Of the run: that of the same run without anybody looking on.
+        captures: Captures, in the order of their files' first mention.
+        patterns: Patterns of loss: those of links first.
+    """
+
+    digest: str
+    captures: tuple[Captured, ...]
+    patterns: tuple[Captured, ...]
+
+
+def capture(
+    scenario: Scenario,
+    captures: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path] = (),
+    patterns: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path] = (),
+    *,
+    seed: int = 1,
+    payload: bool = False,
+) -> Seen:
+    """Makes one run and writes what was seen at some places.
+
+    Args:
+        scenario: What is run.
+        captures: Where (`link:r1>r2` what a link transmits, `drops:r1>r2` what its queue drops, `host:NODE` what a node
+            sends and receives) and into which pcapng file; `*` for all. Places with the same file share it, each as an
+            interface.
+        patterns: Where (`link:r1>r2`, `flow:voice[0]`) and into which file, in the format that its name asks for: see
+            `fairwave.patterns`.
+        seed: Of the run.
+        payload: Payload (zeros) is written, too.
+
+    Raises:
+        fairwave.ScenarioError: It cannot be planned.
+        fairwave.RunError: The run failed.
+        ValueError: A place is unknown; the message says which there are.
+        OSError: A file cannot be written.
+    """
+    from fairwave import patterns as patterns_
+    from fairwave.scenario import prepared
+
+    digest, written = _native.capture(
+        prepared(scenario).native, seed, _pairs(captures), _pairs(patterns), payload=payload
+    )
+    files = [Captured(Path(path), packets, lost) for path, packets, lost in written]
+    names = {path for _, path in _pairs(patterns)}
+    made = tuple(one for one in files if one.path in names)
+    for one in made:
+        if one.path.suffix.lower() in {".csv", ".g192", ".byte"} and one.packets:
+            patterns_.write(one.path, patterns_.parse(one.path.read_bytes()))
+    return Seen(digest, tuple(one for one in files if one.path not in names), made)
+
+
+def _pairs(wanted: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path]) -> list[tuple[str, Path]]:
+    pairs = wanted.items() if hasattr(wanted, "items") else wanted
+    return [(place, Path(path)) for place, path in pairs]
+
+
+def lua() -> Path:
+    """The dissector for Wireshark and tshark: `tshark -X lua_script:PATH …`."""
+    return Path(__file__).parent / "wireshark" / "fairwave.lua"

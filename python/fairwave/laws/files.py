@@ -1,0 +1,80 @@
+"""Laws from files: what `--laws FILE` runs.
+
+A scenario never names such a file. Scenarios are data, which are passed on and looked at without a thought; code runs
+only when whoever types the command, or writes the program, says so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+
+
+class LawFileError(ValueError):
+    """A file of laws cannot be used; the message says why, with the place in the file."""
+
+
+def load_laws(path: str | Path) -> list[str]:
+    """Runs a Python file, which hands in laws and measures by the decorators of `fairwave`.
+
+    The file may import others from its folder. It is code: whatever it does, it does with your rights.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The names that it handed in.
+
+    Raises:
+        fairwave.laws.LawFileError: There is no such file, it fails, or it hands in nothing.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise LawFileError(
+            f"no file {str(path)!r} of laws: give the path of a Python file, as --laws my_laws.py"
+        )
+    name = f"fairwave_laws_of_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise LawFileError(f"{path} is no Python file: its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    before = _known()
+    folder = str(file.resolve().parent)
+    sys.modules[name] = module
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise LawFileError(f"{path} cannot be used: {_told(error, file)}") from error
+    finally:
+        sys.path.remove(folder)
+    found = [key for key, value in _known().items() if before.get(key) is not value]
+    if not found:
+        raise LawFileError(
+            f'{path} hands in no law and no measure: decorate a class, for example with @fairwave.controller("my-law")'
+        )
+    return [name for _, name in found]
+
+
+def _known() -> dict[tuple[str, str], object]:
+    """What has been handed in, by kind and name."""
+    from fairwave.laws import registering
+    from fairwave.study import measures
+
+    return {**registering.handed_in, **{("measures", name): law for name, law in measures.OWN.items()}}
+
+
+def _told(error: Exception, file: Path) -> str:
+    """What went wrong and in which line of the file."""
+    if isinstance(error, SyntaxError):
+        return f"{error.msg} (line {error.lineno})"
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).resolve() == file.resolve()
+    ]
+    where = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {error}{where}"

@@ -1,0 +1,201 @@
+"""Measures of one's own: a function from what a run left to a number.
+
+A measure that has been handed in is found by its name wherever one is asked for: `results.measured("stalled",
+"video")`, `fairwave sweep --until stalled.video:±1`, `fairwave find --until 'stalled.video <= 2'`. Pages and
+tables of `run` and `compare` show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairwave._native import RunError
+from fairwave.laws.registering import check_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import polars as pl
+
+    from fairwave.results import Results
+
+    Definition = Callable[["MeasuredRun"], "float | Undefined | None"]
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A measure's answer where it is not defined.
+
+    Attributes:
+        reason: Why, in a few words: `nothing was received`.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """What one run left, as a measure sees it: tables as polars frames (`docs/results.md`).
+
+    They are of one flow group, if one was asked for.
+
+    Attributes:
+        group: The flow group that is asked for; all flows when None.
+        seed: The seed.
+        labels: Axis to label of the point that the run belongs to.
+    """
+
+    group: str | None
+    seed: int
+    labels: dict[str, Any]
+    _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow."""
+        return self.table("flows")
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per flow group."""
+        return self.table("groups")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per link direction, whatever the group."""
+        return self.table("links")
+
+    @property
+    def units(self) -> pl.DataFrame:
+        """The units of recorded flows: when each was made and when it arrived; empty where nothing was recorded."""
+        return self.table("units")
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Time series, where the scenario records them."""
+        return self.table("series")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Any table by its name; without rows where the run left none of it."""
+        import polars as pl
+
+        return self._frames.get(name, pl.DataFrame())
+
+
+def measure(
+    name: str,
+    *,
+    unit: str = "",
+    better: Literal["higher", "lower"] | None = None,
+    title: str = "",
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Callable[[Definition], Definition]:
+    """Hands in a measure: a function of one run, whose docstring is its definition.
+
+    It answers with a number, or with `fairwave.Undefined("why")` where it is not defined, which tables then say; None
+    where it does not apply.
+
+    Example:
+        @fairwave.measure("deepest-wait", unit="ms", better="lower", least=0)
+        def deepest_wait(run):
+            '''Longest one-way delay of any unit, in ms.'''
+            delays = run.flows["delay_max_s"].drop_nulls().drop_nans()
+            return 1e3 * delays.max() if len(delays) else fairwave.Undefined("no unit arrived")
+
+    Args:
+        name: Lower-case letters, digits and hyphens. A measure of one's own that has it is replaced; a built-in one
+            cannot be.
+        unit: Unit; empty for a plain number.
+        better: Which direction is good; None when it depends.
+        title: Name for axes and tables; the name with spaces if left out.
+        least: Least that it can be, in its unit.
+        most: Most that it can be.
+
+    Raises:
+        ValueError: The name cannot be one, or is that of a built-in measure.
+    """
+    from fairwave.study import measures
+
+    check_name(name)
+    if name in measures.STANDARD and name not in measures.OWN:
+        raise ValueError(f"there is a measure named `{name}` already; give yours another name")
+
+    def hand_in(definition: Definition) -> Definition:
+        def of(group: str | None = None) -> measures.Measure:
+            def reduce(results: Results) -> pl.DataFrame:
+                import polars as pl
+
+                answers = list(_answers(results, name, definition, group))
+                values = [value if isinstance(value, float) else None for _, value in answers]
+                return pl.DataFrame(
+                    {"run": [run for run, _ in answers], "value": values},
+                    schema={"run": pl.Int64, "value": pl.Float64},
+                )
+
+            shown = title or name.replace("-", " ")
+            named = f"{group} {shown}" if group else shown
+            return measures.Measure(
+                name, named, unit, reduce, better, table="runs", limits=(least, most), scale=name
+            )
+
+        of.__doc__ = definition.__doc__ or f"{name}, without a docstring."
+        measures.STANDARD[name] = of
+        measures.OWN[name] = lambda results, group: _reasons(_answers(results, name, definition, group))
+        return definition
+
+    return hand_in
+
+
+def _reasons(answers: Iterator[tuple[int, float | Undefined | None]]) -> list[tuple[str, int]]:
+    """Why a measure is not defined: each reason with how many runs have it."""
+    return list(Counter(value.reason for _, value in answers if isinstance(value, Undefined)).items())
+
+
+def _answers(
+    results: Results, name: str, definition: Definition, group: str | None
+) -> Iterator[tuple[int, float | Undefined | None]]:
+    """What the definition answers for each run: a finite number, or that there is none."""
+    frames = _by_run(results, group)
+    axes = list(results.axes)
+    for row in results.runs.to_pylist():
+        labels = {axis: row[axis] for axis in axes}
+        seen = MeasuredRun(group, row["seed"], labels, frames.get(row["run"], {}))
+        try:
+            answer = definition(seen)
+        except Exception as error:
+            raise RunError(
+                f"measure `{name}`, seed {row['seed']}: {type(error).__name__}: {error}"
+            ) from error
+        if answer is None or isinstance(answer, Undefined):
+            yield row["run"], answer
+            continue
+        try:
+            value = float(answer)
+        except (TypeError, ValueError):
+            value = math.inf
+        if math.isinf(value):
+            raise RunError(
+                f"measure `{name}`, seed {row['seed']}: it answered {answer!r}, but must answer a finite number, "
+                'fairwave.Undefined("why"), or None'
+            )
+        yield row["run"], Undefined("it came to no number") if math.isnan(value) else value
+
+
+def _by_run(results: Results, group: str | None) -> dict[int, dict[str, pl.DataFrame]]:
+    """The tables of each run, of one group where they tell groups apart."""
+    import polars as pl
+
+    found: dict[int, dict[str, pl.DataFrame]] = {}
+    for name in results.tables:
+        if name == "runs":
+            continue
+        frame = results.to_polars(name)
+        if group is not None and "group" in frame.columns:
+            frame = frame.filter(pl.col("group").cast(pl.String) == group)
+        for key, part in frame.partition_by("run", as_dict=True, maintain_order=True).items():
+            found.setdefault(int(key[0]), {})[name] = part.drop("run")
+    return found

@@ -1,0 +1,163 @@
+"""What a law or measure of one's own begins with: code that works, its test, and a scenario that uses it."""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from fairwave.laws.registering import NAME
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What can be begun.
+
+    Attributes:
+        what: In a sentence.
+        names: Kind of names that it must not be one of, as in `fairwave.names()`.
+        register: The function that hands it in, in Rust; empty where there is none.
+    """
+
+    what: str
+    names: str
+    register: str = ""
+
+
+KINDS = {
+    "controller": Kind("a controller", "transports", "fairwave_core::transport::tcp::control::register"),
+    "discipline": Kind("a queue discipline", "queues", "fairwave_core::queue::register"),
+    "source": Kind("a traffic source", "traffic", "fairwave_core::traffic::register"),
+    "loss-model": Kind("a loss model", "losses", "fairwave_core::loss::register"),
+    "link-law": Kind("a link law", "rates", "fairwave_core::link::register"),
+    "measure": Kind("a measure", "measures"),
+}
+
+SHORT = {"loss": "loss-model", "link": "link-law"}
+
+
+class SkeletonError(ValueError):
+    """Nothing can be begun so; the message says what to write instead."""
+
+
+def begin(
+    kind: str, name: str, folder: Path, *, rust: bool = False, checkout: Path | None = None
+) -> tuple[list[Path], list[str]]:
+    """Writes the files.
+
+    Args:
+        kind: One of `KINDS`.
+        name: In scenarios.
+        folder: Where they go; made if it is not there.
+        rust: A Rust program in a folder of its own, instead of a Python file.
+        checkout: Fairwave's sources, to which a Rust program refers; those that this package was built from when None.
+
+    Returns:
+        The files, and the commands to type next.
+
+    Raises:
+        SkeletonError: The kind or the name cannot be, the sources are not there, or a file exists.
+    """
+    kind = SHORT.get(kind, kind)
+    if kind not in KINDS:
+        raise SkeletonError(f"no kind {kind!r} of law; there are {', '.join(KINDS)}")
+    module = _check_name(kind, name)
+    if rust:
+        if not KINDS[kind].register:
+            raise SkeletonError("a measure is a Python function: leave --rust out")
+        return _write_rust(kind, name, module, folder, _sources(checkout))
+    files = {
+        f"{module}.py": f"{kind}.py.txt",
+        f"test_{module}.py": f"test_{kind}.py.txt",
+        f"{module}.toml": f"{kind}.toml.txt",
+    }
+    written = _write(folder, files, kind, name, module)
+    code, test, scenario = (str(one) for one in written)
+    return written, [
+        f"pytest {test}",
+        f"fairwave run {scenario} --laws {code}",
+        f"fairwave explain {name} --laws {code}",
+    ]
+
+
+def _check_name(kind: str, name: str) -> str:
+    """The name as that of a Python module."""
+    from fairwave import _native
+    from fairwave.study import measures
+
+    if not NAME.fullmatch(name):
+        raise SkeletonError(
+            f"{name!r} is no name: use lower-case letters, digits and hyphens, as in 'my-law'"
+        )
+    module = name.replace("-", "_")
+    if keyword.iskeyword(module) or module in {"fairwave", "test", "law", "main"}:
+        raise SkeletonError(f"{name!r} has a meaning of its own; take another name, as my-{name}")
+    taken = (
+        list(measures.STANDARD)
+        if kind == "measure"
+        else [one for one, _ in _native.names()[KINDS[kind].names]]
+    )
+    if {name, module, f"tcp/{name}"} & set(taken):
+        raise SkeletonError(f"there is {KINDS[kind].what} named `{name}` already; give yours another name")
+    return module
+
+
+def _sources(checkout: Path | None) -> Path:
+    """Where fairwave's crates are."""
+    where = checkout if checkout is not None else Path(__file__).resolve().parents[3]
+    if not (where / "crates/fairwave-core/Cargo.toml").is_file():
+        hint = "" if checkout is not None else "; this installation has no sources beside it"
+        raise SkeletonError(
+            f"{where} has no crates/fairwave-core{hint}: give --fairwave FOLDER, a checkout of fairwave"
+        )
+    return where.resolve()
+
+
+def _write_rust(
+    kind: str, name: str, module: str, folder: Path, checkout: Path
+) -> tuple[list[Path], list[str]]:
+    crate = folder / name
+    files = {
+        "Cargo.toml": "rust/Cargo.toml.txt",
+        "src/main.rs": "rust/main.rs.txt",
+        "src/law.rs": f"rust/{kind}.rs.txt",
+        f"{module}.toml": f"{kind}.toml.txt",
+    }
+    written = _write(crate, files, kind, name, module, checkout)
+    lock = checkout / "Cargo.lock"
+    if lock.is_file():  # the same versions of everything else
+        (crate / "Cargo.lock").write_bytes(lock.read_bytes())
+        written.append(crate / "Cargo.lock")
+    return written, [f"cd {crate}", "cargo test", f"cargo run --release -- {module}.toml"]
+
+
+def _write(
+    folder: Path, files: dict[str, str], kind: str, name: str, module: str, checkout: Path | None = None
+) -> list[Path]:
+    """Writes the files from their templates, all or none."""
+    words = {
+        "@NAME@": name,
+        "@MODULE@": module,
+        "@CLASS@": "".join(part.capitalize() for part in name.split("-")),
+        "@TITLE@": name.replace("-", " ").capitalize(),
+        "@WHAT@": KINDS[kind].what,
+        "@REGISTER@": KINDS[kind].register,
+        "@CHECKOUT@": str(checkout or "").replace("\\", "/"),
+    }
+    there = [folder / file for file in files if (folder / file).exists()]
+    if there:
+        raise SkeletonError(
+            f"{there[0]} exists, and is left as it is; give another name, or another folder by --in"
+        )
+    templates = resources.files("fairwave.laws") / "templates"
+    written = []
+    for file, template in files.items():
+        text = (templates / template).read_text(encoding="utf-8")
+        for word, value in words.items():
+            text = text.replace(word, value)
+        where = folder / file
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(text, encoding="utf-8")
+        written.append(where)
+    return written
