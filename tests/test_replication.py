@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from fairwave.study.replication import Folder, Memory, replicate
+from fairwave.study.keeping import Folder, Memory
+from fairwave.study.replication import replicate
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Counting:
         self.made = []
         self.stop_after = stop_after
 
-    def __call__(self, jobs, _threads):
+    def __call__(self, jobs, _threads, _tell=None):
         for done, index in enumerate(reversed(range(len(jobs)))):
             if done == self.stop_after:
                 raise KeyboardInterrupt
@@ -83,15 +84,20 @@ def test_what_another_version_left_is_not_used(tmp_path):
     runner = Counting()
     replicate(JOBS, runner=runner, keep=Folder(tmp_path, "2"))
     assert len(runner.made) == 6
+    assert Folder(tmp_path, "1").stale == "2"
+    assert Folder(tmp_path, "2").stale is None
 
 
 def test_a_damaged_file_costs_its_runs_and_nothing_else(tmp_path):
     replicate(JOBS, runner=Counting(), keep=Folder(tmp_path, "1"))
-    victim = sorted(tmp_path.glob("*.arrow"))[0]
-    victim.write_bytes(victim.read_bytes()[:100])
-    runner = Counting()
-    assert values(replicate(JOBS, runner=runner, keep=Folder(tmp_path, "1"))) == EXPECTED
-    assert len(runner.made) == 3
+    (victim,) = tmp_path.glob("*.sqlite")
+    whole = victim.read_bytes()
+    for damaged in (whole[:100], whole[: len(whole) // 2], b"", b"nonsense" * 1000):
+        victim.write_bytes(damaged)
+        runner = Counting()
+        assert values(replicate(JOBS, runner=runner, keep=Folder(tmp_path, "1"))) == EXPECTED
+        assert len(runner.made) == 6
+        assert values(replicate(JOBS, runner=Counting(stop_after=0), keep=Folder(tmp_path, "1"))) == EXPECTED
 
 
 def test_kept_tables_are_as_they_were(tmp_path):
@@ -112,3 +118,44 @@ def test_progress_counts_what_was_kept_before(tmp_path):
         progress=lambda done, total: told.append((done, total)),
     )
     assert told == [(2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
+
+
+def test_a_run_under_way_counts_by_the_time_that_has_passed_in_it():
+    def runner(jobs, _threads, tell):
+        for index in range(len(jobs)):
+            tell(index + 0.5)
+            yield index, raw(1.0)
+
+    told = []
+    replicate(JOBS[:2], runner=runner, progress=lambda done, total: told.append((done, total)))
+    assert told == [(0, 2), (0.5, 2), (1, 2), (1.5, 2), (2, 2)]
+
+
+def test_a_long_run_tells_how_far_it_has_come_and_can_be_stopped():
+    import fairwave
+    from fairwave import _native
+
+    text = """
+    name = "long"
+    duration = "1000 s"
+    [topology]
+    preset = "dumbbell"
+    bottleneck = { rate = "100 Mb/s", delay = "5 ms" }
+    [[flow]]
+    name = "files"
+    count = 10
+    transport = "tcp/sack"
+    traffic = "bulk"
+    """
+    told = []
+
+    def tell(done):
+        told.append(done)
+        if len(told) == 5:
+            raise KeyboardInterrupt
+
+    batch = _native.Batch([(fairwave.load(text).native, 1)], 1, tell)
+    with pytest.raises(KeyboardInterrupt):
+        next(batch)
+    assert told == sorted(told)
+    assert 0 < told[-1] < 1

@@ -1,7 +1,6 @@
 """The study of voice from end to end, at the fewest points and for seconds instead of minutes."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from fairwave.studies import find
 from fairwave.studies.voice import all_readings, described, essential
 from fairwave.studies.voice.points import BEYOND, CALLS, ESSENTIAL, SWEEPS, grid
 from fairwave.study.study import Data
+from page_links import problems
 
 FIGURES = [f"000-{number}" for number in range(2, 25)] + [f"001-{number}" for number in range(2, 13)]
 VERDICTS = {"reproduced", "not reproduced", "undecided"}
@@ -45,7 +45,7 @@ def test_every_figure_leaves_a_picture_and_its_numbers(outcome):
 
 def test_the_page_stands_alone(outcome):
     page = (outcome[1] / "index.html").read_text(encoding="utf-8")
-    assert not re.search(r'(src|href)="https?:', page)
+    assert problems(outcome[1] / "index.html") == []
     assert all(f'id="figure-{name}"' in page for name in FIGURES)
 
 

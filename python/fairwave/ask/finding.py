@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fairwave.scenario import Scenario
     from fairwave.study.grid import Label
-    from fairwave.study.replication import Keep
+    from fairwave.study.keeping import Keep
 
 BEGIN = 6
 MOST = 12
@@ -367,7 +367,8 @@ def find(
     """
     from fairwave.scenario import prepared
     from fairwave.study.grid import Point, assemble
-    from fairwave.study.replication import Memory, replicate
+    from fairwave.study.keeping import Memory
+    from fairwave.study.replication import replicate
 
     wanted = condition(until, scenario) if isinstance(until, str) else until
     each = steps(values) if isinstance(values, str) else list(values)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave.study.grid import Axes, Label, Point
+    from fairwave.study.keeping import Keep
     from fairwave.study.measures import Measure
-    from fairwave.study.replication import Keep, Progress
+    from fairwave.study.replication import Progress
     from fairwave.tables import Tables
 
 BEGIN = 5
@@ -106,7 +107,8 @@ def sweep(
     """
     from fairwave.scenario import prepared
     from fairwave.study.grid import Grid, Point, assemble_runs, vary
-    from fairwave.study.replication import Memory, check_runs, replicate
+    from fairwave.study.keeping import Memory
+    from fairwave.study.replication import check_runs, replicate
 
     texts = [until] if isinstance(until, str) else list(until)
     goals = [one if isinstance(one, Precision) else precision(one, scenario) for one in texts]

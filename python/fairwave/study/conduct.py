@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.provenance import Provenance
 from fairwave.report import figures as drawing
+from fairwave.report.answer import of_study
 from fairwave.report.digest import digest
 from fairwave.report.forest import forest
 from fairwave.report.page import Card, Page, Read, TableView
@@ -17,8 +18,9 @@ from fairwave.staging import staging
 from fairwave.study.claims import Verdict
 from fairwave.study.explore import explore
 from fairwave.study.grid import assemble
+from fairwave.study.keeping import Folder
 from fairwave.study.ledger import Ledger
-from fairwave.study.replication import Folder, check_runs, replicate
+from fairwave.study.replication import check_runs, replicate
 from fairwave.study.study import Data
 
 if TYPE_CHECKING:
@@ -98,7 +100,10 @@ def conduct(
     seeds = range(1, replications + 1)
 
     say("running")
-    data = Data(_run(grids, seeds, folder, threads, progress))
+    keep = Folder(folder / ".cache")
+    if keep.stale is not None:
+        say(f"{folder} keeps runs of another build of fairwave ({keep.stale}), which are made again")
+    data = Data(_run(grids, seeds, keep, threads, progress))
     provenance = Provenance.merge_same(one.provenance for one in data.results.values())
 
     say("judging claims")
@@ -131,6 +136,7 @@ def conduct(
             title=study.title,
             kicker=f"Study: {study.name}",
             lead=study.question,
+            answer=of_study(ledger, judgements, replications),
             cards=_cards(ledger, replications, data),
             judgements=judgements,
             forests=forests,
@@ -144,12 +150,13 @@ def conduct(
             clips=clips,
             provenance=provenance,
         )
-        (partial / "index.html").write_text(page.html(), encoding="utf-8")
         (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
         (partial / "digest.md").write_text(
             digest(study, ledger, [*(read.tables if read else ()), *views]),
             encoding="utf-8",
         )
+        # Last: what lies in the folder goes into the page.
+        (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return Outcome(ledger, folder / "index.html", data, drawings, views)
 
 
@@ -232,7 +239,7 @@ def _chosen(study: Study, wanted: str | None) -> tuple[list[Figure], list[Table]
 
 
 def _run(
-    grids: Sequence[Grid], seeds: Sequence[int], folder: Path, threads: int | None, progress: Progress | None
+    grids: Sequence[Grid], seeds: Sequence[int], keep: Folder, threads: int | None, progress: Progress | None
 ) -> dict[str, Results]:
     points = {grid.id: grid.points() for grid in grids}
     under = {grid.id: seeds[: grid.most] for grid in grids}
@@ -245,7 +252,7 @@ def _run(
         for point in each
         for seed in under[name]
     ]
-    runs = replicate(jobs, threads=threads, keep=Folder(folder / ".cache"), progress=progress)
+    runs = replicate(jobs, threads=threads, keep=keep, progress=progress)
     results, at = {}, 0
     for name, each in points.items():
         count = len(each) * len(under[name])
@@ -286,14 +293,15 @@ def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> D
         drawing.draw_panels(canvas, panels)
         return drawing.save(
             canvas, folder, figure.id, pl.concat(parts, how="vertical_relaxed"), provenance,
-            title=figure.title, caption=figure.caption, source=figure.source, alt=_alt(figure),
+            title=figure.title, caption=figure.caption, source=figure.source,
+            alt=f"{_alt(figure)}. {drawing.told(panels)}",
         )  # fmt: skip
 
 
 def _alt(figure: Figure) -> str:
     what = " and ".join(measure.label for measure in figure.measures)
     by = f", one {figure.kind} per {figure.series}" if figure.series else ""
-    return f"{figure.title}: {what} over {figure.x_label or figure.x}{by}; numbers below"
+    return f"{figure.title}: {what} over {figure.x_label or figure.x}{by}"
 
 
 def _tabulate(table: Table, data: Data, folder: Path, provenance: Provenance) -> TableView:

@@ -168,16 +168,23 @@ class _Run:
         self, missing: Sequence[Candidate], seeds: Sequence[int], workers: int
     ) -> Iterator[tuple[Candidate, dict[str, Any]]]:
         from fairwave import studies
+        from fairwave.cluster import executor
 
         assert self.study.readings is not None
-        if workers == 1 or self.study.name not in studies.names():
+        pool = executor() if self.study.name in studies.names() else None
+        if pool is None and (workers == 1 or self.study.name not in studies.names()):
             for one in missing:
                 yield one, to_plain(judge(self.study.readings, one.reading, seeds, self.threads))
             return
-        # Fresh processes rather than copies of this one: libraries with threads of their own do not survive that.
-        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        if pool is None:
+            # Fresh processes rather than copies of this one: libraries with threads of their own do not survive that.
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
         try:
-            open_ = {pool.submit(_judge_named, self.study.name, one.reading, seeds): one for one in missing}
+            made_by = version(self.study.name)
+            open_ = {
+                pool.submit(_judge_named, self.study.name, one.reading, seeds, made_by): one
+                for one in missing
+            }
             while open_:
                 for ended in wait(open_, return_when=FIRST_COMPLETED).done:
                     one = open_.pop(ended)
@@ -219,10 +226,15 @@ def _pairs(readings: Readings, judged: Sequence[Judged], known: set[str]) -> lis
     return list(found.values())
 
 
-def _judge_named(name: str, reading: Reading, seeds: Sequence[int]) -> dict[str, Any]:
+def _judge_named(name: str, reading: Reading, seeds: Sequence[int], made_by: str) -> dict[str, Any]:
     """`judge` in a process of its own, which finds the study by its name."""
     from fairwave import studies
 
+    if version(name) != made_by:
+        raise ValueError(
+            f"a worker has study {name!r} in version {version(name)}, but this is {made_by}: results of different "
+            "versions are not mixed; install the same fairwave there"
+        )
     readings = studies.find(name).readings
     if readings is None:
         raise ValueError(f"study {name!r} has one reading only")

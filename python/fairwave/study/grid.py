@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairwave.scenario import Scenario
-    from fairwave.study.replication import Keep, Progress
+    from fairwave.study.keeping import Keep
+    from fairwave.study.replication import Progress
     from fairwave.tables import Tables
 
 Label = str | int | float

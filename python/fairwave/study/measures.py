@@ -104,6 +104,12 @@ def _per_flow(group: str | None, value: pl.Expr) -> Reduction:
     )
 
 
+def _per_row(table: str, group: str | None, value: pl.Expr) -> Reduction:
+    return lambda results: (
+        _of_group(results, group, table).group_by("run", maintain_order=True).agg(value.alias("value"))
+    )
+
+
 def _name(what: str, group: str | None) -> str:
     return f"{group} {what}" if group else what
 
@@ -179,6 +185,8 @@ def of_group(
     id: str = "",  # noqa: A002  # it is the measure's id
     better: Literal["higher", "lower"] | None = None,
     limits: Limits = UNBOUNDED,
+    table: str = "groups",
+    over: str = "",
 ) -> Measure:
     """A column of the `groups` table, which the simulator measures over all flows of a group.
 
@@ -191,19 +199,24 @@ def of_group(
         id: Short name; the column's when empty.
         better: Which direction is good.
         limits: Least and most that it can be, after scaling.
+        table: Another table with one row per group.
+        over: Another column, of which it is a share.
 
     Raises:
         ValueError: When used: no group is named and the runs have several.
     """
 
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _of_group(results, group, "groups")
+        rows = _of_group(results, group, table)
         if group is None and rows["group"].n_unique() > 1:
             known = ", ".join(rows["group"].cast(pl.String).unique(maintain_order=True))
             raise ValueError(f"{title} is that of one flow group; name one of {known}")
-        return rows.select("run", (pl.col(column) * scale).alias("value"))
+        value = pl.col(column) * scale
+        if over:
+            value = pl.when(pl.col(over) > 0).then(value / pl.col(over))
+        return rows.select("run", value.alias("value"))
 
-    return Measure(id or column, _name(title, group), unit, reduce, better, table="groups", limits=limits)
+    return Measure(id or column, _name(title, group), unit, reduce, better, table=table, limits=limits)
 
 
 def loss(group: str | None = None) -> Measure:
@@ -441,6 +454,110 @@ def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -
     )
 
 
+COMPLETIONS = "completions"
+
+
+def completion(group: str | None = None) -> Measure:
+    """Completion time of the group's transfers, or load time of its pages, in s: mean over those completed.
+
+    What is unfinished has none and is left out; `unfinished` says how much that is.
+    """
+    return of_group(
+        "mean_s", "completion time", group, "s", id="completion", better="lower", limits=POSITIVE, table=COMPLETIONS
+    )  # fmt: skip
+
+
+def completion_median(group: str | None = None) -> Measure:
+    """Median completion time of the group's transfers or pages that were completed, in s."""
+    return of_group(
+        "p50_s", "completion time, median", group, "s", id="completion_median", better="lower", limits=POSITIVE,
+        table=COMPLETIONS,
+    )  # fmt: skip
+
+
+def completion_p95(group: str | None = None) -> Measure:
+    """95th percentile of the completion times of the group's transfers or pages that were completed, in s."""
+    return of_group(
+        "p95_s", "completion time, 95th percentile", group, "s", id="completion_p95", better="lower",
+        limits=POSITIVE, table=COMPLETIONS,
+    )  # fmt: skip
+
+
+def slowdown(group: str | None = None) -> Measure:
+    """Completion time over the time of the payload alone at the narrowest link's rate, mean over those completed."""
+    return of_group("slowdown", "slowdown", group, better="lower", limits=POSITIVE, table=COMPLETIONS)
+
+
+def unfinished(group: str | None = None) -> Measure:
+    """Transfers or pages that were under way when the run ended, in % of those begun or refused."""
+    return of_group(
+        "unfinished", "unfinished", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS,
+        over="transfers",
+    )  # fmt: skip
+
+
+def refused(group: str | None = None) -> Measure:
+    """Flows that arrived when as many as may be at work were, and were refused, in % of those that arrived."""
+    return of_group(
+        "refused", "refused", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS, over="transfers"
+    )  # fmt: skip
+
+
+CONVERSATIONS = "conversations"
+
+
+def _of_conversations(
+    id: str,  # noqa: A002  # it is the measure's id
+    title: str,
+    group: str | None,
+    value: pl.Expr,
+    unit: str,
+    better: Literal["higher", "lower"] | None,
+    limits: Limits,
+    scale: str = "",
+) -> Measure:
+    reduction = _per_row(CONVERSATIONS, group, value)
+    return Measure(id, _name(title, group), unit, reduction, better, (), CONVERSATIONS, limits, scale)
+
+
+def round_trip(group: str | None = None) -> Measure:
+    """From mouth to ear and back, in ms: the sum of both directions of a conversation, mean over conversations."""
+    value = _mean("round_trip_s", 1e3)
+    return _of_conversations("round_trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE)
+
+
+def conversation_mos(group: str | None = None) -> Measure:
+    """MOS of a conversation, which is that of its worse direction by the E-model, mean over conversations."""
+    value = _mean("mos")
+    return _of_conversations(
+        "conversation_mos", "MOS of the conversation (E-model)", group, value, "", "higher", MOS, "mos"
+    )
+
+
+def conversation_mos_mean(group: str | None = None) -> Measure:
+    """Mean of the MOS of both directions of a conversation, mean over conversations."""
+    value = _mean("mos_mean")
+    return _of_conversations(
+        "conversation_mos_mean", "MOS, mean of both directions", group, value, "", "higher", MOS, "mos"
+    )
+
+
+def double_talk(group: str | None = None) -> Measure:
+    """Share of the time in which both parties of a conversation talk, by one clock, in %: what they mean."""
+    value = _mean("double_talk_meant", 100)
+    return _of_conversations(
+        "double_talk", "both talk, as meant", group, value, "%", None, PERCENT, "double_talk"
+    )
+
+
+def double_talk_heard(group: str | None = None) -> Measure:
+    """Share of the time in which a party talks and hears the other, in %, mean over both parties."""
+    value = _mean("double_talk_heard_from", 50) + _mean("double_talk_heard_to", 50)
+    return _of_conversations(
+        "double_talk_heard", "both talk, as heard", group, value, "%", "lower", PERCENT, "double_talk"
+    )
+
+
 def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
     """A column of the `links` table for the link direction `name`, for example `mean_queue_packets` of `r2>r3`."""
 
@@ -527,8 +644,27 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "worst_goodput": worst_goodput,
     "index": index,
     "delayed": delayed,
+    "completion": completion,
+    "completion_median": completion_median,
+    "completion_p95": completion_p95,
+    "slowdown": slowdown,
+    "unfinished": unfinished,
+    "refused": refused,
+    "round_trip": round_trip,
+    "conversation_mos": conversation_mos,
+    "conversation_mos_mean": conversation_mos_mean,
+    "double_talk": double_talk,
+    "double_talk_heard": double_talk_heard,
 }
-"""Measures that a name finds."""
+"""Measures that a name finds; `fairwave.measure` adds to them."""
+
+OWN: dict[str, Callable[[Results, str | None], list[tuple[str, int]]]] = {}
+"""Those of them that are the user's own, each with why it is not defined: reasons, each with how many runs have it."""
+
+
+def own(group: str | None = None) -> list[Measure]:
+    """The user's own measures, of a flow group; pages and tables show them behind the usual ones."""
+    return [STANDARD[name](group) for name in OWN]
 
 
 def find(name: str, group: str | None = None) -> Measure:

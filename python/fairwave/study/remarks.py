@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from fairwave.study import measures
+
 if TYPE_CHECKING:
     from fairwave.results import Results
 
@@ -74,8 +76,22 @@ def remarks(results: Results, group: str | None = None) -> list[Remark]:
     return sorted(found, key=lambda one: _ORDER.index(one.kind) if one.kind in _ORDER else len(_ORDER))
 
 
+def told(results: Results, measure: str, group: str | None = None) -> list[Remark]:
+    """What is to be said beside a measure: remarks of ratings, and why one of the user's own is not defined."""
+    if measure in RATINGS:
+        return remarks(results, group)
+    runs = results.runs.num_rows
+    reasons = measures.OWN[measure](results, group) if measure in measures.OWN else []
+    shares = {why: "" if count == runs else f" (in {count} of {runs} runs)" for why, count in reasons}
+    return [Remark(NOT_DEFINED, f"{why}{shares[why]}", count, count) for why, count in reasons]
+
+
 def undefined(results: Results, measure: str, group: str | None = None) -> str:
-    """Why a rating is defined for no call of the group; empty for other measures, and where it is."""
+    """Why a rating is defined for no call of the group, or one of the user's own for no run; empty where it is."""
+    if measure in measures.OWN:
+        reasons = measures.OWN[measure](results, group)
+        nowhere = sum(count for _, count in reasons) == results.runs.num_rows
+        return "; ".join(why for why, _ in reasons) if nowhere else ""
     if measure not in RATINGS:
         return ""
     said = remarks(results, group)
@@ -83,5 +99,5 @@ def undefined(results: Results, measure: str, group: str | None = None) -> str:
 
 
 def marked(results: Results, measure: str, group: str | None = None) -> str:
-    """` †` beside a rating that has remarks, else nothing."""
-    return f" {MARK}" if measure in RATINGS and remarks(results, group) else ""
+    """` †` beside a measure that has remarks, else nothing."""
+    return f" {MARK}" if told(results, measure, group) else ""

@@ -18,7 +18,8 @@ import numpy as np
 
 from fairwave.staging import write_text
 from fairwave.study.claims import Comparison, Evidence
-from fairwave.study.replication import Memory, engine, replicate
+from fairwave.study.keeping import Memory, engine
+from fairwave.study.replication import replicate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,197 @@
+"""Runs on other machines: those that a Dask scheduler has workers on.
+
+Within `on(address)` every run that is asked for, by whatever question, is made by the scheduler's workers. A run is a
+pure function of scenario and seed, so results are the same to the byte as those of one machine; workers on which
+another build of fairwave is installed are refused, as theirs might differ. A worker that dies loses the runs it was
+making, which others make again. Runs are kept here as they come back, so that an interrupted command goes on.
+
+Laws of one's own that are written in Python must be known to the workers: `dask worker ADDRESS --preload my_laws.py`.
+
+Start one with `dask scheduler`, and on each machine `dask worker ADDRESS`; both come with `fairwave[cluster]`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fairwave import _native
+from fairwave.extras import need
+from fairwave.study.keeping import engine
+from fairwave.study.replication import runs_made_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from fairwave._native import RawTables
+    from fairwave.study.replication import Job
+
+PATIENCE = 30.0
+"""Seconds that a scheduler has to answer, and then to have a worker."""
+
+AHEAD = 3
+"""So many tasks per worker's thread are handed over at once: enough to keep it busy, few enough to be called off."""
+
+MOST_PER_TASK = 32
+"""At most so many runs travel together: a scheduler takes about a millisecond for a task, as long as a short run."""
+
+WORKERS_LAWS = (
+    "start workers with `dask worker ADDRESS --preload my_laws.py`, with the same file that --laws names"
+)
+
+Made = list[tuple[int, "RawTables | str"]]
+"""Number of a run and its tables, or why there are none."""
+
+
+class ClusterError(ConnectionError):
+    """A scheduler that does not answer, or workers that cannot be used; the message says what to do."""
+
+
+_executor: list[Callable[[], Executor]] = []
+
+
+@contextmanager
+def on(address: str) -> Iterator[None]:
+    """Has all runs within the block made by the workers of a Dask scheduler.
+
+    Args:
+        address: Of the scheduler: `tcp://host:8786`, or `host:8786`.
+
+    Raises:
+        ClusterError: Nobody answers there, there are no workers, they have another build of fairwave, or Dask's
+            scheduler is not installed here.
+    """
+    distributed = need("distributed", "cluster", ClusterError)
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address!r} ({_first_line(error)}); start one with `dask scheduler` and "
+            "workers with `dask worker ADDRESS`, and give its address, as tcp://host:8786"
+        ) from None
+    with client:
+        _check(client, address)
+        _executor.append(lambda: client.get_executor(pure=False))
+        try:
+            with runs_made_by(_Runner(client)):
+                yield
+        finally:
+            _executor.pop()
+
+
+def executor() -> Executor | None:
+    """Whoever calls functions on the workers, within `on`; None elsewhere."""
+    return _executor[-1]() if _executor else None
+
+
+def _check(client: Any, address: str) -> None:
+    """Refuses a cluster without workers, or whose workers would make other runs than we do."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise ClusterError(
+            f"the scheduler at {address} has no workers after {PATIENCE:g} s; start some with `dask worker {address}`"
+        ) from None
+    try:
+        builds: dict[str, str] = client.run(engine)
+    except ModuleNotFoundError as error:
+        raise ClusterError(
+            f"workers of {address} lack the package {error.name!r}: install the same fairwave there"
+        ) from None
+    for worker, build in sorted(builds.items()):
+        _same(build, worker)
+
+
+def _same(build: str, worker: str) -> None:
+    if build != engine():
+        raise ClusterError(
+            f"the worker {worker} has fairwave {build}, but this is {engine()}: results of different builds are not "
+            "mixed; install the same one there"
+        )
+
+
+class _Runner:
+    """Makes runs on a cluster's workers."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __call__(
+        self, jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
+    ) -> Iterator[tuple[int, RawTables]]:
+        """As `fairwave.study.replication.native`; how many runs are made at once is the workers' to say."""
+        del threads, tell
+        distributed = need("distributed", "cluster", ClusterError)
+        at_once = max(1, sum(self._client.nthreads().values()))
+        size = max(1, min(MOST_PER_TASK, len(jobs) // (4 * AHEAD * at_once)))
+        texts: dict[str, str] = {}
+        for scenario, _ in jobs:
+            if scenario.hash not in texts:
+                texts[scenario.hash] = scenario.to_json()
+        parts = [range(at, min(at + size, len(jobs))) for at in range(0, len(jobs), size)]
+        waiting = iter(parts)
+        ended = distributed.as_completed(loop=self._client.loop)
+        open_: set[Any] = set()
+
+        def hand_over() -> None:
+            part = next(waiting, None)
+            if part is not None:
+                asked = [(number, texts[jobs[number][0].hash], *_named(jobs[number])) for number in part]
+                future = self._client.submit(_make, asked, engine(), pure=False)
+                open_.add(future)
+                ended.add(future)
+
+        for _ in range(AHEAD * at_once):
+            hand_over()
+        try:
+            for future in ended:
+                open_.discard(future)
+                try:
+                    made: Made | str = future.result()
+                except distributed.KilledWorker as error:
+                    raise _native.RunError(
+                        "runs were given up, as every worker that tried to make them died (is there memory enough?): "
+                        f"{_first_line(error)}"
+                    ) from None
+                if isinstance(made, str):
+                    _same(made, "that joined later")
+                    return
+                hand_over()
+                for number, tables in made:
+                    if isinstance(tables, str):
+                        raise _native.RunError(tables)
+                    yield number, tables
+        finally:
+            self._client.cancel(list(open_), force=True)
+
+
+def _named(job: Job) -> tuple[str, int]:
+    scenario, seed = job
+    return scenario.hash, seed
+
+
+def _make(asked: Sequence[tuple[int, str, str, int]], build: str) -> Made | str:
+    """Makes runs, on a worker; the worker's build where that is another."""
+    if engine() != build:
+        return engine()
+    made: Made = []
+    for number, text, meant, seed in asked:
+        made.append((number, _one(text, meant, seed)))
+    return made
+
+
+def _one(text: str, meant: str, seed: int) -> RawTables | str:
+    try:
+        scenario = _native.Scenario.from_text(text)
+        if scenario.hash != meant:
+            # A scenario's hash holds the code of laws written in Python.
+            return f"a worker has other laws of these names than this process: {WORKERS_LAWS}"
+        ((_, tables),) = _native.Batch([(scenario, seed)], 1)
+    except (_native.RunError, _native.ScenarioError) as error:
+        return str(error)
+    return tables
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
