@@ -13,6 +13,7 @@ import polars as pl
 
 from fairwave.report import figures as drawing
 from fairwave.report import style
+from fairwave.report.listening import places
 from fairwave.study.study import Clip
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ SCORED = 2
 
 LISTEN_S = 20.0
 """Seconds of each call that a page carries."""
+
+APART = 0.5
+"""Opinion scores of the same call that differ by more are explained."""
 
 
 def clips(
@@ -52,15 +56,17 @@ def clips(
         playout: The playout buffer; the language's default when None.
 
     Returns:
-        The clips, and remarks: which call it is, what was left out, where the recording comes from.
+        The clips, each with its places in the original, and remarks: which call it is, what was left out, where the
+        recording comes from.
     """
-    from fairwave.speech import SpeechError, render_call
+    from fairwave.speech import RATE, SpeechError, render_call
 
     runs = results.to_polars("runs")
     flows = results.to_polars("flows").filter(
         (pl.col("group").cast(pl.String) == heard.name) & (pl.col("flow") == 0)
     )
     found: list[Clip] = []
+    spoken: Any = None
     for label in labels:
         run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
         mine = heard.units(results, run)
@@ -69,18 +75,22 @@ def clips(
                 mine, heard.script, codec=heard.codec, playout=playout, concealment=heard.concealment,
                 any_payload=True,
             )  # fmt: skip
-            samples, reference = call.segment(*_excerpt(mine["created_s"].to_list()))
+            first, stop = _excerpt(mine["created_s"].to_list())
+            samples, reference = call.segment(first, stop)
         except SpeechError as error:
             return found, [f"No audio over {label}: {error}"]
         if not found:
             found.append(Clip("The original", wav(reference), "as it was spoken, neither coded nor lost"))
-        found.append(Clip(style.title(label), wav(samples), "; ".join(_notes(call, flows, run))))
+        notes, parted = _notes(call, flows, run)
+        spoken = call.reference_position[first:stop] if len(found) == 1 else spoken
+        line = places((spoken - spoken[0]) / RATE, (call.position[first:stop] - call.position[first]) / RATE)
+        found.append(Clip(style.title(label), wav(samples), "; ".join(notes), parted, line))
     said = [_which(heard, seed), heard.remark, heard.script.recording.attribution]
     return found, [one for one in said if one]
 
 
-def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> list[str]:
-    """What is said beside a clip, about the whole call."""
+def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> tuple[list[str], str]:
+    """What is said beside a clip, about the whole call; and why its two scores differ, where they do."""
     from fairwave.speech import SpeechError
     from fairwave.speech.score import visqol, visqol_is_there
 
@@ -91,18 +101,51 @@ def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> list[str]:
         f"{call.mouth_to_ear_s:.2f} s from mouth to ear",
     ]
     row = flows.filter(pl.col("run") == run)
-    if row.height and row["mos"][0] is not None:
-        notes.append(f"E-model R {row['r_factor'][0]:.0f}, MOS {row['mos'][0]:.2f}")
+    opinion = row["mos"][0] if row.height else None
+    if opinion is not None:
+        rating = row["r_factor"][0]
+        end = ", where the scale ends" if rating <= 0 else ""
+        notes.append(f"E-model R {rating:.0f}{end}, MOS {opinion:.2f}")
     if row.height and row["quality_note"][0]:
         notes.append(str(row["quality_note"][0]))
-    if visqol_is_there() and counts["played"]:
-        try:
-            score = visqol(call.reference, call.samples, most=SCORED).mos
-        except SpeechError as error:
-            notes.append(f"no ViSQOL: {error}")
-        else:
-            notes.append("no ViSQOL: a clip is silent" if math.isnan(score) else f"ViSQOL {score:.2f}")
-    return notes
+    if not visqol_is_there() or not counts["played"]:
+        return notes, ""
+    try:
+        score = visqol(call.reference, call.samples, most=SCORED).mos
+    except SpeechError as error:
+        notes.append(f"no ViSQOL: {error}")
+        return notes, ""
+    if math.isnan(score):
+        notes.append("no ViSQOL: a clip is silent")
+        return notes, ""
+    notes.append(f"ViSQOL {score:.2f}")
+    cost = row["r_cost_delay"][0] if opinion is not None and "r_cost_delay" in row.columns else None
+    return notes, parted(opinion, score, call.mouth_to_ear_s, cost) if opinion is not None else ""
+
+
+def parted(opinion: float, score: float, mouth_to_ear_s: float, delay_cost: float | None) -> str:
+    """Why the E-model's opinion score and ViSQOL's differ by more than `APART`; empty where they do not.
+
+    Args:
+        opinion: MOS of the whole call as the E-model estimates it.
+        score: ViSQOL's, of what is heard against the original.
+        mouth_to_ear_s: Mean delay, seconds.
+        delay_cost: Points of R that delay costs; None where that is not known.
+    """
+    if abs(opinion - score) <= APART:
+        return ""
+    if score > opinion:
+        delay = f"{mouth_to_ear_s:.2g} s here"
+        if delay_cost is not None:
+            delay += f", which costs {delay_cost:.0f} points of R"
+        return (
+            "MOS and ViSQOL answer two questions: ViSQOL compares what is heard with the original and does not know of "
+            f"delay; the E-model rates a conversation, delay included ({delay})."
+        )
+    return (
+        "MOS and ViSQOL answer two questions: ViSQOL scores the sound of a part of this one call, which stretching, "
+        "gaps and the codec change; the E-model estimates the whole call from its loss and delay, however it sounds."
+    )
 
 
 def _which(heard: Heard, seed: int) -> str:
@@ -115,7 +158,10 @@ def _which(heard: Heard, seed: int) -> str:
             f"one of the {heard.number + 1} calls of {heard.group}, by {codec}, which says the recording "
             f"(in tables the flow group {heard.name}; {heard.group} is measured over all of them)"
         )
-    return f"One hears {LISTEN_S:g} seconds of {which}, under seed {seed}, with its competitors over their network."
+    return (
+        f"One hears {LISTEN_S:g} seconds of {which}, under seed {seed}, with its competitors over their network. "
+        "What is said beside a recording is of this one call; tables are means over all calls and replications."
+    )
 
 
 def draw_units(
@@ -139,6 +185,9 @@ def draw_units(
             mine[first:stop].select(pl.lit(label).alias(axis), "unit", "created_s", delay.alias("delay_s"))
         )
     data = pl.concat(parts)
+    span = data.select(pl.col("delay_s").max() / pl.col("delay_s").min()).item()
+    # Over many decades numbers between their ends would cover each other.
+    steps = (1.0,) if span is not None and span > 50 else (1.0, 2.0, 5.0)
     with drawing.canvas("units", (9.2, 0.9 + 1.35 * len(labels))) as canvas:
         grid = canvas.subplots(len(labels), 1, sharex=True, sharey=True, squeeze=False)
         for axes, label, part in zip(grid.flat, labels, parts, strict=True):
@@ -150,7 +199,7 @@ def draw_units(
             for made in missing["created_s"]:
                 axes.axvline(made, 0, 0.07, color=style.INK, linewidth=0.8)
             axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_major_locator(LogLocator(subs=steps))
             axes.yaxis.set_minor_formatter(NullFormatter())
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.set_title(style.title(label))
@@ -161,8 +210,20 @@ def draw_units(
             title="One call, packet by packet",
             caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that had not arrived "
             "by the end of the run.",
-            alt=f"One-way delay of each unit over time, one panel per {axis}",
+            alt=f"One-way delay of each unit over time, one panel per {axis}: {_delays_in_words(data, axis)}",
         )  # fmt: skip
+
+
+def _delays_in_words(data: pl.DataFrame, axis: str) -> str:
+    """Median delay and number of units that never arrived, per alternative."""
+    rows = data.group_by(axis, maintain_order=True).agg(
+        pl.col("delay_s").median(), pl.col("delay_s").is_null().sum().alias("missing"), pl.len().alias("all")
+    )
+    return "; ".join(
+        f"{style.title(row[axis])} median {drawing.in_words(row['delay_s'])} s, "
+        f"{row['missing']} of {row['all']} missing"
+        for row in rows.to_dicts()
+    )
 
 
 def _excerpt(created: list[float]) -> tuple[int, int]:

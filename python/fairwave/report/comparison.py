@@ -10,11 +10,12 @@ import polars as pl
 
 from fairwave.report import figures as drawing
 from fairwave.report import style
+from fairwave.report.answer import of_comparison
 from fairwave.report.call import draw_units
 from fairwave.report.page import Card, Page, TableView
 from fairwave.staging import staging
 from fairwave.study import measures, watched
-from fairwave.study.remarks import MARK, NOT_DEFINED, RATINGS, remarks, undefined
+from fairwave.study.remarks import MARK, NOT_DEFINED, told, undefined
 from fairwave.study.statistics import Interval, paired
 
 if TYPE_CHECKING:
@@ -86,8 +87,25 @@ def call_measures(group: str) -> list[Measure]:
         measures.delay_p95(group),
         measures.jitter(group),
         *(measures.index(group, reading) for reading in measures.READINGS),
+        measures.conversation_mos(group),
+        measures.round_trip(group),
+        measures.double_talk(group),
+        measures.double_talk_heard(group),
+        *completion_measures(group),
+        measures.refused(group),
         measures.goodput_per_flow(group),
         measures.fairness(group),
+        *measures.own(group),
+    ]
+
+
+def completion_measures(group: str) -> list[Measure]:
+    """What is shown of files and pages."""
+    return [
+        measures.completion(group),
+        measures.completion_median(group),
+        measures.completion_p95(group),
+        measures.unfinished(group),
     ]
 
 
@@ -98,6 +116,8 @@ def other_measures(group: str) -> list[Measure]:
         measures.worst_goodput(group),
         measures.fairness(group),
         measures.retransmitted(group),
+        *completion_measures(group),
+        *measures.own(group),
     ]
 
 
@@ -124,7 +144,7 @@ def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | N
         why = undefined(results, measure.id, owner)
         if not why and all(np.isnan(cell.mean) for cell in cells.values()):
             continue
-        said = tuple(remarks(results, owner)) if measure.id in RATINGS else ()
+        said = tuple(told(results, measure.id, owner))
         found.append(Line(owner, measured, cells, _best(measured, axis, labels), why, said))
     return found
 
@@ -187,7 +207,7 @@ def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:
     return rows
 
 
-def table_view(found: Sequence[Line], axis: str, files: Sequence[str] = ()) -> TableView:
+def table_view(found: Sequence[Line], axis: str) -> TableView:
     """The comparison as a table: measures down, alternatives across."""
     labels = list(found[0].cells) if found else []
     rows = [
@@ -202,7 +222,7 @@ def table_view(found: Sequence[Line], axis: str, files: Sequence[str] = ()) -> T
         "Mean ± half width of the 95 % interval",
         ["measure", *(style.title(label) for label in labels)],
         rows,
-        files,
+        ("comparison.csv",),
         caption=f"{starred(axis)} {footnotes(found)}".rstrip(),
     )
 
@@ -249,6 +269,7 @@ def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> li
                     title=title,
                     caption=f"One bar per {axis}, from the least that the measure can be; error bars are 95 % "
                     "confidence intervals, cut where the measure ends. Panels of the same measure share their axis.",
+                    alt=f"{title}. {drawing.told(panels)}",
                 )
             )  # fmt: skip
     return drawings
@@ -299,10 +320,13 @@ def write(
             drawings.append(draw_units(heard, results, axis, labels, seed, partial / "figures"))
         for number, clip in enumerate(clips, 1):
             (partial / f"audio-{number}-{_plain(clip.title)}.wav").write_bytes(clip.wav)
+        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        _write_comparison(chosen, axis, partial, results)
         page = Page(
             title=title,
             kicker="Comparison",
             lead=lead,
+            answer=of_comparison(chosen, axis, group, counted),
             cards=[
                 Card(str(len(next(iter(chosen)).cells) if chosen else 0), f"{axis}s compared"),
                 Card(str(replications), "replications each"),
@@ -311,13 +335,32 @@ def write(
             drawings=drawings,
             tables=[table_view(chosen, axis)],
             clips=clips,
-            notes=notes,
+            heard=notes if clips else (),
+            notes=() if clips else notes,
             scenario=scenario,
             provenance=results.provenance,
             tables_first=True,
         )
-        (partial / "index.html").write_text(page.html(), encoding="utf-8")
+        (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return out / "index.html"
+
+
+def _write_comparison(found: Sequence[Line], axis: str, folder: Path, results: Results) -> None:
+    """The comparison's numbers as `comparison.csv` and `.parquet`."""
+    from fairwave.results import write_table
+
+    rows = []
+    for row in as_data(found, axis):
+        kept = {key: value for key, value in row.items() if not isinstance(value, list)}
+        kept[axis] = str(row[axis])
+        kept["low"], kept["high"] = row["interval"]
+        kept["difference_low"], kept["difference_high"] = row["difference_interval"]
+        rows.append(kept)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    # What does not exist is null; an interval of a single run has no ends.
+    numbers = [name for name, kind in frame.schema.items() if kind.is_float()]
+    frame = frame.with_columns(pl.when(pl.col(numbers).is_finite()).then(pl.col(numbers)))
+    write_table(frame.to_arrow(), folder / "comparison", results.provenance)
 
 
 def _plain(text: str) -> str:

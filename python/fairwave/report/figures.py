@@ -206,6 +206,65 @@ def _share_scales(drawn: Sequence[tuple[Axes, Panel]]) -> None:
             axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
+LONGEST = 900
+"""Characters of a picture's description at most: what is longer is left to the numbers beneath."""
+
+
+def told(panels: Sequence[Panel]) -> str:
+    """What panels show, for those who cannot see them: each bar's mean, and where each line begins and ends."""
+    import polars as pl
+
+    parts = []
+    for panel in panels:
+        head = panel.title or panel.y_label
+        names = panel.data[panel.series].unique(maintain_order=True).to_list() if panel.series else [None]
+        said = []
+        for name in names:
+            rows = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
+            rows = rows.filter(pl.col("mean").is_not_null() & pl.col("mean").is_not_nan())
+            if not rows.height:
+                continue
+            if panel.kind == "bar":
+                bars = zip(rows[panel.x], rows["mean"], strict=True)
+                each = ", ".join(f"{style.title(x)} {in_words(mean)}" for x, mean in bars)
+                said.append(f"{style.title(name)}: {each}" if name is not None else each)
+                continue
+            (first, start), (last, end) = (
+                (rows[panel.x][at], in_words(rows["mean"][at])) for at in (0, rows.height - 1)
+            )
+            course = f"{start} at {in_words(first)}, {end} at {in_words(last)}"
+            said.append(f"{style.title(name)} {course}" if name is not None else course)
+        unit = f" ({panel.y_label})" if panel.title and panel.y_label else ""
+        parts.append(f"{head}{unit}: {'; '.join(said) or 'nothing is defined'}")
+    text = ". ".join(parts)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(';', 1)[0]}; and more, in the numbers"
+
+
+MOST_ROWS = 4
+"""Labels of events that would cover each other stand in so many rows; further ones share them."""
+
+
+def mark_rows(marks: Sequence[dict[str, Any]]) -> int:
+    """How many rows the labels of events take."""
+    return min(len(marks), MOST_ROWS)
+
+
+def mark(axes: Axes, marks: Sequence[dict[str, Any]], *, labels: bool) -> None:
+    """Marks when events came: thin vertical lines, above the topmost panel with what happened."""
+    for place, one in enumerate(marks):
+        axes.axvline(one["at_s"], color=style.INK, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0.5)
+        if labels:
+            height = 20 + 9 * (place % MOST_ROWS)
+            axes.annotate(
+                one["label"], (one["at_s"], 1.0), xycoords=("data", "axes fraction"), xytext=(2, height),
+                textcoords="offset points", fontsize=7.5, color=style.INK, annotation_clip=False,
+            )  # fmt: skip
+            axes.annotate(
+                "", (one["at_s"], 1.0), xycoords=("data", "axes fraction"), xytext=(0, height),
+                textcoords="offset points", arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": style.INK},
+            )  # fmt: skip
+
+
 def size_for(panels: int) -> tuple[float, float]:
     """Inches for so many panels."""
     return {1: (6.4, 3.7), 2: (9.2, 3.7)}.get(panels, (11.4, 3.7 * -(-panels // 3)))
@@ -249,7 +308,9 @@ def for_page(svg: str) -> str:
     """An SVG that can stand inside a page: no XML header, and colours that follow the page's theme."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    variables = {style.INK: "var(--ink)", style.FAINT: "var(--rule)", style.PAPER: "none"}
+    # Groups are not referred to, and their names come again in every picture: ids must be a page's own.
+    body = re.sub(r'<g id="[^"]*"', "<g", body)
+    variables = {style.INK: "var(--ink)", style.FAINT: "var(--rule)", style.PAPER: "var(--ground)"}
     variables.update({look.colour: f"var(--{look.name})" for look in style.LOOKS})
     for colour, variable in variables.items():
         body = body.replace(colour, variable)

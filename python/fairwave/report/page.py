@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairwave.provenance import seeds_in_words
-from fairwave.report import figures, style
+from fairwave.report import embedding, figures, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from jinja2 import Template
 
     from fairwave.provenance import Provenance
+    from fairwave.report.answer import Answer
     from fairwave.report.figures import Drawing
+    from fairwave.report.video import Seen
     from fairwave.study.claims import Judgement
     from fairwave.study.study import Clip
 
@@ -45,7 +47,7 @@ class TableView:
         title: One line.
         columns: Heads.
         rows: Cells.
-        files: Names of the files that hold it, relative to the page.
+        files: Names of the files that hold it, relative to the folder of the page.
         source: The table of a paper that it answers to.
         caption: What to see.
     """
@@ -87,19 +89,22 @@ class Page:
         kicker: Small line above it.
         lead: Paragraph beneath it.
         provenance: Where the numbers come from.
-        cards: Numbers worth seeing first.
+        answer: What the page says first.
+        cards: How much was run.
         judgements: Claims with verdicts.
         forests: Claim to the picture of its comparisons, as SVG.
         readings: All readings of the paper; None where only one was judged.
         factors: Entries with `id`, `open`, `ranking`, `values`: what is open.
         drawings: Figures.
+        drawn: What they show, a sentence.
         tables: Tables.
         clips: Audio.
+        films: What viewers see.
+        heard: What there is to say of the audio, a paragraph each.
         assumptions: Entries with `id`, `statement`, `source`, `swept`.
         calibrations: Entries with `quantity`, `target`, `source`, `setting`, `measured`.
         notes: Remarks, a paragraph each.
         scenario: The scenario's text.
-        figures_folder: Where the figures' files are, relative to the page.
         tables_first: Whether tables stand before figures.
     """
 
@@ -107,30 +112,47 @@ class Page:
     provenance: Provenance
     kicker: str = ""
     lead: str = ""
+    answer: Answer | None = None
     cards: Sequence[Card] = ()
     judgements: Sequence[Judgement] = ()
     forests: Mapping[str, str] = field(default_factory=dict)
     readings: Read | None = None
     factors: Sequence[Mapping[str, Any]] = ()
     drawings: Sequence[Drawing] = ()
+    drawn: str = "Means over replications; bands and error bars are 95 % confidence intervals."
     tables: Sequence[TableView] = ()
     clips: Sequence[Clip] = ()
+    films: Sequence[Seen] = ()
+    heard: Sequence[str] = ()
     assumptions: Sequence[Mapping[str, Any]] = ()
     calibrations: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=list)
     scenario: str = ""
-    figures_folder: str = "figures"
     tables_first: bool = False
 
-    def html(self) -> str:
-        """The page's text."""
+    def html(self, folder: Path) -> str:
+        """The page's text, with everything that it shows, plays and offers within.
+
+        Args:
+            folder: Where it will stand: figures (in `figures/`), tables and data lie there, and go into it.
+        """
+        data, left_out = embedding.gathered(folder)
+        left_out += [f"{one.file.name} ({embedding.in_words(one.file.stat().st_size)})" for one in self.films]
         return _template().render(
             page=self,
             looks=style.LOOKS,
             seeds=seeds_in_words(self.provenance.seeds),
             rows=figures.table_rows,
             tone=_tone,
-            base64=lambda data: base64.b64encode(data).decode("ascii"),
+            anchors={one["id"]: f"factor-{one['id']}" for one in self.factors}
+            | {one["id"]: f"assumption-{one['id']}" for one in self.assumptions},
+            factors={one["id"] for one in self.factors},
+            drawn=lambda one: embedding.beside(folder / "figures", one.files),
+            tabled=lambda one: embedding.beside(folder, one.files),
+            sound=embedding.sound,
+            as_video=lambda one: embedding.data_uri(one.mp4, "mp4"),
+            data=data,
+            left_out=left_out,
         )
 
 

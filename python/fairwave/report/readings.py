@@ -166,7 +166,7 @@ def _shares(exploration: Exploration, folder: Path, provenance: Provenance) -> D
                 if share.p < 0.05:
                     axes.text(
                         column, row, f"{100 * share.share:.0f}", ha="center", va="center", fontsize=8,
-                        color=style.PAPER if share.share > 0.5 else style.INK,
+                        color=style.LIGHT_TEXT if share.share > 0.5 else style.DARK_TEXT,
                     )  # fmt: skip
         axes.grid(visible=False)
         canvas.colorbar(image, ax=axes, label="share of the verdicts' variance", shrink=0.8)

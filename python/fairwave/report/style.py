@@ -17,6 +17,9 @@ INK = "#1d2327"
 FAINT = "#c9ced3"
 PAPER = "#ffffff"
 
+DARK_TEXT, LIGHT_TEXT = "#10161a", "#fdfdfd"
+"""Text on colours that do not follow the reader's theme, as those of a heat map."""
+
 
 @dataclass(frozen=True)
 class Look:

@@ -5,6 +5,8 @@ A thin seam to `fairwave.video`, which knows what of each frame arrived and deco
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,20 +24,47 @@ if TYPE_CHECKING:
     from fairwave.video.score import Quality
 
 
-def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> str:
+MOST_SECONDS = 60
+"""A page carries at most so many seconds of a video."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a viewer sees.
+
+    Attributes:
+        title: Which flow, and which clip.
+        told: How good it is, a line.
+        drawing: Quality and layers over time.
+        mp4: The video as a page carries it, smaller than the file in the folder.
+        file: That file.
+    """
+
+    title: str
+    told: str
+    drawing: drawing.Drawing
+    mp4: bytes
+    file: Path
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.told}: {self.file}"
+
+
+def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Seen:
     """Writes what the viewer of a group's first flow sees in the first run into `out`.
 
     `GROUP-received.mp4` (frames that could not be decoded are frozen), `GROUP-frames` (a row per frame) and
     `GROUP-quality` (a row per second, drawn as well), as CSV and Parquet, SVG and PNG.
 
     Returns:
-        One line that sums it up.
+        What sums it up, and what a page shows of it.
 
     Raises:
         VideoError: The clip or the file cannot be used.
     """
     from fairwave.results import write_table
     from fairwave.video import received
+    from fairwave.video.coding import FRAME_RATE
     from fairwave.video.layers import bits_per_second, layered
     from fairwave.video.score import score
 
@@ -54,15 +83,20 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> str:
     seconds = per_second(frames)
     with staging(out) as folder:
         received.write(watched.pictures(), folder / f"{group}-received.mp4")
+        begin = islice(watched.pictures(), MOST_SECONDS * FRAME_RATE)
+        small = received.write(begin, folder / f"{group}-small.mp4", received.SMALL)
+        mp4 = small.read_bytes()
+        small.unlink()
         write_table(frames.to_arrow(), folder / f"{group}-frames", results.provenance)
-        draw(results, group, traffic["clip"], source, seconds, folder)
+        drawn = draw(results, group, traffic["clip"], source, seconds, folder)
     means = frames.select(pl.col("psnr_db", "ssim", "layers_decoded").mean()).row(0, named=True)
     frozen = (frames["layers_decoded"] == 0).sum()
-    return (
-        f"{group}[0], clip {traffic['clip']}: PSNR {means['psnr_db']:.1f} dB, SSIM {means['ssim']:.3f}, "
-        f"{means['layers_decoded']:.2f} of {len(source.versions)} layers, {frozen} of {frames.height} frames frozen: "
-        f"{out / f'{group}-received.mp4'}"
+    told = (
+        f"PSNR {means['psnr_db']:.1f} dB, SSIM {means['ssim']:.3f}, {means['layers_decoded']:.2f} of "
+        f"{len(source.versions)} layers, {frozen} of {frames.height} frames frozen"
     )
+    file = out / f"{group}-received.mp4"
+    return Seen(f"{group}[0], clip {traffic['clip']}", told, drawn, mp4, file)
 
 
 def per_frame(watched: Received, quality: Quality) -> pl.DataFrame:
@@ -133,8 +167,20 @@ def draw(
             title=f"{group}: the clip {clip} as it is seen",
             caption="Per second: PSNR and SSIM of luma against the original, layers sent and decoded, frames frozen."
             + repeated(len(source.kinds), begins),
-            alt="Picture quality, layers and frozen frames per second",
+            alt=f"Picture quality, layers and frozen frames in each of {seconds.height} seconds: "
+            + _seconds_in_words(seconds),
         )  # fmt: skip
+
+
+def _seconds_in_words(seconds: pl.DataFrame) -> str:
+    """Means over all seconds, and the worst of them."""
+    psnr, layers = seconds["psnr_db"], seconds["layers_decoded"]
+    worst = seconds["second"][psnr.arg_min() or 0]
+    return (
+        f"PSNR {drawing.in_words(psnr.mean())} dB in the mean, least {drawing.in_words(psnr.min())} dB in second "
+        f"{worst}; "
+        f"{drawing.in_words(layers.mean())} layers decoded; {seconds['frozen'].sum()} frames frozen"
+    )
 
 
 def restarts(frames: int, seconds: int) -> list[float]:

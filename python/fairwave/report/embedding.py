@@ -1,0 +1,165 @@
+"""Putting files into a page: what is shown, heard and taken along travels within the one file that is mailed.
+
+What would make the page heavy is left out and named; the folder that the page was written into holds it all the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+TYPES = {
+    "csv": "text/csv",
+    "flac": "audio/flac",
+    "json": "application/json",
+    "md": "text/markdown",
+    "mp4": "video/mp4",
+    "parquet": "application/vnd.apache.parquet",
+    "png": "image/png",
+    "toml": "application/toml",
+    "wav": "audio/wav",
+}
+"""Ending of a file's name to its media type."""
+
+MOST_EACH = 400_000
+"""Bytes of a file that a page carries at most."""
+
+MOST_ALL = 1_500_000
+"""Bytes of all files of a page's data section together; figures and audio come on top."""
+
+MOST_CSV = 150_000
+"""Bytes from which on a table is carried as Parquet, which is some five times smaller, rather than as CSV."""
+
+COLOURS = 96
+"""Colours of a drawing that a page carries, shades of letters and bands among them."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that a page carries.
+
+    Attributes:
+        name: Its name once it is saved.
+        uri: Its content.
+        size: Its size in words.
+    """
+
+    name: str
+    uri: str
+    size: str
+
+    @property
+    def kind(self) -> str:
+        """The ending of its name in capitals."""
+        return self.name.rsplit(".", 1)[-1].upper()
+
+
+def data_uri(content: bytes, ending: str) -> str:
+    """Bytes as an address that holds them.
+
+    Raises:
+        KeyError: `ending` is none of `TYPES`.
+    """
+    return f"data:{TYPES[ending]};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def in_words(size: int) -> str:
+    """A size in bytes as people write it."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
+
+
+def download(file: Path) -> Download:
+    """A file as a page carries it."""
+    content = file.read_bytes()
+    return Download(file.name, data_uri(content, file.suffix[1:]), in_words(len(content)))
+
+
+def beside(folder: Path, names: Iterable[str]) -> list[Download]:
+    """What a figure or table offers: its picture as PNG and its numbers as CSV, or as Parquet where those are many."""
+    files = {name.rsplit(".", 1)[-1]: folder / name for name in names}
+    numbers = [files[ending] for ending in ("csv", "parquet") if ending in files]
+    chosen = [one for one in numbers if one.stat().st_size <= MOST_CSV][:1] or numbers[-1:]
+    carried = [download(one) for one in chosen if one.stat().st_size <= MOST_EACH]
+    return [_picture(files["png"]), *carried] if "png" in files else carried
+
+
+def _picture(file: Path) -> Download:
+    """A drawing as a page carries it: with the few colours that it has, a quarter of the file in the folder."""
+    from PIL import Image
+
+    packed = io.BytesIO()
+    with Image.open(file) as image:
+        image.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE).save(packed, "PNG")
+    content = min(packed.getvalue(), file.read_bytes(), key=len)
+    return Download(file.name, data_uri(content, "png"), in_words(len(content)))
+
+
+def gathered(folder: Path) -> tuple[list[Download], list[str]]:
+    """The data that lie beside a page, smallest first, and the names of what is too much for it.
+
+    Tables that are there as CSV and as Parquet are carried once.
+    """
+    by_stem: dict[str, list[Path]] = {}
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and file.suffix[1:] in {"csv", "parquet", "json", "md", "toml"}:
+            by_stem.setdefault(file.stem, []).append(file)
+    chosen = [_lightest(files) for files in by_stem.values()]
+    carried, left, spent = [], [], 0
+    for file in sorted(chosen, key=lambda one: (one.stat().st_size, one.name)):
+        size = file.stat().st_size
+        if size <= MOST_EACH and spent + size <= MOST_ALL:
+            spent += size
+            carried.append(download(file))
+        else:
+            left.append(f"{file.name} ({in_words(size)})")
+    return sorted(carried, key=lambda one: one.name), left
+
+
+def _lightest(files: Sequence[Path]) -> Path:
+    """Of one table's files the CSV where it is small, else the Parquet."""
+    text = next((one for one in files if one.suffix == ".csv"), None)
+    if text is not None and (len(files) == 1 or text.stat().st_size <= MOST_CSV):
+        return text
+    return next(one for one in files if one.suffix != ".csv")
+
+
+def sound(wav: bytes) -> str:
+    """A recording as a page plays it: FLAC, which loses nothing and is shorter, where PyAV is there; else as it is."""
+    import importlib.util
+
+    if importlib.util.find_spec("av") is None:
+        return data_uri(wav, "wav")
+    packed = _flac(wav)
+    return data_uri(packed, "flac") if packed and len(packed) < len(wav) else data_uri(wav, "wav")
+
+
+def _flac(wav: bytes) -> bytes:
+    """A mono wav file of 16 bits as FLAC; empty for what is none."""
+    import wave
+
+    import av
+    import numpy as np
+
+    try:
+        with wave.open(io.BytesIO(wav)) as file:
+            if (file.getnchannels(), file.getsampwidth()) != (1, 2) or not file.getnframes():
+                return b""
+            rate, samples = file.getframerate(), np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    except (wave.Error, EOFError):
+        return b""
+    packed = io.BytesIO()
+    with av.open(packed, "w", format="flac") as container:
+        stream = container.add_stream("flac", rate=rate, layout="mono", format="s16")
+        frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1).copy(), format="s16", layout="mono")
+        frame.sample_rate = rate
+        for packet in [*stream.encode(frame), *stream.encode(None)]:
+            container.mux(packet)
+    return packed.getvalue()

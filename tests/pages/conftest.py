@@ -1,0 +1,114 @@
+"""One page of each kind, small and made once; and a browser, where there is one."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+import fairwave
+from fairwave.study import (
+    Assumption,
+    Calibration,
+    Claim,
+    Figure,
+    Grid,
+    Study,
+    Table,
+    comparisons,
+    measures,
+    vary,
+)
+from page_making import command, recording
+from scenarios import CALLS
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def study():
+    base = fairwave.load(CALLS).with_overrides({"duration": "3 s", "warmup": "0 s"})
+    loss = measures.loss("voice")
+    axes = {"transport": {name: {"flow.voice.transport": name} for name in ("udp", "tfrc")}}
+    axes["flows"] = vary("flow.voice.count", [2, 6])
+
+    def rises(data):
+        return comparisons.rises(data.measured(loss, "main").at(transport="udp"), "flows")
+
+    def falls(data):
+        return comparisons.falls(data.measured(loss, "main").at(transport="udp"), "flows")
+
+    return Study(
+        name="small",
+        title="A small study",
+        question="Does it hold together?",
+        grids=[Grid("main", base, axes)],
+        figures=[
+            Figure("a", "Loss over flows", "main", [loss, measures.goodput("voice")], x="flows"),
+            Figure("c", "Loss", "main", [loss], x="transport", series=None, fix={"flows": 6}, kind="bar"),
+        ],
+        tables=[Table("t", "Loss", ("main",), lambda data: data.measured(loss, "main").summary())],
+        claims=[
+            Claim(
+                "S1", "Loss rises with flows.", "nowhere", ("main",), rises, assumptions=("rate", "unnamed")
+            ),
+            Claim("S2", "Loss falls with flows.", "nowhere", ("main",), falls),
+        ],
+        assumptions=[Assumption("rate", "The bottleneck has 300 kb/s.", "not stated", "rate")],
+        calibrations=[Calibration("loss", "1 %", "Table 1", "rate 300 kb/s", lambda _: "2 %", ("main",))],
+    )
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """Kind to page: `run`, `compare` (with a call to listen to) and `study`."""
+    pytest.importorskip("av", reason="a recording cannot be read without PyAV")
+    folder = tmp_path_factory.mktemp("pages")
+    scenario = folder / "calls.toml"
+    scenario.write_text(CALLS.replace('"6 s"', '"14 s"').replace("300 kb/s", "240 kb/s"), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+        said = recording(folder / "said.wav")
+        words = ("compare", scenario, "--over", "udp,tcp/reno", "-n", 3, "--speech", said)
+        assert command(*words, "--out", folder / "compare") == 0
+        assert command("run", scenario, "-n", 2, "--out", folder / "run") == 0
+    study().run(folder / "study", 3)
+    return {kind: folder / kind / "index.html" for kind in ("run", "compare", "study")}
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser that runs without a window."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="pages are not opened: playwright is not installed"
+    )
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("pages are not opened: no Chromium here (on Debian: apt install chromium)")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium, pages, tmp_path):
+    """Opens a page of a kind, alone in an empty folder: what it asks for and complains of is kept beside it."""
+    contexts = []
+
+    def open_page(kind, width=1440, scheme="light", script=None):
+        alone = tmp_path / f"{kind}.html"
+        shutil.copy(pages[kind], alone)
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        seen = SimpleNamespace(page=page, complaints=[], asked=[])
+        page.on("console", lambda said: seen.complaints.append(said.text) if said.type != "info" else None)
+        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.on("request", lambda asked: seen.asked.append(asked.url))
+        if script:
+            page.add_init_script(script)
+        page.goto(alone.as_uri())
+        return seen
+
+    yield open_page
+    for context in contexts:
+        context.close()

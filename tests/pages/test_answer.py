@@ -1,0 +1,186 @@
+"""What a page says first follows from the numbers: the band, the doubt, who is ahead and by how much."""
+
+from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from fairwave.report import comparison
+from fairwave.report.answer import of_comparison, of_run, of_study
+from fairwave.report.bands import SCALES, in_words, scale_of
+from fairwave.results import Results
+from fairwave.study.claims import Verdict
+from fairwave.study.remarks import Remark
+from fairwave.study.statistics import Interval, interval
+from made_up import made_up
+
+MOS = scale_of("mos")
+LOSS = scale_of("loss")
+
+
+def mean(value, half, n=10):
+    return Interval(value, value - half, value + half, n)
+
+
+def test_opinion_scores_have_the_bands_of_g109_by_g107():
+    # ITU-T G.107 Annex B: R 70 is MOS 3.60, R 60 is MOS 3.10; ITU-T G.109 calls R from 70 medium, from 60 low.
+    for score, band in (
+        (4.5, "good"),
+        (3.6, "good"),
+        (3.59, "fair"),
+        (3.1, "fair"),
+        (3.09, "poor"),
+        (1.0, "poor"),
+    ):
+        assert MOS.band(score) == band
+
+
+def test_less_loss_is_better():
+    assert [LOSS.band(loss) for loss in (0.0, 1.0, 1.1, 3.0, 3.1)] == ["good", "good", "fair", "fair", "poor"]
+    assert [name for name, _, _ in LOSS.parts()] == ["good", "fair", "poor"]
+    assert [name for name, _, _ in MOS.parts()] == ["poor", "fair", "good"]
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda one: one.measure)
+def test_the_bands_of_a_picture_lie_side_by_side_from_end_to_end(scale):
+    parts = scale.parts()
+    assert parts[0][1] == 0.0
+    assert parts[-1][2] == 100.0
+    for (_, _, end), (_, begin, _) in pairwise(parts):
+        assert end == begin
+    for name, begin, end in parts:
+        low, high = scale.ends
+        assert scale.band(low + (begin + end) / 200 * (high - low)) == name
+
+
+def test_an_interval_over_a_bound_leaves_it_undecided():
+    assert MOS.bands(mean(3.7, 0.05)) == ["good"]
+    assert in_words(MOS.bands(mean(3.6, 0.05))) == "good or fair, which is undecided"
+    assert MOS.bands(mean(3.3, 0.6)) == ["good", "fair", "poor"]
+    assert LOSS.bands(mean(1.0, 0.5)) == ["good", "fair"]
+    assert MOS.bands(interval([3.7])) == ["good"], (
+        "of one run the mean is told, and that nothing tells how sure it is"
+    )
+
+
+def calls(scores, seeds=(1, 2, 3)):
+    """Runs whose calls have these opinion scores: transport to a score per seed."""
+    results = made_up(tuple(scores), seeds, flows=2, shift=0.0)
+    flows = results.to_polars("flows")
+    wanted = [score for each in scores.values() for score in each for _ in range(2)]
+    tables = dict(results.tables)
+    tables["flows"] = flows.with_columns(pl.Series("mos", wanted)).to_arrow()
+    return Results(tables, results.axes, results.provenance)
+
+
+def told(scores, **more):
+    results = calls(scores, **more)
+    found = comparison.lines(results, "transport", "voice", comparison.call_measures("voice")[:1])
+    return of_comparison(found, "transport", "voice", results)
+
+
+def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_difference():
+    answer = told({"tcp/vegas": [1.0, 1.1, 1.2], "udp": [3.9, 4.0, 4.1], "tfrc": [1.5, 1.6, 1.7]})
+    assert answer.sentences == [
+        "Over UDP the 2 calls are good: MOS 4.00 ± 0.25.",
+        "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 ± 0.25.",
+        "UDP is ahead of the next best, TFRC, by 2.40 ± 0.00 points of MOS (paired by seed).",
+    ]
+    assert answer.sure == "Means over 3 replications ± half of their 95 % interval."
+    (picture,) = answer.pictures
+    assert [(mark.label, mark.words, mark.tone) for mark in picture.marks] == [
+        ("Vegas", "poor", "not_reproduced"),
+        ("UDP", "good", "reproduced"),
+        ("TFRC", "poor", "not_reproduced"),
+    ]
+    assert picture.marks[1].low < picture.marks[1].at < picture.marks[1].high
+
+
+def test_what_is_undecided_is_said_to_be():
+    answer = told({"udp": [3.5, 3.9, 3.7], "tfrc": [3.9, 3.5, 3.6]})
+    assert answer.sentences[0].startswith(
+        "Over UDP and TFRC the 2 calls are good or fair, which is undecided"
+    )
+    assert answer.sentences[1].startswith(
+        "Whether UDP or TFRC is better is undecided: they differ by 0.03 ± "
+    )
+    assert {mark.tone for mark in answer.pictures[0].marks} == {"undecided"}
+
+
+def test_a_rating_beyond_the_ranges_of_the_model_is_said_to_be():
+    results = calls({"udp": [1.0, 1.0, 1.0]})
+    (line,) = comparison.lines(results, "transport", "voice", comparison.call_measures("voice")[:1])
+    line = replace(line, remarks=(Remark("extrapolated", "delay 900 ms outside 0–500 ms", 4, 6),))
+    sure = of_comparison([line], "transport", "voice", results).sure
+    assert sure.endswith("4 of 6 calls lie outside the ranges of the E-model: their MOS is extrapolated.")
+
+
+def test_of_many_alternatives_the_range_is_told():
+    answer = told({f"tcp/{name}": [1 + at / 10] * 3 for at, name in enumerate("abcdef")})
+    assert answer.sentences[0] == "Over tcp/f and 5 others the 2 calls are poor: MOS 1.00 to 1.50."
+    assert len(answer.pictures[0].marks) == 6
+
+
+def test_alternatives_that_are_the_same_do_not_differ():
+    answer = told({"udp": [1.0, 1.0, 1.0], "tfrc": [1.0, 1.0, 1.0]})
+    assert answer.sentences[-1] == "UDP and TFRC do not differ."
+
+
+def test_one_run_tells_nothing_of_how_sure_it_is():
+    answer = told({"udp": [3.9], "tfrc": [3.0]}, seeds=(1,))
+    assert "in this one pair of runs" in answer.sentences[-1]
+    assert "nothing tells how sure" in answer.sure
+
+
+def test_others_get_most_and_least_only_where_that_is_more_than_chance():
+    results = made_up(("udp", "tcp/vegas"), (1, 2, 3))
+    line = next(
+        one
+        for one in comparison.lines(results, "transport", "x", comparison.other_measures("voice"))
+        if one.measure.id == "goodput"
+    )
+    own = comparison.lines(results, "transport", "voice", comparison.call_measures("voice")[:1])
+    said = of_comparison([*own, replace(line, group="ftp")], "transport", "voice", results)
+    assert (
+        said.sentences[-1]
+        == "Meanwhile ftp gets 0.03 to 0.06 Mb/s of goodput: most over Vegas, least over UDP."
+    )
+
+
+def test_a_run_tells_of_each_group_by_what_it_is():
+    results = calls({"udp": [3.9, 4.0, 4.1]})
+    answer = of_run(results, {"voice": "voice"}, lambda _: "R 80: loss costs 9 points")
+    assert answer.sentences == ["The 2 calls of voice are good: MOS 4.00 ± 0.25 (R 80: loss costs 9 points)."]
+    answer = of_run(results, {"voice": "bulk"}, lambda _: "")
+    assert answer.sentences == ["Of the transfers voice gets 0.0300 ± 0.0000 Mb/s of goodput."]
+    assert answer.pictures == []
+    assert of_run(results, {}, lambda _: "").sentences == ["No flow was on long enough to be measured."]
+
+
+def judged(verdict, name):
+    claim = SimpleNamespace(id=name, statement=f"{name} is so.")
+    return SimpleNamespace(claim=claim, verdict=verdict, about=None)
+
+
+def test_a_study_counts_its_claims_and_names_first_those_that_do_not_hold():
+    ledger = SimpleNamespace(exploration=None)
+    one_of_each = [
+        judged(Verdict.REPRODUCED, "A"),
+        judged(Verdict.NOT_REPRODUCED, "B"),
+        judged(Verdict.UNDECIDED, "C"),
+        judged(Verdict.REPRODUCED, "D"),
+    ]
+    answer = of_study(ledger, one_of_each, 10)
+    assert answer.sentences == ["Of 4 claims 2 hold, 1 does not, and 1 is undecided."]
+    assert [one.id for one in answer.claims] == ["B", "C", "A", "D"]
+    assert "10 replications" in answer.sure
+    assert "nothing can be decided" in of_study(ledger, one_of_each, 1).sure
+    assert of_study(ledger, [], 10).sentences == ["No claim was judged: one figure or table was made alone."]
+
+
+def test_a_mean_outside_the_picture_lies_at_its_edge():
+    assert LOSS.at(50.0) == 100.0
+    assert MOS.at(0.0) == 0.0
+    assert MOS.at(4.5) == 100.0
