@@ -14,6 +14,7 @@ from fairwave.study.explore import explore
 from fairwave.study.overall import About
 from fairwave.study.readings import Factor, Readings, Value
 from fairwave.study.shelf import Shelf, from_plain, judge, to_plain
+from page_links import problems
 from scenarios import CALLS
 
 DELAY = measures.delay("voice")
@@ -262,7 +263,8 @@ def test_the_page_shows_each_claim_as_a_picture_two_sentences_and_folded_numbers
     assert page.count('class="strip"') == 3
     assert "S1 over 8 readings: reproduced in 62 %, undecided in 0 %, contradicted in 38 %" in page
     assert "Of 8 readings 62% reproduce it" in page
-    assert page.count("<summary>Numbers and reasons</summary>") == 3
+    assert page.count("<summary>Numbers and reasons") == 3
+    assert problems(folder / "index.html") == []
     for name in ("readings-matrix", "readings-factors"):
         assert (folder / "figures" / f"{name}.png").is_file()
     for name in ("readings", "readings-claims", "readings-best", "readings-never"):

@@ -1,40 +1,21 @@
 """Readings on the command line: what is refused, with what is allowed, and that papers' studies can be explored."""
 
-import sys
-
 import pytest
 
 from fairwave import studies
-from fairwave.cli import main
 from fairwave.study import design
-
-
-@pytest.fixture
-def fairwave(monkeypatch, capsys):
-    """Runs a command line; answers with exit status and standard error."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["fairwave", *map(str, words)])
-        try:
-            main()
-            status = 0
-        except SystemExit as end:
-            status = end.code or 0
-        return status, capsys.readouterr().err
-
-    return run
 
 
 @pytest.mark.parametrize("count", [0, -3])
 def test_no_readings_cannot_be_explored(fairwave, count):
-    status, words = fairwave("study", "voice", "--explore", count)
+    status, _, words = fairwave("study", "voice", "--explore", count)
     assert status == 2
     assert "1 or more (128 are usual)" in words
 
 
 def test_an_exploration_goes_without_a_figure_and_without_settings(fairwave):
     for more in (["--figure", "000-2"], ["--set", "duration=1 s"]):
-        status, words = fairwave("study", "voice", "--explore", 4, *more)
+        status, _, words = fairwave("study", "voice", "--explore", 4, *more)
         assert status == 2
         assert "without --figure and --set" in words
 
@@ -48,10 +29,10 @@ def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwa
         ("{", "is not JSON"),
     ):
         file.write_text(text)
-        status, words = fairwave("study", "voice", "--reading", file)
+        status, _, words = fairwave("study", "voice", "--reading", file)
         assert status == 2
         assert expected in " ".join(words.split())
-    status, words = fairwave("study", "voice", "--reading", tmp_path / "none.json")
+    status, _, words = fairwave("study", "voice", "--reading", tmp_path / "none.json")
     assert status == 2
     assert "none.json" in words
 

@@ -1,16 +1,13 @@
 """What is said beside the ratings of calls, from the simulator's notes to tables in the terminal."""
 
-import contextlib
 import json
 import re
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from fairwave import codecs
-from fairwave.cli import main
 from fairwave.results import Results
 from fairwave.scenario import load
 from fairwave.study import measures
@@ -43,19 +40,6 @@ def run(tmp_path):
         path = tmp_path / "scenario.toml"
         path.write_text(text)
         return load(path).run()
-
-    return run
-
-
-@pytest.fixture
-def fairwave(monkeypatch, capsys):
-    """Runs a command line; answers with standard output."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["fairwave", *map(str, words)])
-        with contextlib.suppress(SystemExit):
-            main()
-        return capsys.readouterr().out
 
     return run
 
@@ -153,7 +137,7 @@ def test_run_and_compare_mark_ratings_and_say_why(codec, mark, cell, tmp_path, f
         ["run", path],
         ["compare", path, "--over", "udp", "-n", "2", "--out", tmp_path / "out", "--no-audio"],
     ):
-        printed = fairwave(*words)
+        _, printed, _ = fairwave(*words)
         line = next(line for line in printed.splitlines() if "MOS (E-model) †" in line)
         assert cell in line
         assert mark in printed

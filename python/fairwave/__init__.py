@@ -37,6 +37,20 @@ A measure may be asked of one flow group or, without a group, of all flows. Ever
 copying. In a notebook scenarios, results and measures show themselves as tables. `results.save("out")` writes Parquet,
 CSV and provenance, which `fw.Results.load("out")` reads back.
 
+Add
+---
+
+A controller, a queue discipline, a source, a loss model or a link of your own is a class with a few methods, a
+measure a function; scenarios name them like any other:
+
+    @fw.controller("mine")
+    class Mine(fw.Controller): ...  # help(fw.Controller) shows one; also Discipline, Source, LossModel, LinkLaw
+    fw.compare(line, {"flow.download.transport": ["tcp/reno", "tcp/mine"]})
+
+    @fw.measure("deepest-wait", unit="ms")
+    def deepest_wait(run): return 1e3 * run.flows["delay_max_s"].max()
+    results.measured("deepest-wait", "voice")
+
 Look up
 -------
 
@@ -57,6 +71,35 @@ from fairwave._native import version as __version__
 if TYPE_CHECKING:
     from fairwave.ask import Answer, find, sweep
     from fairwave.building import build, flow, link
+    from fairwave.laws import (
+        Arrival,
+        Buffer,
+        Controller,
+        Discipline,
+        Duration,
+        LinkLaw,
+        LossModel,
+        MeasuredRun,
+        Packet,
+        Path,
+        Place,
+        Random,
+        Rate,
+        Refusal,
+        Size,
+        Source,
+        Undefined,
+        Unit,
+        Window,
+        controller,
+        discipline,
+        link_law,
+        load_laws,
+        loss_model,
+        measure,
+        parameter,
+        source,
+    )
     from fairwave.provenance import MixedProvenanceWarning, Provenance
     from fairwave.reference import explain
     from fairwave.results import Results
@@ -64,37 +107,91 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Arrival",
+    "Buffer",
+    "Controller",
+    "Discipline",
+    "Duration",
+    "LinkLaw",
+    "LossModel",
+    "MeasuredRun",
     "MixedProvenanceWarning",
+    "Packet",
+    "Path",
+    "Place",
     "Provenance",
+    "Random",
+    "Rate",
+    "Refusal",
     "Results",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Size",
+    "Source",
+    "Undefined",
+    "Unit",
+    "Window",
     "__version__",
     "build",
     "compare",
+    "controller",
+    "discipline",
     "explain",
     "find",
     "flow",
     "link",
+    "link_law",
     "load",
+    "load_laws",
+    "loss_model",
+    "measure",
     "names",
+    "parameter",
+    "source",
     "sweep",
 ]
 
 _HOMES = {
     "Answer": "ask",
+    "Arrival": "laws",
+    "Buffer": "laws",
+    "Controller": "laws",
+    "Discipline": "laws",
+    "Duration": "laws",
+    "LinkLaw": "laws",
+    "LossModel": "laws",
+    "MeasuredRun": "laws",
     "MixedProvenanceWarning": "provenance",
+    "Packet": "laws",
+    "Path": "laws",
+    "Place": "laws",
     "Provenance": "provenance",
+    "Random": "laws",
+    "Rate": "laws",
+    "Refusal": "laws",
     "Results": "results",
     "Scenario": "scenario",
+    "Size": "laws",
+    "Source": "laws",
+    "Undefined": "laws",
+    "Unit": "laws",
+    "Window": "laws",
     "build": "building",
     "compare": "scenario",
+    "controller": "laws",
+    "discipline": "laws",
     "explain": "reference",
     "find": "ask",
     "flow": "building",
     "link": "building",
+    "link_law": "laws",
     "load": "scenario",
+    "load_laws": "laws",
+    "loss_model": "laws",
+    "measure": "laws",
+    "parameter": "laws",
+    "source": "laws",
     "sweep": "ask",
 }
 """Which module has what: each is imported when it is first asked for, so that `import fairwave` takes no time."""

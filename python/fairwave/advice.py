@@ -4,7 +4,8 @@ Assumptions:
     A round trip is propagation and the transmission of one full packet on each link of the way there; nothing
     waits. Offered
     load is what applications offer while they are on (silences and pauses do not lower it), on the wire for sources of
-    packets of one size, payload for video. Bulk data offers whatever the network takes.
+    packets of one size, payload for video. Bulk data offers whatever the network takes; files and pages, and calls that
+    come and go, offer their mean over the run.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
     """
     plan = scenario.plan(seed)
     links = {link["name"]: link for link in plan["links"]}
+    arriving = {flow["name"] for flow in scenario.to_dict().get("flow", []) if flow.get("arrivals")}
+    duration = max(float(plan["duration_s"]), 1e-9)
     offered: dict[str, float] = {}
     greedy: dict[str, int] = {}
     trips: dict[str, list[float]] = {}
@@ -100,10 +103,14 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
         there_and_back = sum(links[name]["delay_s"] for name in [*flow["forward"], *flow["backward"]])
         for name in flow["forward"]:
             trips.setdefault(name, []).append(there_and_back)
-            if flow["offered_bps"] is None:
+            if flow["volume_bytes"] is not None:
+                offered[name] = offered.get(name, 0.0) + flow["volume_bytes"] * 8 / duration
+            elif flow["offered_bps"] is None:
                 greedy[name] = greedy.get(name, 0) + 1
             else:
-                offered[name] = offered.get(name, 0.0) + flow["offered_bps"]
+                # Who comes and goes is not there all the time.
+                part = flow["on_s"] / duration if flow["name"].rpartition("[")[0] in arriving else 1.0
+                offered[name] = offered.get(name, 0.0) + flow["offered_bps"] * part
     loads = []
     for name, several in trips.items():
         rate, trip = float(links[name]["rate_bps"]), sum(several) / len(several)

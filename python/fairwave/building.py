@@ -37,7 +37,7 @@ def build(
         links: Links, as `link` makes them.
         topology: A network by name, or its table.
         more: Further keys of the frame, an underscore for the hyphen: `warmup="5 s"`, `preset="ns2"`,
-            `record={"bin": "1 s"}`.
+            `record={"bin": "1 s"}`, `event=[{"at": "20 s", "link": "r1>r2", "rate": "500 kb/s"}]`.
 
     Raises:
         fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
@@ -91,8 +91,9 @@ def link(from_: str, to: str, rate: Any, delay: Any, **more: Any) -> Table:
     Args:
         from_: One end.
         to: The other.
-        rate: `"10 Mb/s"`, or a table: a range `{"from": …, "to": …}` or a law.
-        delay: `"10 ms"`, or a range.
+        rate: `"10 Mb/s"`, or a table: a range `{"from": …, "to": …}` or a law; or a list of steps
+            `{"at": "20 s", "is": "500 kb/s"}`.
+        delay: `"10 ms"`, a range, or a list of steps.
         more: Further keys, an underscore for the hyphen: `queue="codel"`, `loss={…}`, `reverse={"rate": "20 Mb/s"}`.
     """
     return {"from": from_, "to": to, "rate": rate, "delay": delay, **_hyphenated(more)}

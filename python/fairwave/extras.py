@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 PURPOSES = {
     "av": "reading, coding and decoding sound and pictures",
+    "distributed": "making runs on a cluster",
     "pandas": "a table as pandas data frame",
 }
 """Optional package to what it is needed for."""
 
 
-def need(package: str, extra: str, error: type[Exception] = ImportError) -> None:
-    """Makes sure that an optional package is there.
+def need(package: str, extra: str, error: type[Exception] = ImportError) -> Any:
+    """An optional package, which is made sure to be there.
 
     Args:
         package: One of `PURPOSES`.
@@ -23,7 +25,7 @@ def need(package: str, extra: str, error: type[Exception] = ImportError) -> None
         Exception: `error`, whose message names the command that installs what is missing.
     """
     try:
-        importlib.import_module(package)
+        return importlib.import_module(package)
     except ImportError as missing:
         raise error(
             f"{PURPOSES[package]} needs the package {package!r}, which is not installed; "

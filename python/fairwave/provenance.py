@@ -91,12 +91,22 @@ class Provenance:
         return cls(data["version"], data["command"], data["scenarios"], tuple(data["seeds"]))
 
 
+WHERE = ("--cluster", "--threads")
+"""Options that say where runs are made, which changes nothing about them."""
+
+
 def command() -> str:
-    """The command line of this process, its program without its folder."""
+    """The command line of this process, its program without its folder, and without where the runs were made."""
     program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
     if program != "fairwave":
         return "python"
-    return " ".join([program, *(_quoted(word) for word in sys.argv[1:])])
+    kept, words = [], iter(sys.argv[1:])
+    for word in words:
+        if word in WHERE:
+            next(words, None)
+        elif not word.startswith(tuple(f"{option}=" for option in WHERE)):
+            kept.append(_quoted(word))
+    return " ".join([program, *kept])
 
 
 def _quoted(word: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ SCHEMA = {
 ONE = {
     "transports": "transport", "traffic": "traffic source", "queues": "queue discipline", "victims": "victim rule",
     "losses": "loss model", "rates": "rate law of a link", "playouts": "playout buffer", "presets": "network by name",
+    "events": "what happens at a known time",
     "codecs": "codec", "measures": "measure", "studies": "study",
 }  # fmt: skip
 """What one of each kind is called."""
@@ -156,6 +158,12 @@ def _first_sentence(text: str) -> str:
     return text.split(". ", 1)[0].rstrip(".") + "."
 
 
+def forget() -> None:
+    """Laws have been handed in: what is known of names is looked up again."""
+    _schema.cache_clear()
+    _laws.cache_clear()
+
+
 @cache
 def _schema() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(_native.Scenario.schema())
@@ -193,6 +201,8 @@ def _names(kind: str) -> list[str]:
         return list(_laws(kind))
     if kind == "presets":
         return list(_presets())
+    if kind == "events":
+        return list(EVENTS)
     if kind == "codecs":
         from fairwave import codecs
 
@@ -211,6 +221,8 @@ def _about(kind: str, name: str) -> str:
         return _flat(_laws(kind)[name].get("description", ""))
     if kind == "presets":
         return _flat(_presets()[name])
+    if kind == "events":
+        return _flat(_schema()["$defs"][EVENTS[name]]["description"])
     from fairwave.study import measures
 
     return _flat((measures.STANDARD[name].__doc__ or "").strip().split("\n\n")[0])
@@ -218,7 +230,7 @@ def _about(kind: str, name: str) -> str:
 
 def _flat(text: str) -> str:
     """A documentation comment as one paragraph; links of the source's own made plain."""
-    return re.sub(r"\[`?([^\]`]+)`?\]", r"`\1`", " ".join(text.split()))
+    return re.sub(r"(?<!\w)\[`?([A-Za-z_][\w:]*)`?\]", r"`\1`", " ".join(text.split()))
 
 
 def _entry(kind: str, name: str) -> Entry:
@@ -228,6 +240,11 @@ def _entry(kind: str, name: str) -> Entry:
         links = _schema()["$defs"]["Topology"]["properties"]
         rows = tuple(_row(key, part, required=False) for key, part in links.items() if key != "preset")
         return Entry(kind, name, _about(kind, name), rows, example=_scenario("presets", name), how=HOW)
+    if kind == "events":
+        part = _schema()["$defs"][EVENTS[name]]
+        needed = part.get("required", [])
+        rows = tuple(_row(key, inner, required=key in needed) for key, inner in part["properties"].items())
+        return Entry(kind, name, _about(kind, name), rows, example=_scenario(kind, name), how=HOW)
     if kind == "codecs":
         from fairwave import codecs
 
@@ -241,6 +258,10 @@ def _entry(kind: str, name: str) -> Entry:
             kind, name, f"{study.title}. {study.question}", notes=notes, example=f"fairwave study {name}"
         )
     return _measure(name)
+
+
+EVENTS = {"event": "Event", "outages": "Outage"}
+"""What is said of what happens at a known time, each with the schema's definition."""
 
 
 HOW = "a whole scenario; `fairwave run FILE` runs it"
@@ -272,7 +293,23 @@ def _law(kind: str, name: str) -> Entry:
         shared = set.intersection(*families)
     own = tuple(row for one, row in rows.items() if one not in shared)
     common = tuple(row for one, row in rows.items() if one in shared)
-    return Entry(kind, name, _about(kind, name), own, common, example=_scenario(kind, name), how=HOW)
+    notes = _written_by(kind, name)
+    return Entry(kind, name, _about(kind, name), own, common, notes, example=_scenario(kind, name), how=HOW)
+
+
+def _written_by(kind: str, name: str) -> tuple[str, ...]:
+    """Where a law is defined that is not built in."""
+    registering = sys.modules.get("fairwave.laws.registering")
+    law = registering.handed_in.get((kind, name)) if registering is not None else None
+    if law is None:
+        return ()
+    import inspect
+
+    try:
+        file, line = inspect.getsourcefile(law), inspect.getsourcelines(law)[1]
+    except (OSError, TypeError):
+        return (f"A class of this session: {law.__qualname__}.",)
+    return (f"A class of yours: {law.__qualname__}, {file}, line {line}.",)
 
 
 def _row(key: str, part: dict[str, Any], *, required: bool) -> Row:
@@ -343,6 +380,8 @@ def _inline(value: Any) -> str:
 EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     ("transports", "tcp/aimd"): {"alpha": 0.31, "beta": 0.875},
     ("transports", "tcp/vegas"): {"alpha": 2.0, "beta": 4.0},
+    ("traffic", "transfer"): {"size": "1 MB"},
+    ("traffic", "web"): {"reading": {"distribution": "exponential", "mean": "5 s"}},
     ("traffic", "voice"): {"codec": "g729"},
     ("traffic", "recording"): {"talk": [[0, 62], [80, 121]], "repeat-after": 150},
     ("traffic", "cbr"): {"rate": "500 kb/s"},
@@ -362,15 +401,27 @@ EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     ("losses", "handoff"): {"up": "4 s", "down": "200 ms"},
     ("losses", "blackout"): {"from": "4 s", "to": "5 s"},
     ("losses", "pattern"): {"pattern": "0000100001"},
+    ("losses", "schedule"): {
+        "steps": [{"at": "0 s", "is": "none"}, {"at": "5 s", "is": {"model": "bernoulli", "rate": 0.02}}]
+    },
     ("rates", "constant"): {"rate": "2 Mb/s"},
+    ("rates", "schedule"): {"steps": [{"at": "0 s", "is": "2 Mb/s"}, {"at": "5 s", "is": "500 kb/s"}]},
     ("playouts", "fixed"): {"delay": "60 ms"},
 }
 """What an example sets besides the name: what is needed, or what one would set first."""
 
 
-def _scenario(kind: str, name: str) -> str:
+def _needed(kind: str, name: str) -> dict[str, Any]:
+    """An example of each key that a law needs, where its schema has one."""
+    part = _laws(kind)[name] if kind in SCHEMA else {}
+    properties = part.get("properties", {})
+    each = {key: properties.get(key, {}).get("examples") for key in part.get("required", [])}
+    return {key: examples[0] for key, examples in each.items() if examples}
+
+
+def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kind
     """A small scenario in TOML that uses a name."""
-    given = EXAMPLES.get((kind, name), {})
+    given = EXAMPLES.get((kind, name)) or _needed(kind, name)
     table = {SCHEMA[kind][1]: name, **given} if kind in SCHEMA else {}
     written = _inline(table if given else name)
     bottleneck = {"rate": '"2 Mb/s"', "delay": '"20 ms"'}
@@ -380,7 +431,8 @@ def _scenario(kind: str, name: str) -> str:
         traffic = {"udp": "voice", "dvrc": "video", "rtcp": "video"}.get(name, "bulk")
         flow = {"transport": written, "traffic": f'"{traffic}"'}
     elif kind == "traffic":
-        flow = {"transport": '"tcp/sack"' if name.startswith("bulk") else '"udp"', "traffic": written}
+        over_tcp = name.startswith("bulk") or name in {"transfer", "web"}
+        flow = {"transport": '"tcp/sack"' if over_tcp else '"udp"', "traffic": written}
     elif kind == "queues":
         bottleneck["queue"], flow = written, {"transport": '"tcp/sack"', "traffic": '"bulk"'}
     elif kind == "victims":
@@ -395,6 +447,8 @@ def _scenario(kind: str, name: str) -> str:
         flow["traffic"] = _inline({"kind": "voice", "codec": name})
     elif kind == "presets":
         preset = name
+    elif name == "outages":
+        bottleneck["outages"] = '[{ from = "5 s", to = "6 s" }]'
     link = ", ".join(f"{key} = {value}" for key, value in bottleneck.items())
     lines = ['name = "example"', 'duration = "10 s"', "", "[topology]", f'preset = "{preset}"']
     if preset in {"dumbbell", "multi-hop"}:
@@ -402,4 +456,6 @@ def _scenario(kind: str, name: str) -> str:
     else:
         lines.append(f"shared-bottleneck = {{ {link} }}")
     lines += ["", "[[flow]]", 'name = "flow"', *(f"{key} = {value}" for key, value in flow.items())]
+    if name == "event":
+        lines += ["", "[[event]]", 'at = "5 s"', 'link = "r1>r2"', 'rate = "500 kb/s"']
     return "\n".join(lines) + "\n"

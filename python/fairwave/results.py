@@ -59,6 +59,21 @@ class Results:
         return self._of("timeliness")
 
     @property
+    def transfers(self) -> pa.Table:
+        """One row per run and file or page, of sources that want them as a whole."""
+        return self._of("transfers")
+
+    @property
+    def completions(self) -> pa.Table:
+        """One row per run and group of such: how many were completed, and how long they took."""
+        return self._of("completions")
+
+    @property
+    def conversations(self) -> pa.Table:
+        """One row per run and conversation: both directions together."""
+        return self._of("conversations")
+
+    @property
     def links(self) -> pa.Table:
         """One row per run and link direction."""
         return self._of("links")

@@ -149,12 +149,17 @@ class Scenario:
 
 
 def prepared(scenario: Scenario) -> Scenario:
-    """The scenario as it can be run: clips that it streams are coded, and their frames filled in.
+    """The scenario as it can be run: clips that it streams are coded, their frames filled in, patterns of loss read.
+
+    What names a file since the scenario was loaded, by an override, is sought from where the program runs.
 
     Raises:
         fairwave.ScenarioError: A clip cannot be read, or not be coded in the layers that are asked for.
     """
-    if '"clip"' not in scenario.to_json():
+    text = scenario.to_json()
+    if '"file"' in text:
+        scenario = with_patterns(scenario, Path())
+    if '"clip"' not in text:
         return scenario
     from fairwave.video import VideoError
     from fairwave.video.layers import coded_scenario
@@ -164,6 +169,24 @@ def prepared(scenario: Scenario) -> Scenario:
     except VideoError as error:
         raise _native.ScenarioError(f"error: {error}") from None
     return scenario.with_overrides(frames) if frames else scenario
+
+
+def with_patterns(scenario: Scenario, folder: Path) -> Scenario:
+    """The scenario with the patterns of loss that its files hold; they are sought from `folder`.
+
+    Raises:
+        fairwave.ScenarioError: A file is not there, or holds no pattern.
+    """
+    text = scenario.to_json()
+    if '"file"' not in text or '"pattern"' not in text:
+        return scenario
+    from fairwave.patterns import PatternError, resolved
+
+    try:
+        changes = resolved(scenario.to_dict(), folder)
+    except PatternError as error:
+        raise _native.ScenarioError(f"error: {error}") from None
+    return scenario.with_overrides(changes) if changes else scenario
 
 
 def load(source: str | Path) -> Scenario:
@@ -183,7 +206,7 @@ def load(source: str | Path) -> Scenario:
     if not Path(text).exists() or Path(text).is_dir():
         raise FileNotFoundError(f"no scenario file {text!r}: give the path of a .toml or .json file")
     with Path(text).open("rb") as file:
-        return read(file, text)
+        return with_patterns(read(file, text), Path(text).parent)
 
 
 def read(file: IO[bytes], name: str) -> Scenario:

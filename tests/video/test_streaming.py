@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import re
 import subprocess
 import sys
 
@@ -12,6 +15,7 @@ import pytest
 
 import fairwave
 from fairwave.video.coding import FRAME_RATE
+from page_links import problems
 
 SCENARIO = """name = "small clip"
 duration = "4 s"
@@ -53,6 +57,21 @@ def test_the_viewers_video_plays_to_its_end(left):
         frames = sum(1 for _ in container.decode(video=0))
     assert frames == 88  # at 0, 40, … 3480 ms: those shown by the end, half a second after they are made
     assert "film-received.mp4" in left[0].stderr.replace("\n", "")
+
+
+def test_the_page_shows_the_film_and_its_quality_within_itself(left):
+    page = (left[1] / "index.html").read_text(encoding="utf-8")
+    assert problems(left[1] / "index.html") == []
+    films = re.findall(r'<video controls [^>]*src="data:video/mp4;base64,([^"]*)"', page)
+    assert len(films) == 1
+    film = base64.b64decode(films[0])
+    assert len(film) < (left[1] / "film-received.mp4").stat().st_size / 2
+    with av.open(io.BytesIO(film)) as container:
+        assert sum(1 for _ in container.decode(video=0)) == 88
+    assert "film: the clip carphone as it is seen" in page
+    assert re.search(r"<strong>The video of film is (good|fair|poor): [\d.]+ % of the frames", page)
+    assert "film-received.mp4 (" in page
+    assert not (left[1] / "film-small.mp4").exists()
 
 
 def test_quality_and_layers_are_left_per_second_and_per_frame(left):

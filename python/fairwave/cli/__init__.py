@@ -1,4 +1,4 @@
-"""The command line: `fairwave run`, `compare`, `sweep`, `find`, `study`, `list`, `explain`, `check`, `schema`.
+"""The command line: `fairwave run`, `compare`, `sweep`, `find`, `study`, `list`, `explain`, `check`, `schema`, `new`.
 
 Results for people go to standard output as tables, results for programs (`--json`) as one JSON document; progress
 and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 130 stopped by the user (what had
@@ -35,9 +35,13 @@ def _main() -> None:
         status = STOPPED
     except (ScenarioError, BadInputError) as error:
         complain(str(error))
+        if "help: write one of the allowed names" in str(error) and "fairwave.laws" not in sys.modules:
+            complain("a law of your own comes from a file: --laws FILE.py")
+        _trace(error)
         sys.exit(BAD_INPUT)
     except RunError as error:
         complain(str(error))
+        _trace(error)
         sys.exit(FAILED)
     except BrokenPipeError:
         # Whoever read our output has seen enough.
@@ -49,6 +53,7 @@ def _main() -> None:
     except Exception as error:
         if isinstance(error, _questions()):
             complain(str(error))
+            _trace(error)
             sys.exit(BAD_INPUT)
         status = _usage(error)
         if status is None:
@@ -58,9 +63,33 @@ def _main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
+def _trace(error: BaseException) -> None:
+    """Shows where the user's own code raised what an error comes of."""
+    cause = error.__cause__
+    if cause is None or "fairwave.laws.registering" not in sys.modules:
+        return
+    import traceback
+
+    here = __file__.rpartition("cli")[0]
+    frames = [
+        one
+        for one in traceback.extract_tb(cause.__traceback__)
+        if not one.filename.startswith((here, "<frozen"))
+    ]
+    if frames:
+        last = "".join(traceback.format_exception_only(cause))
+        sys.stderr.write(
+            f"Traceback (most recent call last):\n{''.join(traceback.format_list(frames))}{last}"
+        )
+
+
 def _questions() -> tuple[type[Exception], ...]:
     """Mistakes in what was asked, of modules that may not have been needed."""
-    wanted = (("fairwave.ask.wording", "AskError"), ("fairwave.folders", "FolderTakenError"))
+    wanted = (
+        ("fairwave.ask.wording", "AskError"),
+        ("fairwave.folders", "FolderTakenError"),
+        ("fairwave.laws.files", "LawFileError"),
+    )
     return tuple(getattr(sys.modules[module], name) for module, name in wanted if module in sys.modules)
 
 

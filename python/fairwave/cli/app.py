@@ -30,6 +30,13 @@ def _kinds(incomplete: str) -> list[str]:
     return [one for one in KINDS if one.startswith(incomplete)]
 
 
+def _new_kinds(incomplete: str) -> list[str]:
+    """Completes what `fairwave new` begins."""
+    from fairwave.laws.skeletons import KINDS
+
+    return [one for one in KINDS if one.startswith(incomplete)]
+
+
 def _studies(incomplete: str) -> list[str]:
     """Completes names of studies."""
     from fairwave import studies
@@ -56,8 +63,33 @@ Settings = Annotated[
 ]
 Replications = Annotated[int, typer.Option("--replications", "-n", help="Independent runs per point.")]
 Threads = Annotated[Optional[int], typer.Option(help="Runs at once; all cores if left out.")]
+Cluster = Annotated[
+    Optional[str],
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Make the runs on the workers of a Dask scheduler: tcp://host:8786.",
+    ),
+]
+Laws = Annotated[
+    Optional[list[Path]],
+    typer.Option(
+        "--laws",
+        metavar="FILE.py",
+        help="Laws and measures of your own: a Python file, which is run. A scenario never runs one. Repeatable.",
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
+
+
+def use_laws(files: list[Path] | None) -> None:
+    """Hands in the laws and measures of each file."""
+    if files:
+        from fairwave.laws import load_laws
+
+        for file in files:
+            load_laws(file)
 
 
 def _version(wanted: bool) -> None:
@@ -80,6 +112,7 @@ def options(
         "fairwave run examples/home-uplink.toml",
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
+        "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
     )
 )
 def run(
@@ -95,27 +128,53 @@ def run(
     ] = None,
     settings: Settings = None,
     threads: Threads = None,
+    cluster: Cluster = None,
     page: Annotated[
         bool, typer.Option(help="With --out: draw network, queues, windows, goodput and a call on a page.")
     ] = True,
+    capture: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="WHERE=FILE",
+            help="Capture packets for Wireshark: link:r1>r2=up.pcapng (what leaves the link), drops:r1>r2=… "
+            "(what its queue drops), host:NODE=…. Repeatable; places with one file share it.",
+        ),
+    ] = None,
+    capture_payload: Annotated[
+        bool, typer.Option("--capture-payload", help="Write payload (zeros) into captures, too.")
+    ] = False,
+    loss_pattern: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="WHERE=FILE",
+            help="Write which packets a link lost (link:r1>r2=losses.txt) or a flow (flow:voice[0]=…). Repeatable.",
+        ),
+    ] = None,
     overwrite: Overwrite = False,
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Run a scenario and show what its flows and links came to."""
+    use_laws(laws)
+    from fairwave.cli.input import where
     from fairwave.cli.runs import run_scenario
 
-    run_scenario(
-        scenario,
-        seed,
-        replications,
-        out,
-        record or [],
-        settings or [],
-        threads,
-        json=json,
-        overwrite=overwrite,
-        page=page,
-    )
+    with where(cluster):
+        run_scenario(
+            scenario,
+            seed,
+            replications,
+            out,
+            record or [],
+            settings or [],
+            threads,
+            json=json,
+            overwrite=overwrite,
+            page=page,
+            captures=capture or [],
+            patterns=loss_pattern or [],
+            payload=capture_payload,
+        )
 
 
 @app.command(
@@ -160,16 +219,21 @@ def compare(
     replications: Replications = 10,
     settings: Settings = None,
     threads: Threads = None,
+    cluster: Cluster = None,
     overwrite: Overwrite = False,
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Run alternatives of a scenario under the same seeds, and compare: table, page, audio."""
+    use_laws(laws)
     from fairwave.cli.comparing import compare_alternatives
+    from fairwave.cli.input import where
 
-    compare_alternatives(
-        scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [], threads,
-        json=json, audio=audio, playout=playout, overwrite=overwrite,
-    )  # fmt: skip
+    with where(cluster):
+        compare_alternatives(
+            scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
+            threads, json=json, audio=audio, playout=playout, overwrite=overwrite,
+        )  # fmt: skip
 
 
 @app.command(
@@ -206,16 +270,21 @@ def sweep(
     most: Annotated[int, typer.Option(help="The most runs of a point.")] = 100,
     settings: Settings = None,
     threads: Threads = None,
+    cluster: Cluster = None,
     overwrite: Overwrite = False,
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Run every combination of values, each until it is precise enough."""
+    use_laws(laws)
     from fairwave.cli.asking import sweep_grid
+    from fairwave.cli.input import where
 
-    sweep_grid(
-        scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
-        json=json, overwrite=overwrite,
-    )  # fmt: skip
+    with where(cluster):
+        sweep_grid(
+            scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
+            json=json, overwrite=overwrite,
+        )  # fmt: skip
 
 
 @app.command(
@@ -240,25 +309,30 @@ def find(
     most: Annotated[int, typer.Option(help="The most runs of a value.")] = 12,
     settings: Settings = None,
     threads: Threads = None,
+    cluster: Cluster = None,
     overwrite: Overwrite = False,
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Find how far a value may go before a condition no longer holds: how many calls does this line carry?"""
+    use_laws(laws)
     from fairwave.cli.asking import find_value
+    from fairwave.cli.input import where
 
-    find_value(
-        scenario,
-        vary,
-        until,
-        out,
-        seed,
-        replications,
-        most,
-        settings or [],
-        threads,
-        json=json,
-        overwrite=overwrite,
-    )
+    with where(cluster):
+        find_value(
+            scenario,
+            vary,
+            until,
+            out,
+            seed,
+            replications,
+            most,
+            settings or [],
+            threads,
+            json=json,
+            overwrite=overwrite,
+        )
 
 
 @app.command(epilog=_examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"))
@@ -287,14 +361,25 @@ def study(
     ] = None,
     settings: Settings = None,
     threads: Threads = None,
+    cluster: Cluster = None,
     json: Json = False,
 ) -> None:
     """Carry out a study: every figure and table of its papers, and a verdict per claim."""
+    from fairwave.cli.input import where
     from fairwave.cli.studying import run_study
 
-    run_study(
-        name, out, replications, figure, settings or [], threads, reading=reading, explored=explore, json=json
-    )
+    with where(cluster):
+        run_study(
+            name,
+            out,
+            replications,
+            figure,
+            settings or [],
+            threads,
+            reading=reading,
+            explored=explore,
+            json=json,
+        )
 
 
 @app.command(
@@ -304,13 +389,16 @@ def list_(
     what: Annotated[
         Optional[str],
         typer.Argument(
-            help="transports, queues, victims, losses, rates, traffic, playouts, presets, codecs, measures or studies.",
+            help="transports, queues, victims, losses, rates, traffic, playouts, presets, events, codecs, measures "
+            "or studies.",
             autocompletion=_kinds,
         ),
     ] = None,
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Show what a scenario can name, and which studies there are."""
+    use_laws(laws)
     from fairwave.cli.inspecting import show_names
 
     show_names(what, json=json)
@@ -329,9 +417,11 @@ def explain(
             autocompletion=_explained,
         ),
     ],
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Explain what a scenario can name: its rule, source, parameters with defaults, and an example."""
+    use_laws(laws)
     from fairwave.cli.inspecting import explain_name
 
     explain_name(name, json=json)
@@ -345,17 +435,77 @@ def check(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed for what is drawn.")] = 1,
     settings: Settings = None,
+    laws: Laws = None,
     json: Json = False,
 ) -> None:
     """Check a scenario without running it: mistakes, offered load, bandwidth-delay products."""
+    use_laws(laws)
     from fairwave.cli.inspecting import check_scenario
 
     check_scenario(scenario, seed, settings or [], expand=expand, json=json)
 
 
+@app.command(
+    epilog=_examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json")
+)
+def pattern(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A pattern of loss: text of 0 and 1, CSV, or ITU-T G.191's."),
+    ],
+    draw: Annotated[Optional[Path], typer.Option(metavar="PNG", help="Draw packets and runs.")] = None,
+    convert: Annotated[
+        Optional[Path],
+        typer.Option("--to", metavar="FILE", help="Write it in another format: .txt, .csv, .g192 or .byte."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what a pattern of loss comes to: losses, runs, and Gilbert's model fitted to it."""
+    from fairwave.cli.patterns import show_pattern
+
+    show_pattern(file, draw, convert, json=json)
+
+
 @app.command()
-def schema() -> None:
+def schema(laws: Laws = None) -> None:
     """Print the JSON Schema of scenarios."""
+    use_laws(laws)
     from fairwave._native import Scenario
 
     typer.echo(Scenario.schema())
+
+
+@app.command(
+    epilog=_examples(
+        "fairwave new controller my-aimd",
+        "fairwave new measure stalled",
+        "fairwave new discipline fair --rust",
+    )
+)
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="controller, discipline, source, loss-model, link-law or measure.", autocompletion=_new_kinds
+        ),
+    ],
+    name: Annotated[
+        str, typer.Argument(help="Its name in scenarios: lower-case letters, digits and hyphens.")
+    ],
+    folder: Annotated[Path, typer.Option("--in", metavar="FOLDER", help="Where the files go.")] = Path(),
+    rust: Annotated[
+        bool, typer.Option("--rust", help="A Rust program that has it, instead of a Python file.")
+    ] = False,
+    checkout: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--fairwave",
+            metavar="FOLDER",
+            help="With --rust: fairwave's sources; those of this installation if left out.",
+        ),
+    ] = None,
+) -> None:
+    """Begin a law or measure of your own: code that works, its test, and a scenario that uses it."""
+    from fairwave.cli.beginning import begin
+
+    begin(kind, name, folder, rust=rust, checkout=checkout)

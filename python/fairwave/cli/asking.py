@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, media_group, scenario, seeds, threads_or_all
+from fairwave.cli.input import BadInputError, groups, kept, kind, media_group, scenario, seeds, threads_or_all
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def sweep_grid(
     from fairwave.ask import sweep
     from fairwave.ask.wording import measure, precision, variation
     from fairwave.folders import claimed
-    from fairwave.study.replication import Folder, Memory
 
     if not grid:
         raise BadInputError("sweep needs --grid KEY=VALUE,VALUE; for example --grid flow.voice.count=5,10,20")
@@ -54,7 +53,7 @@ def sweep_grid(
     for _, values in varied:
         points *= len(values)
     with claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext():
-        keep = Folder(out / ".cache") if out else Memory()
+        keep = kept(out)
         with console.progress(f"{read.name}: {points} points", quiet=json) as progress:
             found = sweep(
                 read, axes, goals, show=shown, n=replications, most=max(most, replications), seed=seed,
@@ -70,12 +69,19 @@ def sweep_grid(
         console.say(f"\ntables: {out}")
 
 
+USUAL = {
+    "voice": "mos", "recording": "mos", "conversation": "conversation_mos",
+    "transfer": "completion", "web": "completion",
+}  # fmt: skip
+"""The measure that is told of a kind of traffic where nobody says which; goodput of all others."""
+
+
 def _usual(read: Scenario) -> list[Asked]:
     """What is told where nobody says what to tell."""
     from fairwave.ask.wording import measure
 
     group = media_group(read)
-    usual = "mos" if kind(groups(read)[group]) in {"voice", "recording"} else "goodput"
+    usual = USUAL.get(kind(groups(read)[group]), "goodput")
     return [measure(f"{usual}.{group}", read)]
 
 
@@ -138,8 +144,8 @@ def find_value(
     from fairwave.ask import find
     from fairwave.ask.wording import condition, steps
     from fairwave.folders import claimed
+    from fairwave.provenance import Provenance
     from fairwave.staging import write_text
-    from fairwave.study.replication import Folder, Memory
 
     key, equals, values = (part.strip() for part in vary.partition("="))
     if not equals or not key:
@@ -153,13 +159,15 @@ def find_value(
     warn(read, seed)
     wanted = condition(until, read)
     with claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext():
-        keep = Folder(out / ".cache") if out else Memory()
+        keep = kept(out)
         with console.status(f"{read.name}: {wanted}", quiet=json) as tell:
             answer = find(
                 read, key, values, wanted, n=replications, most=max(most, replications), seed=seed, threads=threads,
                 keep=keep, tell=tell,
             )  # fmt: skip
-        document = {"scenario": read.name, **answer.to_dict()}
+        asked = range(seed, seed + max(one.interval.n for one in answer.tested))
+        origin = Provenance.here({read.hash: read.name}, asked)
+        document = {"scenario": read.name, **answer.to_dict(), "provenance": origin.to_dict()}
         if out:
             write_text(out / "answer.json", console.json_text(document))
     if json:

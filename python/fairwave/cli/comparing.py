@@ -135,10 +135,10 @@ def compare_alternatives(
     overwrite: bool = False,
 ) -> None:
     """Runs, compares, and leaves a page."""
+    from fairwave.cli.input import kept
     from fairwave.folders import claimed
     from fairwave.report import call, comparison
     from fairwave.study.grid import Grid
-    from fairwave.study.replication import Folder
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     alternatives(over, vary, "any")  # mistakes are told before the scenario's
@@ -160,7 +160,7 @@ def compare_alternatives(
         with console.progress(
             f"{base.name}: {len(asked.changes)} {asked.title} × {replications}", quiet=json
         ) as progress:
-            results = grid.run(chosen, threads=threads, keep=Folder(folder / ".cache"), progress=progress)
+            results = grid.run(chosen, threads=threads, keep=kept(folder), progress=progress)
         found = comparison.lines(heard.whole(results) if heard else results, asked.axis, group)
         clips: list[Clip] = []
         if heard is not None:

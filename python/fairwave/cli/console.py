@@ -31,7 +31,7 @@ def complain(message: str) -> None:
 def say(message: str, *, quiet: bool = False) -> None:
     """A remark for people, on standard error."""
     if not quiet:
-        err.print(message, markup=False)
+        err.print(message, markup=False, soft_wrap=True)
 
 
 def table(
@@ -91,21 +91,25 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Progress | None]:
         return
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.progress import Progress as Bar
 
-    # How long it has been going on tells of a single long run that it does; what remains is told from those that ended.
+    # Runs under way count by the simulated time that has passed in them, so a single long run moves, too.
     columns = (
-        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
-        *(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
+        *(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[ended]}")),
+        *(
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        ),
     )
     with Bar(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(what, total=None, ended="")
+        yield lambda done, total: bar.update(task, completed=done, total=total, ended=f"{int(done)}/{total}")
 
 
 def _finite(data: Any) -> Any:

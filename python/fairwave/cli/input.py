@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from fairwave.scenario import read as read_open
 
 if TYPE_CHECKING:
     from fairwave.speech import Playout
+    from fairwave.study.keeping import Keep
 
 
 class BadInputError(ValueError):
@@ -44,6 +46,31 @@ def overrides(settings: list[str]) -> dict[str, Any]:
             )
         found[path.strip()] = json.loads(_native.Scenario.override_value(value.strip()))
     return found
+
+
+def where(cluster: str | None) -> AbstractContextManager[None]:
+    """Where runs are made: by a cluster's workers, or here."""
+    if cluster is None:
+        return nullcontext()
+    from fairwave.cluster import on
+
+    return on(cluster)
+
+
+def kept(out: Path | None) -> Keep:
+    """Where runs are kept: in the folder of results, so that the same command goes on from them; else in memory."""
+    from fairwave.cli import console
+    from fairwave.study.keeping import Folder, Memory
+
+    if out is None:
+        return Memory()
+    folder = Folder(out / ".cache")
+    if folder.stale is not None:
+        console.say(
+            f"{out} keeps runs of another build of fairwave ({folder.stale}); they are not mixed with those of this "
+            "one, but made again"
+        )
+    return folder
 
 
 def positive(name: str, value: int) -> int:
@@ -87,7 +114,7 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
     if not known:
         raise BadInputError("the scenario has no flows; add a [[flow]]")
     for name, flow in known.items():
-        if kind(flow) in {"voice", "recording", "video", "video-trace"}:
+        if kind(flow) in {"voice", "recording", "conversation", "video", "video-trace"}:
             return name
     return next(iter(known))
 
@@ -121,6 +148,16 @@ def kind(flow: dict[str, Any]) -> str:
     """The kind of traffic of a flow group."""
     traffic = flow.get("traffic", "")
     return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)
+
+
+def how_many(flow: dict[str, Any]) -> str:
+    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`."""
+    arrivals = flow.get("arrivals")
+    if arrivals is None:
+        return f"{flow.get('count', 1)} × {kind(flow)}"
+    if isinstance(arrivals, str):
+        return f"{kind(flow)}, {arrivals}"
+    return f"{kind(flow)}, {arrivals.get('rate') or arrivals.get('load')}"
 
 
 def is_clip(flow: dict[str, Any]) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 KINDS = (
-    *("transports", "traffic", "queues", "victims", "losses", "rates", "playouts", "presets"),
+    *("transports", "traffic", "queues", "victims", "losses", "rates", "playouts", "presets", "events"),
     *("codecs", "measures", "studies"),
 )
 """Kinds of names, in the order in which they are listed."""
@@ -113,7 +113,10 @@ def _show_advice(found: Advice) -> None:
             ]
         )  # fmt: skip
     more = len(found.links) - BUSIEST
-    caption = "Load: what sources with a rate of their own offer while all are on. Packets of 1000 B."
+    caption = (
+        "Load: what sources with a rate of their own offer while all are on; files, pages and arrivals in the mean. "
+        "Packets of 1000 B."
+    )
     console.table(
         "what crosses the links",
         ["link", "rate", "load", "round trip, ms", "bandwidth × delay, packets", "buffer, packets"], rows,
@@ -129,7 +132,7 @@ def ratings(read: Scenario) -> dict[str, str]:
 
     found = {}
     for name, flow in groups(read).items():
-        if kind(flow) in {"voice", "recording"}:
+        if kind(flow) in {"voice", "recording", "conversation"}:
             traffic = flow.get("traffic")
             codec = traffic.get("codec", codecs.DEFAULT) if isinstance(traffic, dict) else codecs.DEFAULT
             said = codecs.find(codec, flow.get("concealment", codecs.CONCEALMENT)).remark

@@ -6,12 +6,24 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, is_clip, kind, scenario, seeds, threads_or_all
+from fairwave.cli.input import (
+    BadInputError,
+    groups,
+    how_many,
+    is_clip,
+    kept,
+    kind,
+    scenario,
+    seeds,
+    threads_or_all,
+)
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.report.video import Seen
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave.study.measures import Measure
@@ -49,13 +61,19 @@ def run_scenario(
     json: bool,
     overwrite: bool = False,
     page: bool = True,
+    captures: Sequence[str] = (),
+    patterns: Sequence[str] = (),
+    payload: bool = False,
 ) -> None:
     """Runs and shows what flows and links came to."""
+    from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
+    from fairwave.cli.patterns import look_on, pairs, recorded_captures
     from fairwave.folders import claimed
     from fairwave.study.grid import Grid
-    from fairwave.study.replication import Folder, Memory
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
+    wanted = pairs(captures, "--capture", CAPTURE_EXAMPLE)
+    lost = pairs(patterns, "--loss-pattern", PATTERN_EXAMPLE)
     read = scenario(path, settings)
     warn(read, seed)
     clips = streamed(read) if out else []
@@ -66,26 +84,28 @@ def run_scenario(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
     with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
-        keep = Folder(out / ".cache") if out else Memory()
+        keep = kept(out)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = watch(read, results, clips, out) if out and clips else []
-        shown = _draw(read, results, seed, out, quiet=json) if out and page else None
+        shown = _draw(read, results, seed, out, watched, quiet=json) if out and page else None
         if out and shown is None:
             results.save(out)
+    captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
     if json:
-        console.document(_document(read, results))
+        console.document(_document(read, results) | captured)
         return
     _show(read, results, replications)
-    for line in watched:
-        console.say(f"\n{line}")
+    for film in watched:
+        console.say(f"\n{film}")
     if out:
         console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
 
 
-def _draw(read: Scenario, results: Results, seed: int, out: Path, *, quiet: bool) -> Path:
+def _draw(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
     """Leaves the run as a page, with its tables."""
     from fairwave.report import single
+    from fairwave.report.answer import made_of, of_run
     from fairwave.report.page import TableView
 
     console.say("drawing …", quiet=quiet)
@@ -95,16 +115,22 @@ def _draw(read: Scenario, results: Results, seed: int, out: Path, *, quiet: bool
         rows = [
             [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
         ]
-        head = f"{name}: {flow.get('count', 1)} × {kind(flow)}"
+        head = f"{name}: {how_many(flow)}"
         if rows:
             tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
+        if both := both_directions(results, name):
+            tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
         notes += [f"{name}: {said}." for row in mine[-1:] for said in row["remarks"]]
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
         tables.append(TableView("links", "Busiest links", ["link", *(title for _, title, _ in LINKS)], links))
     description = str(read.to_dict().get("description", ""))
     run = single.drawn(read, results, seed)
-    return single.write(run, results, tables, out, title=read.name, lead=description, notes=notes)
+    kinds = {name: kind(flow) for name, flow in groups(read).items()}
+    answer = of_run(results, kinds, lambda name: made_of(name, results))
+    return single.write(
+        run, results, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films
+    )
 
 
 def streamed(read: Scenario) -> list[str]:
@@ -112,11 +138,8 @@ def streamed(read: Scenario) -> list[str]:
     return [name for name, flow in groups(read).items() if is_clip(flow)]
 
 
-def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list[str]:
+def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list[Seen]:
     """Leaves in `out` what the viewer of each streamed clip sees, and how good it is; the first flow of each group.
-
-    Returns:
-        A line per clip.
 
     Raises:
         BadInputError: The clip cannot be shown.
@@ -130,9 +153,64 @@ def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list
         raise BadInputError(str(error)) from None
 
 
+BOTH = ("", "there", "back", "together")
+"""Columns of the table that shows a conversation as one thing with two directions."""
+
+_BOTH = (
+    ("mouth to ear, ms", "mouth_to_ear_there_s", "mouth_to_ear_back_s", "round_trip_s", 1e3),
+    ("R (E-model)", "r_there", "r_back", "", 1.0),
+    ("MOS (E-model); together: the worse", "mos_there", "mos_back", "mos", 1.0),
+    ("MOS; together: the mean", "mos_there", "mos_back", "mos_mean", 1.0),
+    (
+        "both talk, % of the time, as heard by who listens; together: as meant",
+        "double_talk_heard_to", "double_talk_heard_from", "double_talk_meant", 100.0,
+    ),
+)  # fmt: skip
+
+
+def both_directions(results: Results, group: str) -> list[list[str]]:
+    """The conversations of a group, each direction and both together: means over conversations, then runs."""
+    import polars as pl
+
+    from fairwave.study.statistics import interval
+
+    if "conversations" not in results.tables:
+        return []
+    rows = results.to_polars("conversations").filter(pl.col("group").cast(pl.String) == group)
+
+    def cell(column: str, scale: float) -> str:
+        if not column:
+            return ""
+        each = (
+            rows.group_by("run", maintain_order=True).agg(pl.col(column).mean() * scale)[column].drop_nulls()
+        )
+        return str(interval(each.to_numpy())) if len(each) else "not defined"
+
+    if not rows.height:
+        return []
+    return [
+        [title, *(cell(column, scale) for column in (there, back, whole))]
+        for title, there, back, whole, scale in _BOTH
+    ]
+
+
 def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
     from fairwave.study import measures, watched
 
+    arrives = [measures.refused(name)] if flow.get("arrivals") else []
+    if kind(flow) in {"transfer", "web"}:
+        return [
+            measures.completion(name), measures.completion_median(name), measures.completion_p95(name),
+            measures.slowdown(name), measures.unfinished(name), *arrives, measures.goodput(name),
+            measures.packet_loss(name), measures.retransmitted(name),
+        ]  # fmt: skip
+    if kind(flow) == "conversation":
+        return [
+            measures.conversation_mos(name), measures.conversation_mos_mean(name), measures.round_trip(name),
+            measures.double_talk(name), measures.double_talk_heard(name), measures.loss(name), measures.delay(name),
+            measures.delay_p95(name), measures.jitter(name), measures.late_for_playout(name),
+            measures.r_factor(name), measures.mos(name), measures.worst_mos(name),
+        ]  # fmt: skip
     if kind(flow).startswith("bulk"):
         return [
             measures.goodput(name),
@@ -140,6 +218,7 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
             measures.fairness(name),
             measures.packet_loss(name),
             measures.retransmitted(name),
+            *measures.own(name),
         ]
     return [
         measures.goodput_per_flow(name), measures.fairness(name), measures.loss(name), measures.delay(name),
@@ -148,15 +227,16 @@ def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
         measures.late_for_playout(name), measures.mouth_to_ear(name),
         measures.r_factor(name), measures.mos(name),
         measures.worst_loss(name), measures.worst_mos(name), *watched.of_viewers(name),
+        *arrives,
+        *measures.own(name),
     ]  # fmt: skip
 
 
 def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
-    from fairwave.study.remarks import NOT_DEFINED, RATINGS, remarks, undefined
+    from fairwave.study.remarks import NOT_DEFINED, told, undefined
 
     rows = []
     for name, flow in groups(read).items():
-        said = [str(one) for one in remarks(results, name)]
         for measure in _measures(name, flow):
             cell = measure.over(results).interval()
             if cell.n or undefined(results, measure.id, name):
@@ -164,7 +244,7 @@ def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
                         "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
-                        "remarks": said if measure.id in RATINGS else [],
+                        "remarks": [str(one) for one in told(results, measure.id, name)],
                         "text": str(cell) if cell.n else NOT_DEFINED,
                     }
                 )  # fmt: skip
@@ -183,26 +263,6 @@ def limits(results: Results, group: str) -> dict[str, float]:
     whole = sum(times.values())
     shares = {name: time / whole for name, time in times.items() if whole > 0 and time / whole >= LEAST_SHARE}
     return dict(sorted(shares.items(), key=lambda share: -share[1]))
-
-
-def made_of(name: str, results: Results) -> str:
-    """What the calls' rating is less for, in words: *delay costs 6 points, loss 9, lateness 3*; empty for others."""
-    from fairwave.study import measures
-
-    rating = measures.r_factor(name).over(results).interval()
-    costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
-    if not rating.n or not all(cost.n for cost in costs.values()):
-        return ""
-    # What costs less than half a point is not worth a word, unless nothing costs more.
-    told = {cause: cost.mean for cause, cost in costs.items() if cost.mean >= 0.5}
-    if not told:
-        return f"R {rating.mean:.0f}: nothing costs a point"
-    (first, cost), *others = told.items()
-    points = "point" if round(cost) == 1 else "points"
-    said = ", ".join(
-        [f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)]
-    )
-    return f"R {rating.mean:.0f}: {said}"
 
 
 def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
@@ -226,6 +286,7 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 
 
 def _show(read: Scenario, results: Results, replications: int) -> None:
+    from fairwave.report.answer import made_of
     from fairwave.study.remarks import MARK
 
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
@@ -247,9 +308,11 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         caption = [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))]
         console.table(
-            f"{name}: {flow.get('count', 1)} × {kind(flow)} over {how} — {several}", ["", "value"], rows,
+            f"{name}: {how_many(flow)} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, caption)),
         )  # fmt: skip
+        if both := both_directions(results, name):
+            console.table(f"{name}: both directions", list(BOTH), both)
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
         console.table("busiest links", ["link", *(title for _, title, _ in LINKS)], links)

@@ -75,6 +75,10 @@ def _link(link: dict[str, Any]) -> NsLink:
         raise NotInNs2Error(
             f"{link['name']}: link rate `{link['rate']['law']}` is not compared; use `constant`"
         )
+    if link.get("delays") or link.get("outages"):
+        raise NotInNs2Error(
+            f"{link['name']}: links that change are not compared; leave delays and outages constant"
+        )
     return NsLink(
         source=link["from"],
         target=link["to"],
@@ -186,6 +190,10 @@ _QUEUES: dict[str, Callable[[dict[str, Any], dict[str, int]], NsQueue]] = {
 
 def _flow(flow: dict[str, Any], groups: list[str]) -> NsFlow:
     transport, traffic = flow["transport"], flow["traffic"]
+    if flow.get("active_ns") is not None or flow.get("at_most") is not None:
+        raise NotInNs2Error(
+            f"{flow['name']}: pauses and bounds are not compared; leave out `active` and `at-most`"
+        )
     agent, sink, agent_settings, sink_settings, share = _transport(transport, flow["name"])
     application, settings = _traffic(traffic, flow["name"])
     if agent == "Agent/UDP":

@@ -1,0 +1,143 @@
+"""`fairwave pattern`, and the captures and patterns that `fairwave run` leaves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.patterns import Gilbert
+    from fairwave.scenario import Scenario
+
+MOST_LENGTHS = 12
+"""So many lengths of runs are told of, the shortest first."""
+
+
+def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: bool) -> None:
+    """Shows a pattern of loss."""
+    from fairwave import patterns
+
+    try:
+        lost = patterns.read(file)
+    except (FileNotFoundError, patterns.PatternError) as error:
+        raise BadInputError(str(error)) from None
+    found = patterns.summary(lost)
+    drawn = patterns.draw(lost, draw, file.name) if draw else None
+    written = patterns.write(convert, lost) if convert else None
+    if json:
+        console.document(found.to_dict())
+        return
+    rows = [("packets", f"{found.packets}"), ("lost", f"{found.lost} ({found.lost / found.packets:.3%})")]
+    if found.bursts:
+        count = sum(found.bursts.values())
+        rows.append(
+            ("runs of losses", f"{count}, mean length {found.lost / count:.3g}, longest {max(found.bursts)}")
+        )
+    if found.gaps:
+        mean, median, longest = found.gaps
+        rows.append(("between them", f"mean {mean:.4g}, median {median:g}, longest {longest} packets"))
+    rows += [("Gilbert's model", _fit(found.fit))]
+    console.pairs(str(file), rows)
+    if found.bursts:
+        lengths = list(found.bursts.items())
+        expected = sum(found.bursts.values())
+        q = found.fit.q
+        cells = [
+            [str(length), str(n), f"{expected * q * (1 - q) ** (length - 1):.1f}" if q else "–"]
+            for length, n in lengths[:MOST_LENGTHS]
+        ]
+        more = len(lengths) - MOST_LENGTHS
+        caption = f"and {more} greater lengths" if more > 0 else ""
+        console.table(
+            "packets lost in a row", ["length", "runs", "by Gilbert's model"], cells, caption=caption
+        )
+    for path in filter(None, (drawn, written)):
+        console.say(f"\nwritten: {path}")
+
+
+def _fit(fit: Gilbert) -> str:
+    """A fitted model in words."""
+
+    def one(name: str, value: float | None, error: float | None, why: str) -> str:
+        return (
+            f"{name} not defined ({why})"
+            if value is None
+            else f"{name} = {value:.4g} ± {1.96 * (error or 0):.2g}"
+        )
+
+    said = [
+        one("p", fit.p, fit.p_error, "no packet follows one that arrived"),
+        one("q", fit.q, fit.q_error, "no packet follows one that was lost"),
+    ]
+    if fit.loss is not None:
+        said.append(f"in the long run {fit.loss:.3%} lost")
+    return ", ".join(said)
+
+
+def pairs(given: Sequence[str], option: str, example: str) -> list[tuple[str, str]]:
+    """`WHERE=FILE` of an option, taken apart."""
+    found = []
+    for one in given:
+        where, equals, file = one.partition("=")
+        if not (equals and where.strip() and file.strip()):
+            raise BadInputError(f"{option} takes WHERE=FILE, not {one!r}; for example {option} {example!r}")
+        found.append((where.strip(), file.strip()))
+    return found
+
+
+def recorded_captures(read: Scenario, out: Path | None) -> list[tuple[str, str]]:
+    """What the scenario's `record.capture` asks for: into the folder `out`; nothing without one, which is said."""
+    asked = read.to_dict().get("record", {}).get("capture", [])
+    if asked and out is None:
+        console.say(f"captures of {', '.join(asked)} are written with --out FOLDER")
+        return []
+    found = []
+    for one in asked:
+        where, _, file = one.partition("=")
+        name = file or re.sub(r"[^\w.-]+", "-", where.replace("*", "all")).strip("-") + ".pcapng"
+        found.append((where.strip(), str((out or Path()) / "captures" / name.strip())))
+    return found
+
+
+def look_on(
+    read: Scenario,
+    seed: int,
+    captures: list[tuple[str, str]],
+    patterns: list[tuple[str, str]],
+    *,
+    payload: bool,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Makes the run with the first seed again and writes captures and patterns of loss.
+
+    Returns:
+        What was written, as plain data; empty where nothing was asked for.
+    """
+    if not captures and not patterns:
+        return {}
+    from fairwave import capturing
+
+    console.say(f"capturing the run with seed {seed} …", quiet=quiet)
+    try:
+        seen = capturing.capture(read, captures, patterns, seed=seed, payload=payload)
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
+    for one in seen.captures:
+        console.say(f"capture: {one.path} ({one.packets} packets)", quiet=quiet)
+    for one in seen.patterns:
+        console.say(f"pattern of loss: {one.path} ({one.lost} of {one.packets} packets lost)", quiet=quiet)
+    if seen.captures:
+        first = seen.captures[0].path
+        console.say(f"read it with: wireshark -X lua_script:{capturing.lua()} {first}", quiet=quiet)
+    return {
+        "captures": [{"file": str(one.path), "packets": one.packets} for one in seen.captures],
+        "patterns": [
+            {"file": str(one.path), "packets": one.packets, "lost": one.lost} for one in seen.patterns
+        ],
+    }

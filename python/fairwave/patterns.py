@@ -1,0 +1,343 @@
+"""Patterns of loss: which packets were lost, one after the other, in files that other tools know.
+
+Formats, told by what a file holds, and on writing by its name:
+
+- text: a character for each packet, `1` lost, `0` not; blanks and lines that begin with `#` do not count;
+- CSV (`.csv`): a packet per line; of several columns the one named `lost`, else the last; `0` and `1`, or `false`
+  and `true`;
+- the error patterns of ITU-T G.191 (STL): words of 16 bits, little-endian (`.g192`), 0x6B21 for a good frame and 0x6B20
+  for one that is lost, or 0x007F and 0x0081 as for bits; or the low bytes of these alone (`.byte`).
+
+G.191's third format, eight packets a byte, cannot be told from others by what it holds and is not read.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Pattern = NDArray[np.bool_]
+    """Of each packet, whether it is lost."""
+
+MOST_BYTES = 100_000_000
+"""A longer file is refused before it is read."""
+
+WORDS = {0x6B21: False, 0x6B20: True, 0x007F: False, 0x0081: True}
+"""What G.192's words say of a frame, or of a bit: whether it is lost."""
+
+BYTES = {word & 0xFF: lost for word, lost in WORDS.items()}
+"""The same of the byte-oriented format."""
+
+LINE = 80
+"""Packets per line of text."""
+
+
+class PatternError(ValueError):
+    """A file is no pattern of loss; the message says where, and what is read."""
+
+
+READ = "a text of 0 and 1, a CSV table, or a pattern of ITU-T G.191 in words of 16 bits or bytes"
+
+
+def read(path: str | Path) -> Pattern:
+    """The pattern that a file holds.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        PatternError: It holds no pattern; the message says where it stops being one.
+    """
+    where = Path(path)
+    if not where.is_file():
+        raise FileNotFoundError(f"no file {str(path)!r} with a pattern of loss")
+    if (size := where.stat().st_size) > MOST_BYTES:
+        raise PatternError(f"{path} has {size / 1e6:.0f} MB, but a pattern at most {MOST_BYTES / 1e6:.0f} MB")
+    return parse(where.read_bytes(), str(path))
+
+
+def parse(data: bytes, name: str = "-") -> Pattern:
+    """The pattern in a file's bytes; `name` is what messages call it.
+
+    Raises:
+        PatternError: As `read`.
+    """
+    # Frames that are all lost are nothing but blanks in G.191's bytes; elsewhere such a file is a mistake.
+    if not data or (not data.strip() and not name.lower().endswith(".byte")):
+        raise PatternError(f"{name} is empty: write {READ}")
+    found = _g191(data)
+    if found is not None:
+        return found
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PatternError(
+            f"{name}: byte {error.start} belongs to no pattern that is known: write {READ}"
+        ) from None
+    if name.lower().endswith(".csv") or "," in text or ";" in text:
+        return _table(text, name)
+    return _text(text, name)
+
+
+def _g191(data: bytes) -> Pattern | None:
+    """A pattern of G.191, or none."""
+    for kind, known in (("<u2", WORDS), ("u1", BYTES)):
+        if len(data) % np.dtype(kind).itemsize:
+            continue
+        values = np.frombuffer(data, kind)
+        # 0x20 and 0x21 are a blank and a point of exclamation, too: no text of 0 and 1 has the one, nor only the other.
+        if set(np.unique(values).tolist()) <= set(known):
+            return np.isin(values, [value for value, lost in known.items() if lost])
+    return None
+
+
+def _text(text: str, name: str) -> Pattern:
+    lines = [line if not line.lstrip().startswith("#") else "" for line in text.splitlines()]
+    marks = "".join("".join(line.split()) for line in lines)
+    values = np.frombuffer(marks.encode(), np.uint8)
+    if ((values != ord("0")) & (values != ord("1"))).any():
+        row, wrong = next(
+            (row, one)
+            for row, line in enumerate(lines, 1)
+            for one in line
+            if one not in "01" and not one.isspace()
+        )
+        raise PatternError(f"{name}, line {row}: {wrong!r} is neither 0 (arrives) nor 1 (lost): write {READ}")
+    if not values.size:
+        raise PatternError(f"{name} has no packets: write 0 (arrives) or 1 (lost) for each")
+    return np.asarray(values == ord("1"), bool)
+
+
+SAID = {"0": False, "1": True, "false": False, "true": True, "0.0": False, "1.0": True}
+
+
+def _table(text: str, name: str) -> Pattern:
+    separator = ";" if ";" in text and "," not in text else ","
+    rows = [
+        row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row)
+    ]
+    column, first = -1, 0
+    if rows and rows[0][-1].strip().lower() not in SAID:
+        heads = [cell.strip().lower() for cell in rows[0]]
+        column, first = (heads.index("lost") if "lost" in heads else -1), 1
+    lost = []
+    for number, row in enumerate(rows[first:], first + 1):
+        cell = row[column].strip().lower() if len(row) > max(column, 0) else ""
+        if cell not in SAID:
+            raise PatternError(f"{name}, row {number}: {cell!r} is neither 0 (arrives) nor 1 (lost)")
+        lost.append(SAID[cell])
+    if not lost:
+        raise PatternError(f"{name} has no packets: write 0 (arrives) or 1 (lost) in each row")
+    return np.array(lost, bool)
+
+
+def as_text(lost: Pattern) -> str:
+    """One character for each packet, as the loss model `pattern` has it."""
+    return np.where(np.asarray(lost, bool), "1", "0").astype("S1").tobytes().decode()
+
+
+def write(path: str | Path, lost: Pattern | Sequence[bool]) -> Path:
+    """Writes a pattern in the format that the file's name asks for: `.csv`, `.g192`, `.byte`, anything else text."""
+    where, values = Path(path), np.asarray(lost, bool)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    kind = where.suffix.lower()
+    if kind == ".csv":
+        rows = ["packet,lost", *(f"{number},{int(one)}" for number, one in enumerate(values))]
+        where.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    elif kind == ".g192":
+        where.write_bytes(np.where(values, 0x6B20, 0x6B21).astype("<u2").tobytes())
+    elif kind == ".byte":
+        where.write_bytes(np.where(values, 0x20, 0x21).astype(np.uint8).tobytes())
+    else:
+        marks = as_text(values)
+        lines = [marks[at : at + LINE] for at in range(0, len(marks), LINE)]
+        where.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return where
+
+
+@dataclass(frozen=True)
+class Gilbert:
+    """Gilbert's model with the parameters under which a pattern is likeliest.
+
+    Two states, of which one loses every packet and the other none: p is how likely a packet is lost after one that
+    arrived, q how likely one arrives after one that was lost. The likeliest values are the shares of such
+    transitions in the
+    pattern; where none begins in a state its parameter is not defined, and None.
+
+    Attributes:
+        p: From arriving to lost.
+        q: From lost to arriving.
+        p_error: Standard error of p, sqrt(p (1 − p) / n) of n packets after one that arrived.
+        q_error: The same of q.
+    """
+
+    p: float | None
+    q: float | None
+    p_error: float | None
+    q_error: float | None
+
+    @property
+    def loss(self) -> float | None:
+        """Loss in the long run, p / (p + q)."""
+        if self.p is None or self.q is None or self.p + self.q == 0:
+            return None
+        return self.p / (self.p + self.q)
+
+    @property
+    def burst(self) -> float | None:
+        """Mean length of a run of losses, 1 / q."""
+        return 1 / self.q if self.q else None
+
+
+def gilbert(lost: Pattern) -> Gilbert:
+    """Fits Gilbert's model by maximum likelihood."""
+    before, after = lost[:-1], lost[1:]
+
+    def share(of: NDArray[np.bool_], which: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+        n = int(of.sum())
+        if n == 0:
+            return None, None
+        p = float((of & which).sum()) / n
+        return p, math.sqrt(p * (1 - p) / n)
+
+    (p, p_error), (q, q_error) = share(~before, after), share(before, ~after)
+    return Gilbert(p, q, p_error, q_error)
+
+
+def runs(lost: Pattern, of: bool = True) -> NDArray[np.int64]:
+    """Lengths of the runs of packets lost in a row, or of those that arrived in a row, in their order."""
+    edges = np.flatnonzero(
+        np.diff(np.concatenate([[False], np.asarray(lost, bool) == of, [False]]).astype(np.int8))
+    )
+    return np.asarray(edges[1::2] - edges[::2], np.int64)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a pattern comes to.
+
+    Attributes:
+        packets: How many.
+        lost: How many of them are lost.
+        bursts: Length of a run of losses to how many there are.
+        gaps: Mean, median and longest run of packets that arrived; None without one.
+        fit: Gilbert's model.
+    """
+
+    packets: int
+    lost: int
+    bursts: dict[int, int]
+    gaps: tuple[float, float, int] | None
+    fit: Gilbert
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        gaps = dict(zip(("mean", "median", "longest"), self.gaps, strict=True)) if self.gaps else None
+        return {
+            "packets": self.packets,
+            "lost": self.lost,
+            "loss": self.lost / self.packets,
+            "bursts": {str(length): count for length, count in self.bursts.items()},
+            "gaps": gaps,
+            "gilbert": {
+                "p": self.fit.p, "q": self.fit.q, "p_error": self.fit.p_error, "q_error": self.fit.q_error,
+                "loss": self.fit.loss, "burst": self.fit.burst,
+            },
+        }  # fmt: skip
+
+
+def summary(lost: Pattern) -> Summary:
+    """Counts a pattern's losses, its runs, and fits Gilbert's model."""
+    lengths, counts = np.unique(runs(lost), return_counts=True)
+    arrived = runs(lost, of=False)
+    gaps = (float(arrived.mean()), float(np.median(arrived)), int(arrived.max())) if arrived.size else None
+    bursts = {int(length): int(count) for length, count in zip(lengths, counts, strict=True)}
+    return Summary(len(lost), int(lost.sum()), bursts, gaps, gilbert(lost))
+
+
+def draw(lost: Pattern, path: str | Path, title: str) -> Path:
+    """Draws a pattern: every packet in rows, and the lengths of runs beside Gilbert's and chance's."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib.figure import Figure
+
+    found = summary(lost)
+    width = 200 if len(lost) <= 40_000 else math.ceil(math.sqrt(5 * len(lost)))
+    rows = math.ceil(len(lost) / width)
+    picture = np.full(rows * width, np.nan)
+    picture[: len(lost)] = lost
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    above, below = figure.subplots(2, 1, height_ratios=(3, 2))
+    above.imshow(
+        picture.reshape(rows, width), aspect="auto", cmap="gray_r", interpolation="nearest", vmin=0, vmax=1
+    )
+    above.set_title(f"{title}: {found.lost} of {found.packets} packets lost (black), {width} a row")
+    above.set_xlabel("packet within the row")
+    above.set_ylabel("row")
+    lengths = np.arange(1, max(found.bursts, default=1) + 2)
+    total = sum(found.bursts.values())
+    below.bar(list(found.bursts), list(found.bursts.values()), color="0.6", label="in the pattern")
+    for label, q, line in (
+        ("Gilbert's model", found.fit.q, "-"),
+        ("chance alone", 1 - found.lost / found.packets, ":"),
+    ):
+        if q:
+            below.plot(lengths, total * q * (1 - q) ** (lengths - 1), f"k{line}o", markersize=3, label=label)
+    below.set_xlabel("packets lost in a row")
+    below.set_ylabel("runs")
+    below.set_xlim(0.4, lengths[-1] + 0.6)
+    if found.bursts:
+        below.set_yscale("symlog", linthresh=1)
+        below.legend()
+    where = Path(path)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(where, dpi=120)
+    return where
+
+
+def resolved(flows_and_links: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What must be set in a scenario so that its patterns of loss hold what their files do.
+
+    Args:
+        flows_and_links: The scenario as plain data.
+        folder: Where files are sought.
+
+    Returns:
+        Overrides; empty where no pattern names a file.
+
+    Raises:
+        PatternError: A file is not there or holds no pattern; the message names the key.
+    """
+    changes: dict[str, Any] = {}
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, dict):
+            if value.get("model") == "pattern" and isinstance(value.get("file"), str):
+                rest = {key: one for key, one in value.items() if key != "file"}
+                changes[path] = {**rest, "pattern": as_text(_of_key(folder / value["file"], path))}
+                return
+            for key, one in value.items():
+                walk(one, f"{path}.{key}" if path else key)
+        elif isinstance(value, list):
+            for place, one in enumerate(value):
+                walk(one, f"{path}.{place}")
+
+    walk(flows_and_links, "")
+    return changes
+
+
+def _of_key(path: Path, key: str) -> Pattern:
+    try:
+        return read(path)
+    except (FileNotFoundError, PatternError) as error:
+        raise PatternError(f"{key}.file: {error}") from None

@@ -1,0 +1,345 @@
+"""Captures as tshark reads them, and as an independent reader of pcapng in the tests does."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from collections import Counter
+
+import polars as pl
+import pytest
+
+import fairwave
+from fairwave.capturing import capture, lua
+
+SCENARIO = """
+name = "captured"
+duration = "20 s"
+hosts = { clock-skew = "0 ppm", send-jitter = "0 s" }
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Mb/s", delay = "20 ms", loss = { model = "bernoulli", rate = 0.02 } }
+[[flow]]
+name = "sack"
+transport = "tcp/sack"
+traffic = "bulk"
+[[flow]]
+name = "reno"
+transport = "tcp/reno"
+traffic = "bulk"
+[[flow]]
+name = "call"
+transport = "udp"
+traffic = { kind = "voice", codec = "g729", always-on = true }
+[[flow]]
+name = "twice"
+transport = { name = "udp", redundancy = 1 }
+traffic = { kind = "voice", always-on = true }
+[[flow]]
+name = "reported"
+transport = "rtcp"
+traffic = { kind = "video", layers = ["50 kb/s", "50 kb/s"] }
+[[flow]]
+name = "smooth"
+transport = "tfrc"
+traffic = "bulk"
+[[flow]]
+name = "adaptive"
+transport = "rap"
+traffic = "bulk"
+[[flow]]
+name = "layered"
+transport = "dvrc"
+traffic = { kind = "video", layers = ["50 kb/s", "50 kb/s"] }
+"""
+
+LINK, DROPS = "link:r1>r2", "drops:r1>r2"
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """The run's tables, and the folder with its captures."""
+    folder = tmp_path_factory.mktemp("captures")
+    read = fairwave.load(SCENARIO)
+    plan = read.plan(1)
+    ends = {flow["name"]: (flow["from"], flow["to"]) for flow in plan["flows"]}
+    places = {LINK: folder / "link.pcapng", DROPS: folder / "link.pcapng"}
+    for flow, (sender, receiver) in ends.items():
+        name = flow.removesuffix("[0]")
+        places[f"host:{sender}"] = folder / f"{name}-sender.pcapng"
+        places[f"host:{receiver}"] = folder / f"{name}-receiver.pcapng"
+    made = capture(read, places)
+    results = read.run(1)
+    assert made.digest == results.to_polars("work")["digest"][0], "looking on changes nothing"
+    return results, folder
+
+
+def row_of(results, group):
+    flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == group)
+    return flows.to_dicts()[0]
+
+
+def link_row(results):
+    return results.to_polars("links").filter(pl.col("link").cast(pl.String) == "r1>r2").to_dicts()[0]
+
+
+def blocks(path):
+    """Block types and bodies of a pcapng file (draft-ietf-opsawg-pcapng), read without the library that wrote it."""
+    data, at = path.read_bytes(), 0
+    while at < len(data):
+        kind = int.from_bytes(data[at : at + 4], "little")
+        length = int.from_bytes(data[at + 4 : at + 8], "little")
+        assert length % 4 == 0
+        assert int.from_bytes(data[at + length - 4 : at + length], "little") == length
+        yield kind, data[at + 8 : at + length - 4]
+        at += length
+
+
+def options(data):
+    at = 0
+    while at + 4 <= len(data):
+        code, length = (
+            int.from_bytes(data[at : at + 2], "little"),
+            int.from_bytes(data[at + 2 : at + 4], "little"),
+        )
+        if code == 0:
+            return
+        yield code, data[at + 4 : at + 4 + length]
+        at += 4 + -(-length // 4) * 4
+
+
+def test_a_file_is_pcapng_with_an_interface_per_place_in_order_of_time_and_short(seen):
+    results, folder = seen
+    found = list(blocks(folder / "link.pcapng"))
+    assert found[0][0] == 0x0A0D0D0A
+    interfaces = [dict(options(body[8:])) for kind, body in found if kind == 1]
+    assert [one[2].decode() for one in interfaces] == ["r1>r2", "r1>r2 drops"]
+    assert all(one[9] == b"\x09" for one in interfaces), "nanoseconds"
+    packets = [body for kind, body in found if kind == 6]
+    times = [int.from_bytes(b[4:8], "little") << 32 | int.from_bytes(b[8:12], "little") for b in packets]
+    assert times == sorted(times)
+    assert times[-1] <= 20_000_000_000
+    link = link_row(results)
+    per_interface = Counter(int.from_bytes(body[:4], "little") for body in packets)
+    assert per_interface[0] == link["departures"]
+    assert per_interface[1] == link["dropped_overflow"] + link["dropped_early"] > 0
+    assert max(int.from_bytes(body[12:16], "little") for body in packets) <= 100, "headers alone"
+    commented = [
+        body
+        for body in packets
+        if 1 in dict(options(body[20 + -(-int.from_bytes(body[12:16], "little") // 4) * 4 :]))
+    ]
+    assert len(commented) == link["lost"] + per_interface[1]
+
+
+tshark = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(tshark is None, reason="tshark is not installed (apt-get install tshark)")
+
+
+def dissected(path, *arguments):
+    command = [tshark, "-n", "-X", f"lua_script:{lua()}", "-r", str(path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout
+
+
+def fields(path, names, wanted=""):
+    arguments = ["-T", "fields", "-E", "separator=,", *(part for name in names for part in ("-e", name))]
+    text = dissected(path, *(["-Y", wanted] if wanted else []), *arguments)
+    return list(csv.reader(io.StringIO(text)))
+
+
+@needs_tshark
+def test_nothing_is_malformed_and_every_flow_is_known_for_what_it_is(seen):
+    results, folder = seen
+    protocols = {
+        "sack": "TCP", "reno": "TCP", "call": "RTP", "twice": "RTP", "reported": "RTP",
+        "smooth": "TFRC", "adaptive": "RAP", "layered": "DVRC",
+    }  # fmt: skip
+    for name, protocol in protocols.items():
+        path = folder / f"{name}-sender.pcapng"
+        checks = ("-o", "ip.check_checksum:TRUE")
+        assert dissected(path, *checks, "-Y", "_ws.malformed || ip.checksum.status == 0") == ""
+        shown = Counter(row[0] for row in fields(path, ["_ws.col.Protocol"]))
+        known = shown[protocol] + shown["RTCP"]
+        assert known >= row_of(results, name)["packets_sent"], (name, shown)
+        out = fields(path, ["frame.number"], "frame.packet_flags_direction == 2")
+        assert len(out) == row_of(results, name)["packets_sent"]
+    assert dissected(folder / "link.pcapng", "-Y", "_ws.malformed") == ""
+
+
+@needs_tshark
+def test_tcp_analysis_finds_as_many_segments_sent_again_as_the_table_says(seen):
+    results, folder = seen
+    for name in ("sack", "reno"):
+        again = (
+            "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || "
+            "tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order"
+        )
+        # At its sender nothing has been reordered: what comes out of order there was sent before.
+        rows = fields(folder / f"{name}-sender.pcapng", ["frame.number"], f"({again}) && tcp.dstport == 5001")
+        assert len(rows) == row_of(results, name)["packets_retransmitted"] > 0, name
+
+
+@needs_tshark
+def test_a_syn_tells_its_options_and_acknowledgements_their_blocks(seen):
+    _, folder = seen
+    names = [
+        "tcp.options.mss_val",
+        "tcp.options.sack_perm",
+        "tcp.options.wscale.shift",
+        "tcp.options.timestamp.tsval",
+    ]
+    [syn] = fields(folder / "sack-sender.pcapng", names, "tcp.flags.syn == 1 && tcp.flags.ack == 0")
+    assert syn[0] == "1000"
+    assert all(syn)
+    [syn] = fields(folder / "reno-sender.pcapng", names, "tcp.flags.syn == 1 && tcp.flags.ack == 0")
+    assert syn[1] == "", "Reno takes no blocks"
+    edges = fields(
+        folder / "sack-sender.pcapng", ["tcp.ack", "tcp.options.sack_le"], "tcp.options.sack.count > 0"
+    )
+    assert edges
+    assert all(int(left.split(",")[0]) > int(ack) for ack, left, *_ in edges)
+
+
+@needs_tshark
+def test_rtp_streams_lose_what_ours_lost(seen):
+    results, folder = seen
+    for name, kind in (("call", "g729"), ("twice", "97"), ("reported", "98")):
+        row = row_of(results, name)
+        text = dissected(folder / f"{name}-receiver.pcapng", "-q", "-z", "rtp,streams")
+        [line] = [line for line in text.splitlines() if "5004" in line]
+        cells = line.split()
+        ssrc = next(place for place, cell in enumerate(cells) if cell.startswith("0x"))
+        assert kind in line.lower(), line
+        share = next(place for place, cell in enumerate(cells) if cell.startswith("("))
+        received, lost = int(cells[share - 2]), int(cells[share - 1])
+        assert share > ssrc
+        sequences = [int(one[0]) for one in fields(folder / f"{name}-receiver.pcapng", ["rtp.seq"], "rtp")]
+        # Reports of the sender are packets, too, but none of RTP's.
+        reports = fields(folder / f"{name}-sender.pcapng", ["frame.number"], "rtcp.pt == 200")
+        sent = row["packets_sent"] - len(reports)
+        # What is lost before the first and after the last that came no receiver can know of.
+        unseen = sequences[0] + (sent - 1 - sequences[-1])
+        assert received == len(sequences)
+        assert received + lost + unseen == sent
+        gone = row["lost"] + row["dropped"]
+        # Half a second of packets may be under way when the run ends.
+        assert 0 <= lost + unseen - gone <= 30
+        assert lost > 5
+
+
+@needs_tshark
+def test_reports_tell_the_round_trip_and_the_loss(seen):
+    _, folder = seen
+    rows = fields(
+        folder / "reported-sender.pcapng",
+        ["rtcp.ssrc.fraction", "rtcp.ssrc.cum_nr", "rtcp.ssrc.ext_high", "rtcp.ssrc.lsr", "rtcp.ssrc.dlsr"],
+        "rtcp.pt == 201",
+    )
+    assert rows
+    cumulative = [int(row[1]) for row in rows]
+    assert cumulative == sorted(cumulative)
+    assert cumulative[-1] > 0
+    names = ["rtcp.timestamp.ntp.msw", "rtcp.timestamp.ntp.lsw", "rtcp.sender.packetcount", "rtcp.sdes.text"]
+    reports = fields(folder / "reported-sender.pcapng", names, "rtcp.pt == 200")
+    assert reports
+    assert int(reports[0][0]) >= 2_208_988_800
+    assert reports[0][3].endswith("reported-s0")
+    # A receiver's report echoes the middle of the sender's clock.
+    middles = {(int(msw) & 0xFFFF) << 16 | int(lsw) >> 16 for msw, lsw, *_ in reports}
+    echoed = {int(row[3]) for row in rows if int(row[3])}
+    assert echoed <= middles
+    assert echoed
+
+
+@needs_tshark
+def test_the_dissector_shows_what_tfrc_and_dvrc_say(seen):
+    _, folder = seen
+    sequences = [
+        int(row[0])
+        for row in fields(folder / "smooth-sender.pcapng", ["fairwave_tfrc.seq"], "fairwave_tfrc.type == 1")
+    ]
+    assert sequences == list(range(len(sequences)))
+    rates = fields(folder / "smooth-sender.pcapng", ["fairwave_tfrc.p"], "fairwave_tfrc.type == 2")
+    assert any(0 < float(row[0]) < 0.5 for row in rows_with(rates))
+    numbers = [
+        int(row[0])
+        for row in fields(folder / "layered-sender.pcapng", ["fairwave_dvrc.seq"], "fairwave_dvrc.type == 0")
+    ]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    acknowledged = fields(
+        folder / "adaptive-sender.pcapng", ["fairwave_rap.current"], "fairwave_rap.type == 2"
+    )
+    assert len(acknowledged) > 10
+
+
+def rows_with(rows):
+    return [row for row in rows if row and row[0]]
+
+
+def test_payload_is_written_if_asked_for(tmp_path):
+    read = fairwave.load(SCENARIO).with_overrides({"duration": "1 s"})
+    plain, whole = (
+        capture(read, {LINK: tmp_path / name}, payload=payload)
+        for name, payload in (("plain.pcapng", False), ("whole.pcapng", True))
+    )
+    assert plain.captures[0].packets == whole.captures[0].packets
+    lengths = [
+        [
+            (int.from_bytes(b[12:16], "little"), int.from_bytes(b[16:20], "little"))
+            for kind, b in blocks(tmp_path / name)
+            if kind == 6
+        ]
+        for name in ("plain.pcapng", "whole.pcapng")
+    ]
+    assert [original for _, original in lengths[0]] == [original for _, original in lengths[1]]
+    assert all(kept == original for kept, original in lengths[1])
+    assert any(kept < original for kept, original in lengths[0])
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("link:r1>r9", "no link direction `r1>r9`.*did you mean `r1>r2`"),
+        ("host:r9", "no node `r9`"),
+        ("r1>r2", "does not say where"),
+        ("flow:call", "captured at links and hosts"),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused(tmp_path, place, said):
+    with pytest.raises(ValueError, match=said):
+        capture(fairwave.load(SCENARIO), {place: tmp_path / "x.pcapng"})
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"file/x\.pcapng"):
+        capture(fairwave.load(SCENARIO), {LINK: tmp_path / "file" / "x.pcapng"})
+
+
+def test_the_command_takes_places_with_files(tmp_path, capsys):
+    from fairwave.cli.input import BadInputError
+    from fairwave.cli.runs import run_scenario
+
+    file = tmp_path / "x.toml"
+    file.write_text(fairwave.load(SCENARIO).with_overrides({"duration": "1 s"}).to_toml())
+    wanted = [f"{LINK}={tmp_path / 'a.pcapng'}"]
+    run_scenario(
+        str(file),
+        1,
+        1,
+        None,
+        [],
+        [],
+        1,
+        json=True,
+        captures=wanted,
+        patterns=[f"{LINK}={tmp_path / 'a.txt'}"],
+    )
+    document = json.loads(capsys.readouterr().out)
+    assert document["captures"][0]["packets"] == document["patterns"][0]["packets"] > 0
+    with pytest.raises(BadInputError, match="--capture takes WHERE=FILE"):
+        run_scenario(str(file), 1, 1, None, [], [], 1, json=True, captures=["link:r1>r2"])

@@ -1,0 +1,229 @@
+"""Whatever the documentation tells one to type works: commands, Python, scenarios, links, and the site made of it."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import fairwave
+from fairwave import patterns
+from fairwave.cli import app as cli
+from fairwave.speech.fetch import Recordings
+from fairwave.studies import names as studies_there
+
+tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    "README.md",
+    "CHANGELOG.md",
+    "ARCHITECTURE.md",
+    *sorted(f"docs/{one.name}" for one in (ROOT / "docs").glob("*.md")),
+]
+# Its code is compiled and run where laws of one's own are tested; commands.md is made from the commands themselves.
+ELSEWHERE = {"docs/extend.md", "docs/commands.md"}
+FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.M | re.S)
+
+CALLS = """
+name = "calls"
+duration = "10 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
+[[flow]]
+name = "voice"
+count = 10
+transport = "udp"
+traffic = "voice"
+[[flow]]
+name = "download"
+transport = "tcp/reno"
+traffic = "bulk"
+"""
+
+
+def text(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page, *languages):
+    return [code for language, code in FENCE.findall(text(page)) if language in languages]
+
+
+def commands(page):
+    """Every line that is meant to be typed, fenced or indented."""
+    fenced = "\n".join(blocks(page, "", "sh", "console"))
+    lines = fenced.splitlines() + re.findall(r"^ {4}(\S.*)$", FENCE.sub("", text(page)), re.M)
+    found = [re.sub(r"\s{2,}#.*$", "", line).removeprefix("$ ").strip() for line in lines]
+    return [
+        line
+        for line in found
+        if re.match(r"(cat \S+ \| )?fairwave ", line) and "FILE" not in line and "…" not in line
+    ]
+
+
+EPILOGS = [
+    line.strip()
+    for command in cli.app.registered_commands
+    for line in (command.epilog or "").splitlines()
+    if line.strip().startswith(("fairwave ", "cat "))
+]
+TYPED = sorted({line for page in PAGES if page not in ELSEWHERE for line in commands(page)} | set(EPILOGS))
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A folder as a reader has it: the examples, and the scenario that pages call `calls.toml`."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for name in ("calls.toml", "ten-calls.toml"):
+        (tmp_path / name).write_text(CALLS, encoding="utf-8")
+    (tmp_path / "losses.txt").write_text("0001100" * 20, encoding="utf-8")
+    patterns.write(tmp_path / "trace.g192", patterns.read(tmp_path / "losses.txt"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FEWER = {
+    "run": ("-n", "1"),
+    "compare": ("-n", "2", "--no-audio"),
+    "sweep": ("-n", "2", "--most", "2"),
+    "find": ("-n", "2", "--most", "2"),
+}
+"""What is typed besides, so that it takes less time: fewer replications, no audio."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", TYPED)
+def test_every_command_works(desk, monkeypatch, line):
+    words = shlex.split(line.rpartition(" | ")[2])
+    assert words.pop(0) == "fairwave"
+    studies = []
+    monkeypatch.setattr(
+        "fairwave.cli.studying.run_study", lambda *given, **named: studies.append((given, named))
+    )
+    if line.startswith("cat "):
+        words = [shlex.split(line)[1] if word == "-" else word for word in words]
+    if "--cluster" in words:
+        at = words.index("--cluster")
+        del words[at : at + 2]
+    cli.app([*words, *FEWER.get(words[0], ())], standalone_mode=False)
+    for (name, *_), _ in studies:
+        assert name in studies_there()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "code"),
+    [(page, code) for page in PAGES if page not in ELSEWHERE for code in blocks(page, "python")],
+    ids=lambda value: value.split("\n", 1)[0].replace("/", "-"),
+)
+def test_every_piece_of_python_runs(desk, page, code):
+    if "speech" in code and Recordings().prompts() is None:
+        pytest.skip("no recordings here: `python -m fairwave.speech.fetch` brings them")
+    if "visqol" in code:
+        pytest.importorskip("visqol", reason="ViSQOL is not installed: fairwave[scoring]")
+    exec(compile(code, page, "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE])
+def test_every_scenario_is_one_and_every_piece_is_toml(page, desk):
+    for code in blocks(page, "toml"):
+        whole = tomllib.loads(code)
+        if "duration" in whole and "flow" in whole:
+            fairwave.load(code)
+
+
+def options(words):
+    return {word.partition("=")[0] for word in words if word.startswith("--")}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_that_are_only_mentioned_have_these_names_and_options(page):
+    group = click.Group(commands=cli.typer.main.get_command(cli.app).commands)
+    for mentioned in re.findall(r"`fairwave ([^`\n]*)`", FENCE.sub("", text(page))):
+        words = mentioned.split()
+        if not words or words[0].startswith("-") or words[0].isupper():
+            continue
+        assert words[0] in group.commands, f"{page}: there is no `fairwave {words[0]}`"
+        known = {
+            option
+            for parameter in group.commands[words[0]].params
+            for option in parameter.opts + parameter.secondary_opts
+        }
+        assert options(words) <= known | {"--help"}, f"{page}: `fairwave {mentioned}`"
+
+
+def test_targets_that_are_mentioned_exist():
+    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.M))
+    for page in PAGES:
+        mentioned = set(re.findall(r"`make ([a-z-]+)`", text(page))) | set(
+            re.findall(r"^ {4}make ([a-z-]+)", text(page), re.M)
+        )
+        assert mentioned <= targets, page
+
+
+def test_the_reference_of_commands_is_that_of_the_commands(tmp_path):
+    words = [
+        "-m",
+        "typer",
+        "fairwave.cli.app",
+        "utils",
+        "docs",
+        "--name",
+        "fairwave",
+        "--output",
+        str(tmp_path / "commands.md"),
+    ]
+    subprocess.run([sys.executable, *words], check=True, capture_output=True, cwd=ROOT)
+    assert (tmp_path / "commands.md").read_text(encoding="utf-8") == text("docs/commands.md"), (
+        "stale: make docs"
+    )
+
+
+def test_the_gallery_shows_every_example():
+    shown = set(re.findall(r"examples/([a-z0-9-]+)\.toml\)", text("docs/gallery.md")))
+    assert shown == {one.stem for one in (ROOT / "examples").glob("*.toml")}, "stale: make docs"
+
+
+@pytest.mark.slow
+def test_the_site_is_made_without_a_warning(tmp_path):
+    words = [
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "--keep-going",
+        "--builder",
+        "html",
+        "--conf-dir",
+        "docs",
+    ]
+    made = subprocess.run(
+        [sys.executable, *words, "--doctree-dir", str(tmp_path / "trees"), ".", str(tmp_path / "site")],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    pages = {str(one.relative_to(tmp_path / "site")) for one in (tmp_path / "site").rglob("*.html")}
+    assert {
+        "index.html",
+        "docs/index.html",
+        "docs/tutorial.html",
+        "docs/api.html",
+        "ARCHITECTURE.html",
+    } <= pages
+    api = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
+    assert 'id="fairwave.Scenario.with_overrides"' in api
+    # Nothing is fetched from elsewhere when it is read.
+    outside = [
+        (page, found)
+        for page in pages
+        for found in re.findall(
+            r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)"', (tmp_path / "site" / page).read_text()
+        )
+    ]
+    assert not outside
