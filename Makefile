@@ -13,7 +13,7 @@ LISTED := $(wildcard $(patsubst %,crates/fairwave-core/src/%/*.rs,link loss queu
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz mutants golden lock clean distclean
+.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,7 @@ lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# Pages are opened in a browser where there is one (on Debian: apt install chromium); else those tests say why not.
 test-python: setup
 	$(BIN)/python -m pytest
 
@@ -60,6 +61,16 @@ docs: setup  ## what is drawn, measured and gathered for docs/
 	$(BIN)/python -m fairwave.video.fit
 	$(BIN)/python -m validation.citations
 	$(BIN)/python -m validation.practice
+	$(BIN)/python -m validation.pages
+	$(BIN)/python -m fairwave.report.gallery docs
+	$(BIN)/python -m typer fairwave.cli.app utils docs --name fairwave --output docs/commands.md
+
+site: setup  ## the documentation as a site: out/site/index.html
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . out/site
+	@echo 'the site: out/site/index.html'
+
+wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --out out/wheels
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
@@ -79,7 +90,7 @@ UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python
 lock:  ## choose the newest allowed versions of all Python packages anew
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/pip install --quiet uv
-	$(UV_COMPILE) --upgrade --extra speech --extra video --extra explore --group dev --output-file requirements.lock
+	$(UV_COMPILE) --upgrade --extra speech --extra video --extra explore --extra cluster --group dev --output-file requirements.lock
 	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
 	rm -rf $(VENV)-lock
 
