@@ -37,7 +37,8 @@ _DOCUMENT = re.compile(
     r"RFC (?P<rfc>\d{4})"
     r"|(?<=\d{4}, )(?P<more>\d{4})(?=[,;.:) ]|$)"
     r"|(?:[Pp]apers? |\b)(?P<paper>00[0-4])(?P<end>–00[0-4])?(?![\d])"
-    r"|(?:ITU-T )(?P<itu>[GP]\.\d{3}(?:\.\d)?)"
+    r"|(?:ITU-T )(?P<itu>[GP]\.\d{3,4}(?:\.\d)?|P\.59)"
+    r"|3GPP2 (?P<threegpp2>C\.R\d+)"
     r"|\b(?P<g107>G\.1(?:07|13|14|09))\b"
     r"|ISO/IEC (?P<iso>\d+(?:-\d+)?)"
     rf"|(?P<authors>(?!The|Processing){_NAME}(?:, {_NAME})*(?: et al\.| (?:&|and) {_NAME})?,?"
@@ -46,7 +47,14 @@ _DOCUMENT = re.compile(
     r"[^.;:\"]{0,60}?\b(?P<year>(?:19|20)\d\d)\b"
     r"|(?P<alias>Kleinrock|PFTK|Mathis et al\.)"
 )
-_NUMBERED = {"rfc": "RFC", "more": "RFC", "itu": "ITU-T", "g107": "ITU-T", "iso": "ISO/IEC"}
+_NUMBERED = {
+    "rfc": "RFC",
+    "more": "RFC",
+    "itu": "ITU-T",
+    "threegpp2": "3GPP2",
+    "g107": "ITU-T",
+    "iso": "ISO/IEC",
+}
 _PLACE = re.compile(
     r"§§? ?(?P<section>[\dIVX]+(?:\.[\dA-Z]+)*)(?P<to>[–-][\d.]*\d)?"
     r"|\bEqs?\. ?\(?(?P<equation>[A-Z]?-?\d+[a-z]?)\)?(?P<rest>(?:(?:, | and |–|, and )\(?[A-Z]?-?\d+[a-z]?\)?)*)"

@@ -41,10 +41,10 @@ DATA = ROOT / "docs" / "mutants.json"
 OUT = ROOT / "target" / "mutants"
 TREE = OUT / "tree"
 
+#: What was found out, and about which version of core.
 KEPT = OUT / "kept.json"
-
-#: So many are broken before what was found is kept.
-BATCH = 70
+#: The version of core that `cargo-mutants` is breaking, or was when it was interrupted.
+UNDER_WAY = OUT / "under-way"
 #: The part of the mutants that must be caught.
 ASKED = 0.95
 #: One mutant in so many does not compile; so many more than asked are drawn that enough remain.
@@ -122,17 +122,14 @@ def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
     """Breaks the code in each of these ways and runs core's tests, some at a time: what has ended is kept."""
     OUT.mkdir(parents=True, exist_ok=True)
     made_by = version()
-    found: dict[str, str] = {}
-    if KEPT.is_file():
-        before = json.loads(KEPT.read_text(encoding="utf-8"))
-        if before["version"] == made_by:
-            found = before["found"]
+    found = _known(made_by)
     missing = [name for name in mutants if name not in found]
     if len(missing) < len(mutants):
         print(f"{len(mutants) - len(missing)} are known from before", flush=True)
-    for at in range(0, len(missing), BATCH):
-        found.update(_some(cargo, missing[at : at + BATCH], jobs))
-        KEPT.write_text(json.dumps({"version": made_by, "found": found}), encoding="utf-8")
+    if missing:
+        UNDER_WAY.write_text(made_by, encoding="utf-8")
+        found.update(_some(cargo, missing, jobs))
+        _keep(made_by, found)
 
     def named(*summaries: str) -> list[str]:
         return sorted(name for name in mutants if found.get(name) in summaries)
@@ -159,12 +156,37 @@ def _some(cargo: str, mutants: list[str], jobs: int) -> dict[str, str]:
     # 0: all caught, 2: some survived, 3: some ran out of time. Anything else went wrong before.
     if code not in {0, 2, 3}:
         raise SystemExit(f"cargo-mutants ended with status {code}")
-    outcomes = json.loads((OUT / "mutants.out" / "outcomes.json").read_text(encoding="utf-8"))["outcomes"]
+    return _outcomes()
+
+
+def _outcomes() -> dict[str, str]:
+    """What the last run of ``cargo-mutants`` has found out so far, by mutant."""
+    file = OUT / "mutants.out" / "outcomes.json"
+    if not file.is_file():
+        return {}
     return {
         outcome["scenario"]["Mutant"]["name"]: outcome["summary"]
-        for outcome in outcomes
+        for outcome in json.loads(file.read_text(encoding="utf-8"))["outcomes"]
         if isinstance(outcome["scenario"], dict)
     }
+
+
+def _known(made_by: str) -> dict[str, str]:
+    """What is known of this version of core: kept, or left by a run that was interrupted."""
+    found: dict[str, str] = {}
+    if KEPT.is_file():
+        before = json.loads(KEPT.read_text(encoding="utf-8"))
+        if before["version"] == made_by:
+            found = before["found"]
+    if UNDER_WAY.is_file() and UNDER_WAY.read_text(encoding="utf-8") == made_by:
+        found.update(_outcomes())
+        _keep(made_by, found)
+    return found
+
+
+def _keep(made_by: str, found: dict[str, str]) -> None:
+    KEPT.write_text(json.dumps({"version": made_by, "found": found}), encoding="utf-8")
+    UNDER_WAY.unlink(missing_ok=True)
 
 
 def reasons() -> dict[str, str]:
