@@ -368,6 +368,13 @@ mod tests {
     }
 
     #[test]
+    fn it_shows_what_it_has_sent_and_that_nothing_waits() {
+        let mut tx = sender(&UdpConfig::default());
+        send(&mut tx, unit(0, 3000));
+        assert_eq!((tx.view().sent, tx.view().backlog, tx.view().limited), (3, Some(Backlog::default()), None));
+    }
+
+    #[test]
     fn nothing_is_sent_after_the_stop() {
         let mut tx = sender(&UdpConfig::default());
         tx.on_stop(Instant::ZERO);

@@ -6,6 +6,7 @@ use super::sender::RoundTrip;
 use super::*;
 use crate::packet::{Body, Class, FlowId, Packet};
 use crate::traffic::{FrameType, Unit};
+use crate::transport::limited::Limit;
 use crate::transport::wire_test::{Fate, Wire};
 use crate::transport::{FlowContext, Output, Receiver, Sender};
 use crate::units::{Instant, Rate, Span};
@@ -104,6 +105,34 @@ fn a_silence_is_found_before_a_packet_is_sent_and_lowers_the_rate_each_time() {
     assert!(per_round_trip(&wire) < before / 8.0, "{before} to {}", per_round_trip(&wire));
     wire.run_until(ms(8000));
     assert!(per_round_trip(&wire) > 10.0, "and it recovers: {}", per_round_trip(&wire));
+}
+
+#[test]
+fn what_is_due_when_a_silence_is_found_waits_for_the_longer_gap() {
+    let mut wire = bulk();
+    wire.fate = Box::new(|_, at, _| if at >= ms(2000) { Fate::Lose } else { Fate::Pass });
+    wire.run_until(ms(2000));
+    let (mut timeouts, mut found) = (0, 0);
+    for at in 2001..4000 {
+        wire.run_until(ms(at));
+        let view = wire.sender.view();
+        if view.timeouts > timeouts {
+            (timeouts, found) = (view.timeouts, found + 1);
+            assert!(wire.sent.iter().all(|(sent, _)| *sent <= ms(at - 1)), "{at} ms: sent at once all the same");
+        }
+    }
+    assert!(found >= 3, "{found}");
+}
+
+#[test]
+fn it_shows_the_round_trip_what_was_sent_and_what_held_it_back() {
+    let mut wire = bulk();
+    wire.run_until(ms(1000));
+    let view = wire.sender.view();
+    assert!((view.smoothed_rtt - 0.1).abs() < 1e-9, "{}", view.smoothed_rtt);
+    assert_eq!(view.sent, wire.sent.len() as u64);
+    let held = view.limited.expect("it tells").time(Limit::Congestion, ms(1000));
+    assert_eq!(held, Span::from_secs(1), "bulk data always waits for the rate");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::traffic::Unit;
 use crate::transport::sizes::narrow;
 use crate::transport::subscription::Subscription;
 use crate::transport::udp::UdpSender;
-use crate::transport::{Backlog, Output, Sender, SenderView};
+use crate::transport::{Output, Sender, SenderView};
 use crate::units::{Instant, Span};
 
 /// The sending half.
@@ -137,7 +137,6 @@ impl Sender for RtcpSender {
     fn view(&self) -> SenderView {
         let rate = self.context.layers.cumulative().get(usize::from(self.layers) - 1);
         SenderView {
-            backlog: Some(Backlog::default()),
             smoothed_rtt: self.round_trip.map_or(f64::NAN, Span::seconds),
             rate: rate.map_or(f64::NAN, |rate| rate.bits_per_second() as f64),
             estimate: self.fraction_lost,

@@ -57,6 +57,7 @@ fn layers_above_those_that_are_sent_are_left_out() {
     let skipped: Vec<u32> = (0..3).map(|layer| hand_over(&mut sender, layer, 100).skipped).collect();
     assert_eq!((skipped, sender.view().layers, sender.view().sent), (vec![0, 0, 1], 2.0, 2));
     assert_eq!(sender.view().rate, 400_000.0);
+    assert_eq!(sender.view().backlog, Some(crate::transport::Backlog::default()), "nothing waits, as with UDP");
 }
 
 #[test]

@@ -89,7 +89,8 @@ impl Wave {
                 return; // a straggler of an earlier wave
             }
             self.close();
-            *self = Wave { id, arrived: 1, began: now, last: now, payload: 0, full: false, ..*self };
+            let Wave { measured, rate, .. } = *self;
+            *self = Wave { id, arrived: 1, began: now, measured, rate, ..Wave::default() };
         } else if !self.full {
             self.arrived = self.arrived.saturating_add(1);
             self.payload += u64::from(payload);
@@ -463,6 +464,18 @@ mod tests {
         }
         let Some(Packet { body: Body::Ack { rate, wave, .. }, .. }) = out.packets.last() else { panic!("no ack") };
         assert_eq!((*rate, *wave), (2e6, 7));
+        // A wave of which one segment has come has none: the last one's stands.
+        receiver.on_packet(Instant::ZERO + Span::from_millis(40), &waving(5, 8, 3), &mut out);
+        let said = |out: &Output| match out.packets.last().map(|packet| packet.body) {
+            Some(Body::Ack { rate, wave, .. }) => (rate, wave),
+            _ => (0.0, 0),
+        };
+        assert_eq!(said(&out), (2e6, 7));
+        // It is measured from its own first segment, and by what came after that: 1000 B in 8 ms, then as many more.
+        for (n, millis) in [(6, 48), (7, 56)] {
+            receiver.on_packet(Instant::ZERO + Span::from_millis(millis), &waving(n, 8, 3), &mut out);
+        }
+        assert_eq!(said(&out), (1e6, 8));
     }
 
     proptest! {

@@ -87,6 +87,29 @@ fn slow_start_doubles_the_window_each_round_trip_after_the_handshake() {
 }
 
 #[test]
+fn it_shows_its_threshold_and_the_rate_of_a_window_per_round_trip() {
+    let config = TcpConfig { initial_threshold: Some(64), ..TcpConfig::default() };
+    let mut wire = bulk(Flavour::Reno, &config);
+    assert!(wire.sender.view().rate.is_nan(), "no round trip is known");
+    wire.run_until(at(499));
+    let view = wire.sender.view();
+    assert_eq!(view.slow_start_threshold, 64.0);
+    let rate = view.window * 8.0 * f64::from(wire.sender.connection.path.payload) / view.smoothed_rtt;
+    assert!((view.rate / rate - 1.0).abs() < 1e-12 && view.rate > 1e6, "{} and {rate}", view.rate);
+}
+
+#[test]
+fn a_segment_of_bulk_data_is_made_when_it_is_sent_and_so_is_the_syn() {
+    let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::default()), &[0]);
+    wire.run_until(at(1500));
+    let made = wire.sent.iter().map(|(time, packet)| match packet.body {
+        Body::Segment { created, .. } => created == *time,
+        _ => false,
+    });
+    assert!(wire.sent.len() > 3 && made.eq(vec![true; wire.sent.len()]));
+}
+
+#[test]
 fn the_initial_window_depends_on_the_segments_size() {
     // RFC 5681 §3.1: two segments above 2190 bytes, three above 1095, else four.
     for (bytes, window) in [(536, 4), (1095, 4), (1096, 3), (1460, 3), (2190, 3), (2191, 2)] {

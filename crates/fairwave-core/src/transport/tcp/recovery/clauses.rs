@@ -436,3 +436,17 @@ fn ns2s_vegas_counts_no_header() {
     assert_eq!(wires(Preset::Rfc, None), (40, 1040));
     assert_eq!(wires(Preset::Ns2, Some(crate::units::Bytes::new(20))).1, 1020);
 }
+
+#[test]
+fn rfc_6675_data_that_the_application_brings_in_a_recovery_goes_as_the_pipe_allows() {
+    // 1 is lost of twenty, 2 to 15 are held: what was sent again and 16 to 20 are in the pipe, and the window is ten.
+    let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 20);
+    for held in 2..=15 {
+        rig.ack(1, &[(2, held + 1)]);
+    }
+    assert_eq!(rig.window(), 10.0);
+    let mut out = Output::default();
+    let unit = Unit { id: 20, payload: 1000, created: rig.now, layer: 0, frame_type: FrameType::None };
+    rig.sender.on_unit(rig.now, unit, &mut out);
+    assert_eq!(numbers(&out), [21], "beyond what the window would reach from the first that is missing");
+}
