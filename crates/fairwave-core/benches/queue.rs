@@ -6,7 +6,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use fairwave_core::packet::{Body, Class, FlowId, Packet};
+use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::queue::{Capacity, DropReason, DropTailConfig, Queue, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
@@ -26,7 +26,7 @@ fn packet(serial: u32) -> Packet {
     // Voice sends small packets often, the others large ones: every class is the heaviest now and then.
     let class = Class::ALL[serial as usize % 3];
     let wire = [252, 500, 480][serial as usize % 3];
-    Packet { flow: FlowId(serial % 20), wire, class, feedback: false, layer: 0, body }
+    Packet { flow: FlowId(serial % 20), wire, class, feedback: false, ecn: Ecn::NotEct, layer: 0, body }
 }
 
 fn queue(text: &str) -> Queue {

@@ -33,6 +33,28 @@ impl Class {
     pub const ALL: [Class; 3] = [Class::Voice, Class::OtherUdp, Class::Tcp];
 }
 
+/// What a packet says of congestion: the two bits of the IP header (RFC 3168 §5), with the meaning that RFC 9331 gives ECT(1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Its transport does not understand marks: a queue can only drop it.
+    #[default]
+    NotEct = 0,
+    /// Its transport understands marks and yields to them little by little (L4S).
+    Ect1 = 1,
+    /// Its transport understands marks, and yields to one as to a loss.
+    Ect0 = 2,
+    /// A queue on the way has marked it: congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Whether a queue may mark instead of dropping; what bears a mark already may be marked again.
+    pub const fn can_be_marked(self) -> bool {
+        !matches!(self, Ecn::NotEct)
+    }
+}
+
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
@@ -44,6 +66,8 @@ pub struct Packet {
     pub class: Class,
     /// From the flow's receiver back to its sender (acknowledgements, reports).
     pub feedback: bool,
+    /// What it says of congestion.
+    pub ecn: Ecn,
     /// Video layer (0 = base); 0 for everything else.
     pub layer: u8,
     /// What the transport wrote.

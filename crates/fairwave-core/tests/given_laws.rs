@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::loss::{self, AnyLossLaw, LossConfig, LossModel};
-use fairwave_core::packet::{Body, Class, FlowId, Packet};
+use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::random::{Seed, Stream};
 use fairwave_core::registry::{Checked, Given};
 use fairwave_core::transport::preset::Preset;
@@ -44,7 +44,8 @@ fn all(name: &str, lost: bool) -> Given<dyn AnyLossLaw> {
 
 fn loses(config: &LossConfig) -> bool {
     let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-    let packet = Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, layer: 0, body };
+    let packet =
+        Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
     let mut model = loss::Loss::new(config, Seed(1).stream("loss")).expect("a model");
     model.lost(Instant::ZERO, &packet)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Once;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::packet::{Body, Class, FlowId, Packet};
+use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::queue::{
     Arrival, Buffer, Capacity, Discipline, DisciplineConfig, DisciplineLaw, DropReason, Nature, Place, Queue,
     QueueConfig, Verdict, register,
@@ -152,7 +152,7 @@ fn queue(text: &str) -> Queue {
 
 fn packet(flow: u32, wire: u16) -> Packet {
     let body = Body::Datagram { payload: wire, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-    Packet { flow: FlowId(flow), wire, class: Class::Tcp, feedback: false, layer: 0, body }
+    Packet { flow: FlowId(flow), wire, class: Class::Tcp, feedback: false, ecn: Ecn::NotEct, layer: 0, body }
 }
 
 const TEXT: &str = r#"{"discipline":"round-robin","capacity":{"packets":100},"quantum":"1500 B"}"#;

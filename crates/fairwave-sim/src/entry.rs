@@ -1,6 +1,6 @@
 //! What the event queue holds: an event and, where a packet arrives by it, the packet.
 
-use fairwave_core::packet::{Body, Class, FlowId, Packet};
+use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::units::Instant;
 
 use crate::event::Event;
@@ -49,6 +49,7 @@ const NOTHING: Transit = Transit {
         wire: 0,
         class: Class::Tcp,
         feedback: false,
+        ecn: Ecn::NotEct,
         layer: 0,
         body: Body::RtcpSenderReport { sent: Instant::ZERO, packets: 0, octets: 0 },
     },

@@ -70,12 +70,12 @@ impl LossJudge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwave_core::packet::{Body, Class, FlowId};
+    use fairwave_core::packet::{Body, Class, Ecn, FlowId};
     use fairwave_core::units::Instant;
 
     fn packet(sequence: u32) -> Packet {
         let body = Body::Datagram { payload: 1, sequence, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, layer: 0, body }
+        Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, ecn: Ecn::NotEct, layer: 0, body }
     }
 
     fn verdict(first: u64, packets: u64, congestion: bool) -> LossVerdict {

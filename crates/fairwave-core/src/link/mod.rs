@@ -263,7 +263,7 @@ impl Direction {
 
 #[cfg(test)]
 mod tests {
-    use crate::packet::{Body, Class, FlowId, Packet};
+    use crate::packet::{Body, Class, Ecn, FlowId, Packet};
     use crate::queue::{Queue, QueueConfig};
     use crate::random::Seed;
     use crate::units::{Instant, Rate};
@@ -274,7 +274,15 @@ mod tests {
             serde_json::from_str(r#"{ "discipline": "red", "capacity": { "packets": 100 }, "weight": 0.1 }"#)
                 .expect("a queue");
         let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        let packet = Packet { flow: FlowId(0), wire: 1000, class: Class::Tcp, feedback: false, layer: 0, body };
+        let packet = Packet {
+            flow: FlowId(0),
+            wire: 1000,
+            class: Class::Tcp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         // RED ages its average by the packets that could have been sent while there were none.
         let average = |told: bool| {
             let rate = Rate::from_bits_per_second(10_000_000);

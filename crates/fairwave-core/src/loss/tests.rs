@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{Body, Class, FlowId};
+use crate::packet::{Body, Class, Ecn, FlowId};
 use crate::random::Seed;
 use crate::units::Span;
 
 fn packet() -> Packet {
     let body = Body::Ack { next: 0, echo: Instant::ZERO, rate: 0.0, wave: 0, sack: Default::default() };
-    Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, layer: 0, body }
+    Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body }
 }
 
 /// Which of `n` packets, one every `gap`, are lost.

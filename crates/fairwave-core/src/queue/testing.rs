@@ -1,6 +1,6 @@
 //! Helpers that the tests of this module share.
 
-use crate::packet::{Body, Class, FlowId, Packet};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::random::{Seed, Stream};
 use crate::units::{Instant, Rate, Span};
 
@@ -14,7 +14,7 @@ pub fn packet(flow: u32, wire: u16, class: Class) -> Packet {
         parts: 1,
         created: Instant::from_nanos(u64::from(flow)),
     };
-    Packet { flow: FlowId(flow), wire, class, feedback: false, layer: 0, body }
+    Packet { flow: FlowId(flow), wire, class, feedback: false, ecn: Ecn::NotEct, layer: 0, body }
 }
 
 /// The tests' random numbers.

@@ -9,7 +9,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{Body, Repeat, SackBlock};
+use crate::packet::{Body, Ecn, Repeat, SackBlock};
 use crate::random::Seed;
 use crate::testing::fuzz_cases;
 use crate::traffic::FrameType;
@@ -164,7 +164,7 @@ proptest! {
             for (at_sender, happening) in [(true, Some(happening)), (false, receiving.next())] {
                 let Some(happening) = happening else { continue };
                 let packet = |body: Body, wire, layer| Packet {
-                    flow: FlowId(0), wire, class: Class::OtherUdp, feedback: at_sender, layer, body
+                    flow: FlowId(0), wire, class: Class::OtherUdp, feedback: at_sender, ecn: Ecn::NotEct, layer, body
                 };
                 match happening {
                     Happening::Packet(body, wire, layer) if at_sender => sender.on_packet(now, &packet(body, wire, layer), &mut out),

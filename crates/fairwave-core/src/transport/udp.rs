@@ -19,7 +19,7 @@ use super::{
     Backlog, Delivery, FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw,
 };
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::traffic::Unit;
@@ -152,6 +152,7 @@ impl Sender for UdpSender {
                 wire: self.header.saturating_add(size),
                 class: self.context.class,
                 feedback: false,
+                ecn: Ecn::NotEct,
                 layer: unit.layer,
                 body,
             });
@@ -169,6 +170,7 @@ impl Sender for UdpSender {
                 wire: self.header.saturating_add(payload),
                 class: self.context.class,
                 feedback: false,
+                ecn: Ecn::NotEct,
                 layer: unit.layer,
                 body: Body::Datagram {
                     payload,

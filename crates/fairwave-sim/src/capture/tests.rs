@@ -1,7 +1,7 @@
 //! Headers as others read them, files that are in order of time, and that looking on changes nothing.
 
 use etherparse::{IpSlice, SlicedPacket, TransportSlice};
-use fairwave_core::packet::{Body, Class, FlowId, SackBlock};
+use fairwave_core::packet::{Body, Class, Ecn, FlowId, SackBlock};
 use fairwave_core::random::Seed;
 use fairwave_core::units::Span;
 use fairwave_scenario::Scenario;
@@ -138,7 +138,15 @@ fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
     let plan = plan(r#"{ capacity = { packets = 10 } }"#);
     let mut headers = Headers::new(&plan);
     let at = Instant::ZERO + Span::from_millis(1234);
-    let packet = |body, feedback| Packet { flow: FlowId(0), wire: 1040, class: Class::Tcp, feedback, layer: 0, body };
+    let packet = |body, feedback| Packet {
+        flow: FlowId(0),
+        wire: 1040,
+        class: Class::Tcp,
+        feedback,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     let segment = |sequence| Body::Segment {
         payload: if sequence > 0 { 1000 } else { 0 },
         sequence,

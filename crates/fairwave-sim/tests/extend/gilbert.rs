@@ -78,7 +78,7 @@ impl LossModel for Gilbert {
 
 #[cfg(test)]
 mod tests {
-    use fairwave_core::packet::{Body, Class, FlowId};
+    use fairwave_core::packet::{Body, Class, Ecn, FlowId};
     use fairwave_core::random::Seed;
 
     use super::*;
@@ -86,7 +86,15 @@ mod tests {
     /// What becomes of 200 000 packets.
     fn fates(config: &GilbertConfig) -> Vec<bool> {
         let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        let packet = Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, layer: 0, body };
+        let packet = Packet {
+            flow: FlowId(0),
+            wire: 1,
+            class: Class::OtherUdp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         let mut model = config.model(Seed(1).stream("loss")).expect("a model");
         (0..200_000).map(|_| model.lost(Instant::ZERO, &packet)).collect()
     }

@@ -4,7 +4,7 @@ use super::aiamd::{Aiamd, Verdict};
 use super::wire::{CONTROL, Control, Data, Header, clamp};
 use super::{DvrcConfig, FlowContext, Measured, Reaction, Rise};
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::registry::Checked;
 use crate::transport::gaps::{Gap, LossDetector};
 use crate::transport::meter::RateMeter;
@@ -188,6 +188,7 @@ impl DvrcReceiver {
             wire: narrow(self.config.lower_headers).saturating_add(CONTROL as u16),
             class: self.context.class,
             feedback: true,
+            ecn: Ecn::NotEct,
             layer: 0,
             body: Body::Dvrc { header, created: Instant::ZERO },
         });

@@ -2,7 +2,7 @@
 
 use super::Header as Wire;
 use super::*;
-use crate::packet::{Body, Class, FlowId, Packet};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::traffic::{FrameType, LayerRates};
 use crate::transport::{Output, Receiver};
 use crate::units::Bytes;
@@ -44,7 +44,15 @@ fn data(sequence: u32) -> Data {
 
 fn arrive(receiver: &mut DvrcReceiver, now: Instant, data: Data) -> Output {
     let body = Body::Dvrc { header: data.encode(), created: ms(1) };
-    let packet = Packet { flow: FlowId(7), wire: 1060, class: Class::OtherUdp, feedback: false, layer: 1, body };
+    let packet = Packet {
+        flow: FlowId(7),
+        wire: 1060,
+        class: Class::OtherUdp,
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 1,
+        body,
+    };
     let mut out = Output::default();
     receiver.on_packet(now, &packet, &mut out);
     out
@@ -285,7 +293,8 @@ fn a_packet_from_before_the_first_one_is_delivered_and_no_less_is_missing() {
 fn what_is_not_dvrcs_data_is_counted_and_nothing_else() {
     let mut receiver = receiver();
     let body = Body::Dvrc { header: [0; 32], created: ms(0) };
-    let packet = Packet { flow: FlowId(7), wire: 60, class: Class::OtherUdp, feedback: false, layer: 0, body };
+    let packet =
+        Packet { flow: FlowId(7), wire: 60, class: Class::OtherUdp, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
     let mut out = Output::default();
     receiver.on_packet(ms(0), &packet, &mut out);
     assert_eq!((receiver.malformed(), out.packets.len(), receiver.deadline()), (1, 0, Instant::NEVER));

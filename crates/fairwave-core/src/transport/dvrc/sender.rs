@@ -4,7 +4,7 @@ use super::timeout::TimeoutEstimator;
 use super::wire::{CONTROL, Control, DATA_HEADER, Data, Header, micros};
 use super::{Allocation, DvrcConfig, FlowContext, Pace};
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::parts::{Part, SendQueue};
@@ -182,6 +182,7 @@ impl DvrcSender {
             wire: narrow(self.config.lower_headers).saturating_add(DATA_HEADER as u16).saturating_add(part.payload),
             class: self.context.class,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer: part.layer,
             body: Body::Dvrc { header: header.encode(), created: part.created },
         });

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{Body, Class, FlowId, Packet};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::traffic::{FrameType, LayerRates, Unit};
 use crate::transport::{Output, Sender};
 use crate::units::{Instant, Rate, Span};
@@ -52,7 +52,8 @@ fn hear(sender: &mut DvrcSender, now: Instant, control: Control) -> Vec<Packet> 
     let mut bytes = [0; 32];
     bytes[..CONTROL].copy_from_slice(&control.encode());
     let body = Body::Dvrc { header: bytes, created: Instant::ZERO };
-    let packet = Packet { flow: FlowId(7), wire: 52, class: Class::OtherUdp, feedback: true, layer: 0, body };
+    let packet =
+        Packet { flow: FlowId(7), wire: 52, class: Class::OtherUdp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
     let mut out = Output::default();
     sender.on_packet(now, &packet, &mut out);
     out.packets

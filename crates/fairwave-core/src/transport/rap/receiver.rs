@@ -2,7 +2,7 @@
 
 use super::RapConfig;
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::registry::Checked;
 use crate::transport::parts::Assembly;
 use crate::transport::serial::{SeenWindow, unwrap};
@@ -61,7 +61,7 @@ impl Receiver for RapReceiver {
         };
         let body = Body::RapAck { current: sequence, missing, before };
         let FlowContext { flow, class, .. } = self.context;
-        out.packets.push(Packet { flow, wire: self.wire, class, feedback: true, layer: 0, body });
+        out.packets.push(Packet { flow, wire: self.wire, class, feedback: true, ecn: Ecn::NotEct, layer: 0, body });
     }
 
     fn on_timer(&mut self, _now: Instant, _out: &mut Output) {}

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::RapConfig;
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::limited::{Limit, Limited};
@@ -291,6 +291,7 @@ impl RapSender {
             wire: narrow(self.config.header).saturating_add(payload),
             class: self.context.class,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer,
             body: Body::Datagram { payload, sequence: self.sequence as u32, unit, part, parts, created },
         });

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::sender::RoundTrip;
 use super::*;
-use crate::packet::{Body, Class, FlowId, Packet};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::traffic::{FrameType, Unit};
 use crate::transport::limited::Limit;
 use crate::transport::wire_test::{Fate, Wire};
@@ -190,7 +190,15 @@ fn an_acknowledgement_names_the_latest_gap_before_it() {
     let mut rx = wire(true, &RapConfig::default()).receiver;
     let mut arrive = |sequence: u32| {
         let body = Body::Datagram { payload: 1000, sequence, unit: sequence, part: 0, parts: 1, created: ms(0) };
-        let packet = Packet { flow: FlowId(0), wire: 1044, class: Class::OtherUdp, feedback: false, layer: 0, body };
+        let packet = Packet {
+            flow: FlowId(0),
+            wire: 1044,
+            class: Class::OtherUdp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         let mut out = Output::default();
         rx.on_packet(ms(0), &packet, &mut out);
         out.packets.first().map(|packet| match packet.body {

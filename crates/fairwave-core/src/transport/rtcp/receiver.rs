@@ -3,7 +3,7 @@
 use super::interval::ReportInterval;
 use super::{FlowContext, RtcpConfig};
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::random::Stream;
 use crate::registry::Checked;
 use crate::transport::gaps::LossDetector;
@@ -84,6 +84,7 @@ impl RtcpReceiver {
             wire: narrow(self.config.report),
             class: self.context.class,
             feedback: true,
+            ecn: Ecn::NotEct,
             layer: 0,
             body: Body::RtcpReceiverReport {
                 fraction_lost,

@@ -1,7 +1,7 @@
 //! The receiver by itself: what its reports say, and when they are sent.
 
 use super::*;
-use crate::packet::{Class, FlowId};
+use crate::packet::{Class, Ecn, FlowId};
 use crate::random::Seed;
 use crate::units::Bytes;
 
@@ -21,7 +21,15 @@ fn regular() -> RtcpConfig {
 
 fn arrive(receiver: &mut RtcpReceiver, now: Instant, sequence: u32, created: Instant) -> Output {
     let body = Body::Datagram { payload: 100, sequence, unit: sequence, part: 0, parts: 1, created };
-    let packet = Packet { flow: FlowId(4), wire: 140, class: Class::OtherUdp, feedback: false, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(4),
+        wire: 140,
+        class: Class::OtherUdp,
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     let mut out = Output::default();
     receiver.on_packet(now, &packet, &mut out);
     out
@@ -122,7 +130,8 @@ fn a_report_echoes_the_latest_sender_report_and_how_long_ago_it_came() {
     let mut receiver = receiver(&regular());
     arrive(&mut receiver, ms(0), 0, ms(0));
     let body = Body::RtcpSenderReport { sent: ms(100), packets: 1, octets: 100 };
-    let packet = Packet { flow: FlowId(4), wire: 80, class: Class::OtherUdp, feedback: false, layer: 0, body };
+    let packet =
+        Packet { flow: FlowId(4), wire: 80, class: Class::OtherUdp, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
     receiver.on_packet(ms(150), &packet, &mut Output::default());
     let (time, report) = next(&mut receiver).expect("a report");
     assert_eq!((report.sender_report, report.delay), (Some(ms(100)), time - ms(150)));

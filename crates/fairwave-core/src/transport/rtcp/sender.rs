@@ -3,7 +3,7 @@
 use super::interval::ReportInterval;
 use super::{FlowContext, RtcpConfig};
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::random::Stream;
 use crate::registry::Checked;
 use crate::traffic::Unit;
@@ -119,6 +119,7 @@ impl Sender for RtcpSender {
             wire: narrow(self.config.report),
             class: self.context.class,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer: 0,
             body: Body::RtcpSenderReport { sent: now, packets: self.packets, octets: self.octets },
         });

@@ -1,7 +1,7 @@
 //! The sender by itself: its reports, and what it makes of the receiver's.
 
 use super::*;
-use crate::packet::{Class, FlowId};
+use crate::packet::{Class, Ecn, FlowId};
 use crate::random::Seed;
 use crate::traffic::{FrameType, LayerRates};
 use crate::units::Rate;
@@ -32,7 +32,8 @@ fn report(lost: u8, early: bool, highest: u32) -> Body {
 }
 
 fn hear(sender: &mut RtcpSender, now: Instant, body: Body) {
-    let packet = Packet { flow: FlowId(4), wire: 80, class: Class::OtherUdp, feedback: true, layer: 0, body };
+    let packet =
+        Packet { flow: FlowId(4), wire: 80, class: Class::OtherUdp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
     sender.on_packet(now, &packet, &mut Output::default());
 }
 

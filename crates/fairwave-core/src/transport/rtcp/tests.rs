@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{Body, Class, FlowId, Packet};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::random::Seed;
 use crate::traffic::{FrameType, LayerRates, Unit};
 use crate::transport::wire_test::{Fate, Wire};
@@ -195,7 +195,7 @@ proptest! {
             fraction_lost, early, lost, highest, jitter: Span::ZERO,
             sender_report: Some(Instant::from_nanos(sent)), delay: Span::from_nanos(delay),
         };
-        let packet = Packet { feedback: true, body, ..wire.sent[0].1 };
+        let packet = Packet { feedback: true, ecn: Ecn::NotEct, body, ..wire.sent[0].1 };
         wire.sender.on_packet(ms(20_000), &packet, &mut Output::default());
         prop_assert!((1.0..=4.0).contains(&wire.sender.view().layers));
     }

@@ -10,7 +10,7 @@ use super::control::{Control, Controller, Path, Verdict, Window};
 use super::lifetime::Lifetime;
 use super::rtt::RttEstimator;
 use super::units::{Piece, Ring};
-use crate::packet::{Body, Class, FlowId, Packet};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::random::Stream;
 use crate::transport::limited::{Limit, Limited};
 use crate::transport::{FlowContext, Output};
@@ -370,6 +370,7 @@ impl Connection {
             wire: if segment == 0 { self.parameters.syn } else { self.parameters.header + piece.payload },
             class: self.class,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer: piece.layer,
             body: Body::Segment {
                 payload: piece.payload,
@@ -426,6 +427,7 @@ impl Connection {
             wire: self.parameters.acknowledgement,
             class: self.class,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer: 0,
             body: Body::Forward { next, sent: now },
         });

@@ -11,7 +11,7 @@
 use super::TcpParameters;
 use super::ranges::{Range, Ranges};
 use super::units::{Piece, Ring};
-use crate::packet::{Body, Class, FlowId, Packet, SackBlock};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use crate::transport::{Delivery, FlowContext, Output, Receiver};
 use crate::units::{Bytes, Instant, Span};
 
@@ -155,6 +155,7 @@ impl TcpReceiver {
             wire: self.acknowledgement,
             class: self.class,
             feedback: true,
+            ecn: Ecn::NotEct,
             layer: 0,
             body: Body::Ack { next: self.next, echo, rate, wave, sack },
         });
@@ -337,6 +338,7 @@ mod tests {
             wire: 1040,
             class: Class::Tcp,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer: 0,
             body: Body::Segment {
                 payload: 1000,

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::receiver::TcpReceiver;
 use super::{Flavour, TcpConfig};
-use crate::packet::{Body, Class, FlowId, Packet, SackBlock};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use crate::testing::fuzz_cases;
 use crate::transport::{FlowContext, Output, Receiver};
 use crate::units::{Instant, Span};
@@ -34,7 +34,15 @@ fn segment(sequence: u32, sent: Instant) -> Packet {
         sent,
         created: Instant::from_nanos(u64::from(sequence)),
     };
-    Packet { flow: FlowId(0), wire: payload(sequence) + 40, class: Class::Tcp, feedback: false, layer: 0, body }
+    Packet {
+        flow: FlowId(0),
+        wire: payload(sequence) + 40,
+        class: Class::Tcp,
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    }
 }
 
 /// The slow twin: the next segment expected, and what is held beyond it.

@@ -4,7 +4,7 @@ use super::TfrcConfig;
 use super::equation::loss_for;
 use super::history::LossHistory;
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::registry::Checked;
 use crate::transport::gaps::LossDetector;
 use crate::transport::meter::RateMeter;
@@ -106,7 +106,15 @@ impl TfrcReceiver {
             loss_event_rate: self.loss_event_rate(),
         };
         let FlowContext { flow, class, .. } = self.context;
-        out.packets.push(Packet { flow, wire: self.feedback_wire, class, feedback: true, layer: 0, body });
+        out.packets.push(Packet {
+            flow,
+            wire: self.feedback_wire,
+            class,
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        });
         self.fresh = false;
         self.feedback = (self.round_trip > Span::ZERO).then(|| now + self.round_trip);
     }

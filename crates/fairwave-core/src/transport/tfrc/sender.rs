@@ -4,7 +4,7 @@ use super::equation::bytes_per_second;
 use super::limits::{LimitedBy, ReceiveRates};
 use super::{Details, TfrcConfig};
 use crate::config::ConfigError;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Ecn, Packet};
 use crate::registry::Checked;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::limited::{Limit, Limited};
@@ -172,6 +172,7 @@ impl TfrcSender {
             wire: narrow(self.config.header).saturating_add(part.payload),
             class: self.context.class,
             feedback: false,
+            ecn: Ecn::NotEct,
             layer: part.layer,
             body: Body::TfrcData {
                 payload: part.payload,

@@ -1,7 +1,7 @@
 //! The sender by itself, told by reports that are made up: what each rule of RFC 5348 §4 makes of them.
 
 use super::*;
-use crate::packet::{Class, FlowId};
+use crate::packet::{Class, Ecn, FlowId};
 use crate::transport::Sender;
 use crate::units::{Bytes, Rate};
 
@@ -33,7 +33,8 @@ fn report(sender: &mut TfrcSender, now: Instant, echo: Instant, delay: u64, rece
         receive_rate: Rate::from_bits_per_second(8 * received),
         loss_event_rate: loss,
     };
-    let packet = Packet { flow: FlowId(3), wire: 40, class: Class::OtherUdp, feedback: true, layer: 0, body };
+    let packet =
+        Packet { flow: FlowId(3), wire: 40, class: Class::OtherUdp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
     let mut out = Output::default();
     sender.on_packet(now, &packet, &mut out);
     out.packets

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::equation::throughput;
 use super::*;
-use crate::packet::{Body, Class, FlowId};
+use crate::packet::{Body, Class, Ecn, FlowId};
 use crate::random::Seed;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::wire_test::{Fate, Wire};
@@ -416,7 +416,7 @@ proptest! {
             receive_rate: Rate::from_bits_per_second(rate),
             loss_event_rate: loss,
         };
-        let packet = crate::packet::Packet { feedback: true, body, ..wire.feedback[0].1 };
+        let packet = crate::packet::Packet { feedback: true, ecn: Ecn::NotEct, body, ..wire.feedback[0].1 };
         wire.sender.on_packet(ms(500), &packet, &mut crate::transport::Output::default());
         prop_assert!(wire.sender.view().rate.is_finite() && wire.sender.view().rate > 0.0);
     }

@@ -4,6 +4,9 @@
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
 //! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::random::Stream;
 use crate::registry::{Checked, Given, Law, NameTaken};
 use crate::transport::tcp::{Preset, Recovery, Tcp, table};
@@ -75,6 +78,39 @@ pub struct Path {
     pub transmissions: u32,
     /// The timer has gone off before for this segment.
     pub timed_out_before: bool,
+    /// Segments of which this acknowledgement newly reports that they arrived marked; 0 unless feedback is accurate.
+    pub marked: u32,
+    /// Segments that have been delivered so far: acknowledged, or reported as held. Kept, as what follows, for laws that
+    /// ask for samples only ([`ControlLaw::SAMPLES`]).
+    pub delivered: u64,
+    /// Segments that have been taken for lost so far.
+    pub lost: u64,
+    /// Segments in flight, as loss recovery counts them, after this acknowledgement.
+    pub pipe: u32,
+}
+
+/// How fast segments were delivered, measured from one that this acknowledgement covers back to what had been delivered when
+/// that was sent (draft-ietf-ccwg-bbr §4.1).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSample {
+    /// Delivered in the interval over the interval, segments per second; NaN if the interval is too short to say.
+    pub rate: f64,
+    /// The longer of the times that sending and acknowledging took.
+    pub interval: Span,
+    /// [`Path::delivered`] when the segment was sent.
+    pub prior_delivered: u64,
+    /// Segments in flight when it was sent.
+    pub in_flight: u32,
+    /// Segments taken for lost between its sending and now.
+    pub lost: u32,
+    /// Of those delivered in the interval so many were marked.
+    pub marked: u32,
+    /// The application left the sender without data at some time in the interval: the path may carry more.
+    pub application_limited: bool,
+    /// The round trip of the segment sent last of those covered; [`Span::MAX`] if it had been sent twice.
+    pub rtt: Span,
+    /// Segments newly delivered by this acknowledgement.
+    pub newly_delivered: u32,
 }
 
 impl Path {
@@ -95,6 +131,10 @@ impl Path {
             wave: 0,
             transmissions: 1,
             timed_out_before: false,
+            marked: 0,
+            delivered: 0,
+            lost: 0,
+            pipe: 0,
         }
     }
 
@@ -113,6 +153,21 @@ impl Path {
         }
         self.rtt.saturating_sub(self.min_rtt).nanos() as f64 / range as f64
     }
+}
+
+/// What the segments of a connection say of congestion, and how the receiver reports marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Marks {
+    /// They cannot be marked.
+    #[default]
+    None,
+    /// ECT(0); the receiver says with every acknowledgement that there was a mark until it hears of an answer (RFC 3168 §6.1).
+    Classic,
+    /// ECT(0); the receiver counts marked segments and reports the count (as RFC 9768 does).
+    Accurate,
+    /// ECT(1), for queues that keep delay low (RFC 9331); reported as `accurate`.
+    Scalable,
 }
 
 /// A controller's answer to a loss.
@@ -141,6 +196,30 @@ pub trait Controller: Send {
     /// A loss was found by duplicate or selective acknowledgements; asked once per recovery. Sets both fields of the window.
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
+    /// The path has marked a segment (RFC 3168 §6.1.2): asked at most once for what was in flight at the answer before. A mark counts
+    /// as a loss unless the law says otherwise.
+    fn on_mark(&mut self, path: &Path, window: &mut Window) {
+        self.on_loss(path, window);
+    }
+
+    /// A sample of the delivery rate, on every acknowledgement that delivers anything, in recovery and outside; after
+    /// [`Controller::on_ack`] or [`Controller::on_other_ack`]. Only for laws that ask for it ([`ControlLaw::SAMPLES`]).
+    fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
+        let _ = (path, sample, window);
+    }
+
+    /// Loss recovery has ended: what was in flight when it began has been delivered.
+    fn on_recovered(&mut self, path: &Path, window: &mut Window) {
+        let _ = (path, window);
+    }
+
+    /// The rate at which segments leave, in segments per second; infinite for a law that leaves it to acknowledgements. Asked
+    /// whenever a segment is sent.
+    fn pacing(&self, path: &Path, window: &Window) -> f64 {
+        let _ = (path, window);
+        f64::INFINITY
+    }
+
     /// The retransmission timer went off.
     fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
@@ -167,6 +246,12 @@ pub trait ControlLaw: Law {
 
     /// The receiver measures the rate of each wave of segments and says so: [`Path::rate`], [`Path::wave`].
     const WAVES: bool = false;
+
+    /// It asks for samples of the delivery rate.
+    const SAMPLES: bool = false;
+
+    /// What its segments say of congestion, and how its receiver answers, unless the connection says otherwise.
+    const MARKS: Marks = Marks::None;
 
     /// A controller for a new connection. The parameters have been checked; `preset` says whose habits to follow where the
     /// controller's source and a simulator differ.
@@ -243,6 +328,30 @@ macro_rules! at_work {
                 match self {
                     $($(Control::$Variant(c) => c.on_loss(path, window),)+)+
                     Control::Own(c) => c.on_loss(path, window),
+                }
+            }
+            fn on_mark(&mut self, path: &Path, window: &mut Window) {
+                match self {
+                    $($(Control::$Variant(c) => c.on_mark(path, window),)+)+
+                    Control::Own(c) => c.on_mark(path, window),
+                }
+            }
+            fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
+                match self {
+                    $($(Control::$Variant(c) => c.on_sample(path, sample, window),)+)+
+                    Control::Own(c) => c.on_sample(path, sample, window),
+                }
+            }
+            fn on_recovered(&mut self, path: &Path, window: &mut Window) {
+                match self {
+                    $($(Control::$Variant(c) => c.on_recovered(path, window),)+)+
+                    Control::Own(c) => c.on_recovered(path, window),
+                }
+            }
+            fn pacing(&self, path: &Path, window: &Window) -> f64 {
+                match self {
+                    $($(Control::$Variant(c) => c.pacing(path, window),)+)+
+                    Control::Own(c) => c.pacing(path, window),
                 }
             }
             fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {

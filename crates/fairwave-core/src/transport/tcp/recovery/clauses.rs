@@ -1,6 +1,6 @@
 //! Each clause of the recoveries' sources alone: a sender, acknowledgements written out, and what it sends on each.
 
-use crate::packet::{Body, Class, FlowId, Packet, SackBlock};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use crate::random::Seed;
 use crate::traffic::{FrameType, Unit};
 use crate::transport::tcp::sender::TcpSender;
@@ -61,7 +61,8 @@ impl Rig {
         }
         let echo = Instant::from_nanos(self.now.nanos() - 100_000_000);
         let body = Body::Ack { next, echo, rate: 0.0, wave: 0, sack };
-        let ack = Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, layer: 0, body };
+        let ack =
+            Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
         let mut out = Output::default();
         self.sender.on_packet(self.now, &ack, &mut out);
         numbers(&out)
@@ -428,7 +429,8 @@ fn ns2s_vegas_counts_no_header() {
         let mut out = Output::default();
         sender.on_start(at(0), &mut out);
         let body = Body::Ack { next: 1, echo: at(0), rate: 0.0, wave: 0, sack: [SackBlock::default(); 3] };
-        let ack = Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, layer: 0, body };
+        let ack =
+            Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
         sender.on_packet(at(100), &ack, &mut out);
         (out.packets[0].wire, out.packets[1].wire)
     };
