@@ -152,13 +152,13 @@ def test_check_says_which_factors_are_assumed(tmp_path, fairwave):
         ("ilbc-30", {"call": "not defined"}),
     ):
         path.write_text(scenario(codec))
-        found = json.loads(fairwave("check", path, "--json"))["ratings"]
+        found = json.loads(fairwave("check", path, "--json")[1])["ratings"]
         assert found.keys() == said.keys()
         assert all(found[name].startswith(start) for name, start in said.items())
 
 
 def test_list_names_codecs_and_marks_assumed_factors(fairwave):
-    found = {one["name"]: one["about"] for one in json.loads(fairwave("list", "codecs", "--json"))["codecs"]}
+    found = {one["name"]: one["about"] for one in json.loads(fairwave("list", "codecs", "--json")[1])["codecs"]}
     assert len(found) == 25
     assert found["gsm-hr"].startswith("15 B each 20 ms (RFC 5993)")
     assert "assumed" in found["g728"]
