@@ -335,6 +335,53 @@ def find(
         )
 
 
+@app.command(
+    epilog=_examples(
+        "fairwave evaluate tcp/westwood -n 5",
+        "fairwave evaluate '{ name = \"tcp/aimd\", alpha = 0.31, beta = 0.875 }' --figure fairness",
+        "fairwave evaluate --queue codel --out out/codel",
+    )
+)
+def evaluate(
+    controller: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="[CONTROLLER]",
+            help="A transport that carries bulk data: its name, or a table with its parameters.",
+        ),
+    ] = None,
+    queue: Annotated[
+        Optional[str], typer.Option(metavar="DISCIPLINE", help="Instead: a queue discipline, likewise.")
+    ] = None,
+    against: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="NAME",
+            help="What it is compared with; CUBIC (for CUBIC: Reno with SACK), and drop-tail, if left out.",
+        ),
+    ] = None,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(help="Folder for page, figures, data and ledger; out/evaluate-NAME if left out."),
+    ] = None,
+    replications: Replications = 10,
+    figure: Annotated[
+        Optional[str], typer.Option(metavar="CRITERION", help="Make only this criterion's figure.")
+    ] = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    laws: Laws = None,
+    json: Json = False,
+) -> None:
+    """Evaluate a congestion control as RFC 9743 asks, or a queue discipline as RFC 7928 does."""
+    use_laws(laws)
+    from fairwave.cli.evaluating import evaluate as carry_out
+    from fairwave.cli.input import where
+
+    with where(cluster):
+        carry_out(controller, queue, against, out, replications, figure, threads, json=json)
+
+
 @app.command(epilog=_examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"))
 def study(
     name: Annotated[

@@ -10,6 +10,8 @@ from fairwave.cli.input import BadInputError, overrides, positive
 
 if TYPE_CHECKING:
     from fairwave.study.overall import Exploration
+    from fairwave.study.readings import Reading
+    from fairwave.study.study import Study
 
 TONES = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}
 
@@ -28,7 +30,6 @@ def run_study(
 ) -> None:
     """Carries a study out and shows the verdicts."""
     from fairwave import studies
-    from fairwave.study.conduct import verdict_rows
 
     positive("--replications", replications)
     try:
@@ -51,11 +52,31 @@ def run_study(
             taken = study.readings.read(reading)
         except (ValueError, OSError) as error:
             raise BadInputError(str(error)) from None
-    folder = out if out is not None else Path("out") / name
-    with console.progress(f"study {name}", quiet=json) as progress:
+    carry_out(
+        study, out if out is not None else Path("out") / name, replications, figure, threads,
+        settings=settings, reading=taken, explored=explored, json=json,
+    )  # fmt: skip
+
+
+def carry_out(
+    study: Study,
+    folder: Path,
+    replications: int,
+    figure: str | None,
+    threads: int | None,
+    *,
+    settings: list[str] | None = None,
+    reading: Reading | None = None,
+    explored: int | None = None,
+    json: bool,
+) -> None:
+    """Carries out a study that is at hand, and shows the verdicts."""
+    from fairwave.study.conduct import verdict_rows
+
+    with console.progress(study.name if study.command else f"study {study.name}", quiet=json) as progress:
         outcome = study.run(
             folder, replications, figure=figure, threads=threads, progress=progress,
-            settings=overrides(settings), reading=taken, explored=explored,
+            settings=overrides(settings or []), reading=reading, explored=explored,
             status=None if json else console.say,
         )  # fmt: skip
     if json:
@@ -65,14 +86,19 @@ def run_study(
     rows = [
         [
             f"{claim}  {statement}",
-            f"[{TONES[str(verdict)]}]{verdict}[/]",
+            f"[{TONES[str(judged.verdict)]}]{judged.word}[/]",
             *([_over_all(found, claim)] if found is not None else []),
             estimate,
         ]
-        for claim, statement, verdict, estimate in verdict_rows(outcome.ledger.claims)
+        for claim, statement, judged, estimate in verdict_rows(outcome.ledger.claims)
     ]
     if rows:
-        heads = ["claim", "verdict", *(["over all readings"] if found is not None else []), "hangs on"]
+        heads = [
+            study.claims_are[0],
+            "verdict",
+            *(["over all readings"] if found is not None else []),
+            "hangs on",
+        ]
         console.table(f"{study.title} — {replications} replications", heads, rows)
     console.say(f"\n{len(outcome.drawings)} figures, {len(outcome.tables)} tables; page: {outcome.page}")
 

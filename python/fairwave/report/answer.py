@@ -15,6 +15,7 @@ import polars as pl
 from fairwave.report import style
 from fairwave.report.bands import SCALES, TONES, Scale, finite, in_words, scale_of
 from fairwave.study import measures, watched
+from fairwave.study.claims import Verdict
 from fairwave.study.statistics import Interval, paired
 
 if TYPE_CHECKING:
@@ -175,17 +176,22 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
     return Answer(sentences or ["No flow was on long enough to be measured."], pictures, sure=_sure(results))
 
 
-def of_study(ledger: Ledger, judgements: Sequence[Judgement], replications: int) -> Answer:
+def of_study(
+    ledger: Ledger,
+    judgements: Sequence[Judgement],
+    replications: int,
+    called: tuple[str, str] = ("claim", "claims"),
+) -> Answer:
     """How many of a study's claims hold and which do not; over all readings, where those were judged."""
     from fairwave.report.readings import TONES as OVERALL
 
     if not judgements:
-        return Answer(["No claim was judged: one figure or table was made alone."])
+        return Answer([f"No {called[0]} was judged: one figure or table was made alone."])
     claims = [
         Named(
             one.claim.id,
             one.claim.statement,
-            str(one.about.verdict if one.about else one.verdict),
+            str(one.about.verdict) if one.about else one.word,
             OVERALL[one.about.verdict] if one.about else one.verdict.name.lower(),
         )
         for one in judgements
@@ -203,7 +209,7 @@ def of_study(ledger: Ledger, judgements: Sequence[Judgement], replications: int)
         )
     else:
         sentence = (
-            f"Of {len(claims)} claims {_number(hold, 'holds', 'hold')}, {_number(fail, 'does', 'do')} not, and "
+            f"Of {len(claims)} {called[1]} {_held(hold, judgements)}, {_failed(fail, judgements)} not, and "
             f"{_number(rest, 'is', 'are')} undecided."
         )
     few = (
@@ -211,6 +217,17 @@ def of_study(ledger: Ledger, judgements: Sequence[Judgement], replications: int)
     )
     sure = f"Judged by 95 % intervals over {_number(replications, 'replication', 'replications')} per point{few}."
     return Answer([sentence], claims=claims, counts=[(tone, counts[tone]) for tone in order], sure=sure)
+
+
+def _held(count: int, judgements: Sequence[Judgement]) -> str:
+    """How many hold, or are what their words call it."""
+    if word := judgements[0].claim.words.get(Verdict.REPRODUCED):
+        return f"{_number(count, 'is', 'are')} {word}"
+    return _number(count, "holds", "hold")
+
+
+def _failed(count: int, judgements: Sequence[Judgement]) -> str:
+    return _number(count, "is", "are") if judgements[0].claim.words else _number(count, "does", "do")
 
 
 def made_of(name: str, results: Results) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
     """The findings as Markdown."""
-    parts = [f"# {study.title}", study.question, _how(ledger)]
+    parts = [f"# {study.title}", study.question, _how(study, ledger)]
     if ledger.reading and study.readings and (differs := study.readings.differs(ledger.reading)):
         changed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
         parts.append(f"**Another reading than the base:** {changed}.")
@@ -29,7 +29,12 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
         parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
     if ledger.claims:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
-        parts += ["## Claims", f"{len(ledger.claims)} claims: {counts}.", _verdicts(ledger.claims)]
+        several = study.claims_are[1]
+        parts += [
+            f"## {several.capitalize()}",
+            f"{len(ledger.claims)} {several}: {counts}.",
+            _verdicts(ledger.claims, study.claims_are[0]),
+        ]
         parts += ["### What the verdicts rest on", *(_claim(one) for one in ledger.claims)]
     for table in tables:
         source = f" ({table.source})" if table.source else ""
@@ -43,17 +48,17 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
         parts += ["## Assumptions", "\n".join(_assumption(one) for one in ledger.assumptions)]
     if ledger.figures:
         listed = "\n".join(f"- `{one['id']}` {one['title']} ({one['source']})" for one in ledger.figures)
-        parts += ["## Figures", f"`fairwave study {study.name} --figure ID` makes one.", listed]
+        parts += ["## Figures", f"`{study.typed} --figure ID` makes one.", listed]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _how(ledger: Ledger) -> str:
+def _how(study: Study, ledger: Ledger) -> str:
     seeds = ledger.provenance.seeds
     explored = ledger.exploration
     option = f" --explore {len(explored.drawn)}" if explored else ""
     return (
         f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
-        f"{seeds_in_words(seeds)}); `fairwave study {ledger.study} --replications {len(seeds)}{option}` makes it "
+        f"{seeds_in_words(seeds)}); `{study.typed} --replications {len(seeds)}{option}` makes it "
         "again, as `digest.md`. "
         "Intervals are 95 % confidence intervals; differences are taken seed by seed."
         + (
@@ -65,12 +70,12 @@ def _how(ledger: Ledger) -> str:
     )
 
 
-def _verdicts(claims: Sequence[Judgement]) -> str:
+def _verdicts(claims: Sequence[Judgement], called: str) -> str:
     rows = [
-        [one.claim.id, one.claim.statement, f"**{one.verdict}**", _others(one), _decisive(one.evidence)]
+        [one.claim.id, one.claim.statement, f"**{one.word}**", _others(one), _decisive(one.evidence)]
         for one in claims
     ]
-    columns = ["", "claim", "verdict", "by each reading", "hangs on"]
+    columns = ["", called, "verdict", "by each reading", "hangs on"]
     if not any(one.wordings for one in claims):
         rows = [[*row[:3], row[4]] for row in rows]
         columns.remove("by each reading")
@@ -88,7 +93,7 @@ def _decisive(evidence: Evidence) -> str:
 
 def _claim(one: Judgement) -> str:
     hangs = f" Hangs on: {', '.join(one.claim.assumptions)}." if one.claim.assumptions else ""
-    return f"**{one.claim.id}** ({one.claim.source}): {one.verdict}. {one.explanation}{hangs}"
+    return f"**{one.claim.id}** ({one.claim.source}): {one.word}. {one.explanation}{hangs}"
 
 
 def _assumption(one: dict[str, Any]) -> str:

@@ -92,6 +92,7 @@ class Page:
         answer: What the page says first.
         cards: How much was run.
         judgements: Claims with verdicts.
+        claims_are: What they are called, one and several.
         forests: Claim to the picture of its comparisons, as SVG.
         readings: All readings of the paper; None where only one was judged.
         factors: Entries with `id`, `open`, `ranking`, `values`: what is open.
@@ -115,6 +116,7 @@ class Page:
     answer: Answer | None = None
     cards: Sequence[Card] = ()
     judgements: Sequence[Judgement] = ()
+    claims_are: tuple[str, str] = ("claim", "claims")
     forests: Mapping[str, str] = field(default_factory=dict)
     readings: Read | None = None
     factors: Sequence[Mapping[str, Any]] = ()

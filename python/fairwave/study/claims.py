@@ -192,6 +192,7 @@ class Claim:
         assumptions: Ids of the assumptions on which the claim may hang.
         wordings: Where the paper contradicts itself or leaves a word open: the test by each reading, by name. They are
             shown beside the verdict, which is that of `test`.
+        words: What its verdicts are called, where not as they are: a criterion is met, a claim reproduced.
     """
 
     id: str
@@ -202,6 +203,7 @@ class Claim:
     notes: Mapping[Verdict, str | Callable[[Data], str]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     wordings: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
+    words: Mapping[Verdict, str] = field(default_factory=dict)
 
     def judge(self, data: Data) -> Judgement:
         """Tests the claim on measured numbers."""
@@ -233,6 +235,16 @@ class Judgement:
     wordings: Mapping[str, Evidence] = field(default_factory=dict)
     about: About | None = None
 
+    @property
+    def word(self) -> str:
+        """What the verdict is called."""
+        return self.claim.words.get(self.verdict, str(self.verdict))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What its verdicts are called: reproduced, not reproduced, undecided."""
+        return tuple(self.claim.words.get(verdict, str(verdict)) for verdict in Verdict)
+
     def to_dict(self) -> dict[str, Any]:
         """The claim's entry in the ledger."""
         return {
@@ -240,6 +252,7 @@ class Judgement:
             "statement": self.claim.statement,
             "source": self.claim.source,
             **_found(self.evidence),
+            "verdict": self.word,
             "explanation": self.explanation,
             "readings": self.about.to_dict() if self.about else None,
             "assumptions": list(self.claim.assumptions),

@@ -113,7 +113,13 @@ def above(measured: Measured, line: float) -> Evidence:
     """The measure lies above `line` (in its unit) at every point."""
     return Evidence(
         [
-            Comparison(where(point), measured.samples(**point), line, "above", measured.measure.unit)
+            Comparison(
+                where(point) or measured.measure.title,
+                measured.samples(**point),
+                line,
+                "above",
+                measured.measure.unit,
+            )
             for point in measured.points()
         ]
     )
@@ -123,7 +129,13 @@ def below(measured: Measured, line: float) -> Evidence:
     """The measure lies below `line` (in its unit) at every point."""
     return Evidence(
         [
-            Comparison(where(point), measured.samples(**point), line, "below", measured.measure.unit)
+            Comparison(
+                where(point) or measured.measure.title,
+                measured.samples(**point),
+                line,
+                "below",
+                measured.measure.unit,
+            )
             for point in measured.points()
         ]
     )

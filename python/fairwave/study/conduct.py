@@ -134,9 +134,10 @@ def conduct(
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
             title=study.title,
-            kicker=f"Study: {study.name}",
+            kicker=f"Study: {study.name}" if not study.command else study.command,
+            claims_are=study.claims_are,
             lead=study.question,
-            answer=of_study(ledger, judgements, replications),
+            answer=of_study(ledger, judgements, replications, study.claims_are),
             cards=_cards(ledger, replications, data),
             judgements=judgements,
             forests=forests,
@@ -335,7 +336,7 @@ def _enter(
     seeds = list(ledger.provenance.seeds)
 
     def entry(name: str, title: str, source: str, files: Sequence[str]) -> dict[str, Any]:
-        command = f"fairwave study {study.name} --figure {name} --replications {replications}"
+        command = f"{study.typed} --figure {name} --replications {replications}"
         return {
             "id": name,
             "title": title,
@@ -367,10 +368,10 @@ def _enter(
 
 
 def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
+    words = ledger.claims[0].claim.words if ledger.claims else {}
+    named = [(verdict, words.get(verdict, str(verdict))) for verdict in Verdict]
     counts = ledger.verdicts()
-    cards = [
-        Card(str(counts.get(str(verdict), 0)), str(verdict), verdict.name.lower()) for verdict in Verdict
-    ]
+    cards = [Card(str(counts.get(word, 0)), word, verdict.name.lower()) for verdict, word in named]
     runs = sum(one.runs.num_rows for one in data.results.values())
     if ledger.exploration is not None:
         from fairwave.report.readings import TONES
@@ -386,10 +387,10 @@ def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
     ]
 
 
-def verdict_rows(judgements: Sequence[Judgement]) -> list[tuple[str, str, Verdict, str]]:
-    """Id, statement, verdict and the deciding estimate of each claim, for a terminal."""
+def verdict_rows(judgements: Sequence[Judgement]) -> list[tuple[str, str, Judgement, str]]:
+    """Id, statement, judgement and the deciding estimate of each claim, for a terminal."""
     rows = []
     for one in judgements:
         decisive = one.evidence.decisive()
-        rows.append((one.claim.id, one.claim.statement, one.verdict, str(decisive) if decisive else "–"))
+        rows.append((one.claim.id, one.claim.statement, one, str(decisive) if decisive else "–"))
     return rows

@@ -66,7 +66,7 @@ class Ledger:
         """How many claims came out how."""
         counts: dict[str, int] = {}
         for one in self.claims:
-            counts[str(one.verdict)] = counts.get(str(one.verdict), 0) + 1
+            counts[one.word] = counts.get(one.word, 0) + 1
         return counts
 
     def to_dict(self) -> dict[str, Any]:

@@ -210,6 +210,8 @@ class Study:
         calibrations: Calibrations.
         audio: Makes clips to listen to; handed the seeds and a folder to work in.
         readings: How else the paper can be read; None where nothing is open.
+        command: What carries it out; `fairwave study NAME` when empty.
+        claims_are: What its claims are called, one and several.
     """
 
     name: str
@@ -223,6 +225,13 @@ class Study:
     calibrations: Sequence[Calibration] = ()
     audio: Callable[[], Sequence[Clip]] | None = None
     readings: Readings | None = None
+    command: str = ""
+    claims_are: tuple[str, str] = ("claim", "claims")
+
+    @property
+    def typed(self) -> str:
+        """The command that carries it out."""
+        return self.command or f"fairwave study {self.name}"
 
     def pictured(self) -> list[str]:
         """Ids of its figures and tables, which `--figure` takes."""

@@ -218,6 +218,10 @@ impl Properties for GivenTcp {
         key_of_ns2()
     }
 
+    fn delivers_all(&self) -> bool {
+        self.parameters().deadline.is_none()
+    }
+
     fn slowest_timer(&self) -> Span {
         self.parameters().rto.max
     }

@@ -1,0 +1,84 @@
+"""`fairwave evaluate`."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave import _native
+from fairwave.cli.input import BadInputError, positive
+from fairwave.cli.studying import carry_out
+
+if TYPE_CHECKING:
+    from fairwave.study.study import Study
+
+
+def evaluate(
+    controller: str | None,
+    queue: str | None,
+    against: str | None,
+    out: Path | None,
+    replications: int,
+    figure: str | None,
+    threads: int | None,
+    *,
+    json: bool,
+) -> None:
+    """Writes the report that RFC 9743 asks of a congestion control, or RFC 7928 of a queue discipline."""
+    positive("--replications", replications)
+    if (controller is None) == (queue is None):
+        raise BadInputError(
+            "evaluate takes a congestion control (`fairwave evaluate tcp/cubic`) or a queue discipline "
+            "(`fairwave evaluate --queue codel`), one of them"
+        )
+    study = _of_controller(controller, against) if controller is not None else _of_queue(str(queue), against)
+    if figure is not None and figure not in study.pictured():
+        raise BadInputError(f"there is no criterion {figure!r}; there are {', '.join(study.pictured())}")
+    name = study.name.removeprefix("evaluate ").replace("/", "-")
+    carry_out(
+        study,
+        out if out is not None else Path("out") / f"evaluate-{name}",
+        replications,
+        figure,
+        threads,
+        json=json,
+    )
+
+
+def _of_controller(controller: str, against: str | None) -> Study:
+    from fairwave.evaluation import of_controller
+
+    choice = _choice(controller, "transports", "name")
+    return of_controller(choice, None if against is None else _choice(against, "transports", "name"))
+
+
+def _of_queue(queue: str, against: str | None) -> Study:
+    from fairwave.evaluation import of_discipline
+
+    choice = _choice(queue, "queues", "discipline")
+    return of_discipline(choice, None if against is None else _choice(against, "queues", "discipline"))
+
+
+def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
+    """A name, or a table with parameters, of what there is."""
+    import difflib
+
+    from fairwave.reference import listed
+
+    value = json_.loads(_native.Scenario.override_value(text))
+    if not isinstance(value, (str, dict)) or (
+        isinstance(value, dict) and not isinstance(value.get(key), str)
+    ):
+        raise BadInputError(
+            f"{text!r} is neither a name nor a table with one; write '{{ {key} = \"NAME\", … }}'"
+        )
+    name = value if isinstance(value, str) else value[key]
+    known = [one for one, _ in listed(kind)]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1) or difflib.get_close_matches(f"tcp/{name}", known, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+        raise BadInputError(
+            f"there is no {name!r} among {kind}{hint} One of your own is handed in by --laws FILE"
+        )
+    return value
