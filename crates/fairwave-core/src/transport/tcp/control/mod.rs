@@ -4,6 +4,9 @@
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
 //! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
 
+mod growth;
+pub mod hystart;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +28,7 @@ macro_rules! controllers {
             westwood { Westwood(WestwoodConfig) }
             westwood_plus { WestwoodPlus(WestwoodPlusConfig) }
             real { Real(RealConfig) }
+            cubic { Cubic(CubicConfig) }
         }
     };
 }
@@ -412,6 +416,12 @@ mod tests {
         for (congestion, slow) in [(9.9, true), (10.0, false), (11.0, false)] {
             assert_eq!(Window { congestion, threshold: 10.0 }.in_slow_start(), slow);
         }
+    }
+
+    #[test]
+    fn a_controller_takes_little_room_in_a_connection() {
+        // Many connections do not fit a cache: what a law keeps beyond two lines of it belongs into a box of its own.
+        assert!(size_of::<Control>() <= 128 + 8, "{}", size_of::<Control>());
     }
 
     /// A controller whose answers tell which of its methods was asked.
