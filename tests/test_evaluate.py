@@ -157,3 +157,24 @@ def test_the_ellipse_holds_half_of_a_normal_cloud():
     inside = (2 * along / width) ** 2 + (2 * across / height) ** 2 <= 1
     assert abs(inside.mean() - (1 - EPSILON)) < 0.03
     assert width > height
+
+
+def test_flows_make_the_levels_of_congestion_of_the_standard():
+    from fairwave.evaluation import discipline as d
+
+    # §8.2.1: a loss rate of 0.76 N² / S² is to be 0.1, 0.5 and 1 %; S is product and buffer, in packets.
+    assert d.ROOM == 2 * d.PRODUCT == 2 * round(10e6 * 0.1 / 8 / 1040)
+    for level, loss in (("mild", 0.001), ("medium", 0.005), ("heavy", 0.01)):
+        assert abs(d.LEVELS[level] - d.ROOM * math.sqrt(loss / 0.76)) < 1
+
+
+def test_round_trips_are_those_that_the_standard_asks_for():
+    study = of_discipline("codel")
+    points = next(one for one in study.grids if one.id == "round-trips").points()
+
+    def round_trip(flow):
+        return 2 * (float(flow["source-access"]["delay"].removesuffix(" ms")) + 1 + 0.5)
+
+    for point in points:
+        one, two = point.scenario.to_dict()["flow"]
+        assert (round_trip(one), round_trip(two)) == (100.0, float(point.labels["other"]))
