@@ -6,6 +6,8 @@
 
 mod growth;
 pub mod hystart;
+#[cfg(test)]
+mod pipe_test;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,8 @@ macro_rules! controllers {
             westwood_plus { WestwoodPlus(WestwoodPlusConfig) }
             real { Real(RealConfig) }
             cubic { Cubic(CubicConfig) }
+            dctcp { Dctcp(DctcpConfig) }
+            prague { Prague(PragueConfig) }
         }
     };
 }
