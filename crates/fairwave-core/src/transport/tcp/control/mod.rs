@@ -33,6 +33,7 @@ macro_rules! controllers {
             cubic { Cubic(CubicConfig) }
             dctcp { Dctcp(DctcpConfig) }
             prague { Prague(PragueConfig) }
+            ledbat { LedbatPlusPlus(LedbatPlusPlusConfig) }
         }
     };
 }
