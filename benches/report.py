@@ -97,13 +97,22 @@ def _instructions(part: dict[str, Any]) -> Iterator[str]:
     if "absent" in part:
         yield part["absent"] + "."
         return
-    yield "Counted by callgrind on the same dumbbell, set-up taken off. Above the budget (+2 %) it fails."
+    yield (
+        "Counted by callgrind on the same dumbbell, set-up taken off. Above the budget (+2 %) it fails, and where CUBIC"
+        f" costs more than {part.get('most', 1.3):g} times what Reno costs."
+    )
     yield ""
     rows = [
-        (key[1:], f"{value}", f"{part['budget'].get(key, '')}")
+        (
+            key[1:],
+            f"{value}",
+            f"{part['budget'].get(key, '')}",
+            f"{part.get('cubic', {}).get(key, '')}",
+            f"{part.get('cubic_over_reno', {}).get(key, '')}",
+        )
         for key, value in part["per_packet_hop"].items()
     ]
-    yield from _table(("N", "instructions", "budget"), rows)
+    yield from _table(("N", "instructions", "budget", "CUBIC", "over Reno"), rows)
     yield ""
     yield f"Commit {part['commit']}."
 

@@ -80,5 +80,6 @@ def contested(flows: int, seconds: float) -> dict[str, Any]:
         "access": "100 Mb/s",
         "queue": 249,
         "interval": "10 ms",
+        "transport": "tcp/reno",
         "duration": f"{seconds} s",
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::control::{AnyControlLaw, Control, ControlLaw};
 use super::{Needs, TcpConfig, TcpParameters, TcpReceiver, TcpSender};
 use crate::config::ConfigError;
-use crate::random::Seed;
+use crate::random::{Seed, Stream};
 use crate::registry::{Checked, Given, Law};
 use crate::transport::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
 use crate::units::{Bytes, Span};
@@ -115,12 +115,17 @@ impl<C: ControlLaw> Tcp<C> {
     pub(in crate::transport) fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> Prepared<'_> {
         let parameters = Arc::new(self.parameters());
         Prepared::new(move |context, stream| {
-            let control = variant(self.law.controller(self.connection.preset));
+            let control = variant(self.law.controller_with(self.connection.preset, own_stream(&stream)));
             let receiver = TcpReceiver::new(context, &parameters);
             let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
             Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))
         })
     }
+}
+
+/// The controller's own stream. It is taken from a copy of the connection's, which so draws what it would draw with any other controller.
+fn own_stream(connection: &Stream) -> Stream {
+    Seed(connection.clone().below(u64::MAX)).stream("controller")
 }
 
 /// How a TCP cuts what it sends.
@@ -249,9 +254,7 @@ impl AnyTransport for GivenTcp {
     fn prepare(&self) -> Prepared<'_> {
         let parameters = Arc::new(self.parameters());
         Prepared::new(move |context, stream| {
-            // Taken from a copy, so that the connection draws what it would draw with any other controller.
-            let own = Seed(stream.clone().below(u64::MAX)).stream("controller");
-            let control = Control::Own(self.law.any_controller(self.connection.preset, own));
+            let control = Control::Own(self.law.any_controller(self.connection.preset, own_stream(&stream)));
             let receiver = TcpReceiver::new(context, &parameters);
             let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
             Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))

@@ -9,7 +9,7 @@
 //! back does not, at the latest a round trip after that began.
 
 use super::{Path, Window};
-use crate::units::{Instant, Span};
+use crate::units::Span;
 
 /// Slow start (RFC 5681 §3.1): the window grows by what is acknowledged, at most `most` segments for one acknowledgement, and not
 /// beyond the threshold.
@@ -98,41 +98,6 @@ impl WindowUse {
     }
 }
 
-/// The smallest of what was measured in the last minutes, by the minute (RFC 6817 §4.3 and its `BASE_HISTORY`).
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Minutes {
-    /// Seconds; infinite where nothing was measured.
-    least: [f64; Self::KEPT],
-    minute: u64,
-}
-
-impl Minutes {
-    /// So many minutes are remembered, the present one among them.
-    pub const KEPT: usize = 10;
-
-    /// Nothing measured.
-    pub fn new() -> Self {
-        Minutes { least: [f64::INFINITY; Self::KEPT], minute: 0 }
-    }
-
-    /// Takes in a measurement, in seconds.
-    pub fn note(&mut self, now: Instant, seconds: f64) {
-        let minute = now.nanos() / 60_000_000_000;
-        let passed = (minute - self.minute).min(Self::KEPT as u64);
-        for past in 0..passed {
-            self.least[((minute - past) % Self::KEPT as u64) as usize] = f64::INFINITY;
-        }
-        self.minute = minute;
-        let present = &mut self.least[(minute % Self::KEPT as u64) as usize];
-        *present = present.min(seconds);
-    }
-
-    /// The smallest; infinite if nothing was measured.
-    pub fn least(&self) -> f64 {
-        self.least.iter().copied().fold(f64::INFINITY, f64::min)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,20 +165,5 @@ mod tests {
         let turn = fewer.iter().position(|filled| !filled).expect("it is seen");
         assert!(turn <= 20 && fewer[turn..].iter().all(|filled| !filled), "{fewer:?}");
         assert!(ask(10), "and at once when it is filled again");
-    }
-
-    #[test]
-    fn the_smallest_of_ten_minutes_is_remembered_and_no_longer() {
-        let mut minutes = Minutes::new();
-        assert_eq!(minutes.least(), f64::INFINITY);
-        let mut at = |seconds: u64, value: f64| {
-            minutes.note(Instant::ZERO + Span::from_secs(seconds), value);
-            minutes.least()
-        };
-        assert_eq!(at(30, 0.02), 0.02);
-        assert_eq!(at(61, 0.05), 0.02);
-        assert_eq!(at(599, 0.09), 0.02, "the tenth minute");
-        assert_eq!(at(600, 0.09), 0.05, "the first is forgotten");
-        assert_eq!(at(4000, 0.3), 0.3, "all are");
     }
 }

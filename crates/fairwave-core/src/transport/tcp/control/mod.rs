@@ -6,6 +6,8 @@
 
 mod growth;
 pub mod hystart;
+#[cfg(test)]
+mod pipe_test;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,11 @@ macro_rules! controllers {
             westwood_plus { WestwoodPlus(WestwoodPlusConfig) }
             real { Real(RealConfig) }
             cubic { Cubic(CubicConfig) }
+            dctcp { Dctcp(DctcpConfig) }
+            prague { Prague(PragueConfig) }
+            ledbat { LedbatPlusPlus(LedbatPlusPlusConfig) }
+            bbr { Bbr(BbrConfig) }
+            bbr1 { Bbr1(Bbr1Config) }
         }
     };
 }
@@ -267,6 +274,12 @@ pub trait ControlLaw: Law {
     /// A controller for a new connection. The parameters have been checked; `preset` says whose habits to follow where the
     /// controller's source and a simulator differ.
     fn controller(&self, preset: Preset) -> Self::Controller;
+
+    /// As [`ControlLaw::controller`], for a law that draws random numbers: `stream` is the controller's own.
+    fn controller_with(&self, preset: Preset, stream: Stream) -> Self::Controller {
+        let _ = stream;
+        self.controller(preset)
+    }
 
     /// The parameters that tell it from another of its name, for labels: `0.31, 0.875`.
     fn shown(&self) -> Option<String> {
