@@ -103,6 +103,7 @@ impl ControlLaw for BbrConfig {
     type Controller = Box<Bbr>;
     const RECOVERY: Recovery = Recovery::Sack;
     const SAMPLES: bool = true;
+    const PACES: bool = true;
 
     fn controller(&self, preset: Preset) -> Box<Bbr> {
         self.controller_with(preset, Seed::default().stream("controller"))

@@ -58,6 +58,7 @@ impl ControlLaw for PragueConfig {
     type Controller = Prague;
     const RECOVERY: Recovery = Recovery::Sack;
     const MARKS: Marks = Marks::Scalable;
+    const PACES: bool = true;
 
     fn controller(&self, _preset: Preset) -> Prague {
         Prague {
