@@ -205,6 +205,42 @@ def test_a_syn_tells_its_options_and_acknowledgements_their_blocks(seen):
 
 
 @needs_tshark
+@pytest.mark.parametrize(
+    ("ecn", "codepoint", "syn", "answer", "others"),
+    [
+        ("none", "0", "0", "0", {"0"}),
+        # RFC 3168 §6.1.1: ECE and CWR, answered by ECE; CWR tells of each window that was reduced.
+        ("classic", "2", "3", "1", {"0", "2"}),
+        # RFC 9768 §3.1: all three, answered by CWR since the SYN came unmarked; counters begin at 5.
+        ("accurate", "2", "7", "2", {"5"}),
+        ("scalable", "1", "7", "2", {"5"}),
+    ],
+)
+def test_data_says_whether_it_can_be_marked_and_the_handshake_agrees_on_it(
+    tmp_path, ecn, codepoint, syn, answer, others
+):
+    read = fairwave.load(SCENARIO).with_overrides(
+        {"flow.sack.transport.ecn": ecn, "flow.sack.transport.prr": "true", "duration": "10 s"}
+    )
+    ends = {flow["name"]: flow["from"] for flow in read.plan(1)["flows"]}
+    path = tmp_path / "sack.pcapng"
+    capture(read, {f"host:{ends['sack[0]']}": path})
+    names = ["ip.dsfield.ecn", "tcp.flags.ace", "tcp.flags.syn", "tcp.flags.ack", "tcp.len"]
+    rows = fields(path, names)
+    number = {name: [int(row[place], 0) for row in rows] for place, name in enumerate(names)}
+    seen = list(zip(*number.values(), strict=True))
+    assert [ace for _, ace, syn, ack, _ in seen if syn and not ack] == [int(syn)]
+    assert [ace for _, ace, syn, ack, _ in seen if syn and ack] == [int(answer)]
+    assert {str(ace) for _, ace, syn, _, _ in seen if not syn} == others
+    data = [codepoint for codepoint, *_, length in seen if length]
+    again = len(data) - data.count(int(codepoint))
+    sent_again = row_of(read.run(1), "sack")["packets_retransmitted"]
+    assert sent_again > 0
+    assert again == (sent_again if ecn == "classic" else 0), "RFC 3168 §6.1.5"
+    assert all(codepoint == 0 for codepoint, *_, length in seen if not length), "acknowledgements and SYNs"
+
+
+@needs_tshark
 def test_rtp_streams_lose_what_ours_lost(seen):
     results, folder = seen
     for name, kind in (("call", "g729"), ("twice", "97"), ("reported", "98")):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 TCP_SEGMENT, TCP_HEADER = 1000, 40
+LINUX_SEGMENT, LINUX_HEADER = 1448, 52
 """Bytes of a segment's payload and headers where a scenario does not say."""
 
 NS2_WINDOW = 64
@@ -233,8 +234,9 @@ def _of_window(
         window = NS2_WINDOW
     if window is None:
         return []
-    segment = _bytes(transport.get("segment"), TCP_SEGMENT)
-    wire = (segment + _bytes(transport.get("header"), TCP_HEADER)) * 8
+    linux = (transport.get("preset") or default) == "linux"
+    segment = _bytes(transport.get("segment"), LINUX_SEGMENT if linux else TCP_SEGMENT)
+    wire = (segment + _bytes(transport.get("header"), LINUX_HEADER if linux else TCP_HEADER)) * 8
     # A window's worth per round trip; a round trip is at least propagation and a segment's transmission.
     whole = trip + sum(wire / link["rate_bps"] for link in path)
     most = window * segment * 8 / whole

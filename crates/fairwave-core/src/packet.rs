@@ -158,6 +158,8 @@ pub enum Body {
         wave_size: u16,
         /// Sent before.
         retransmission: bool,
+        /// The sender has reduced its window: the flag CWR (RFC 3168 §6.1.2).
+        window_reduced: bool,
         /// The last segment of its unit.
         last: bool,
         /// When the sender sent it (the timestamp option's TSval, in nanoseconds).
@@ -182,6 +184,10 @@ pub enum Body {
         rate: f32,
         /// Which wave that rate was measured over.
         wave: u16,
+        /// A segment has arrived marked, and no answer has been heard of yet: the flag ECE (RFC 3168 §6.1.3).
+        congestion_echo: bool,
+        /// How many segments have arrived marked so far, modulo 2³²; 0 unless the receiver counts them (RFC 9768).
+        marked: u32,
         /// Selective acknowledgements, newest first.
         sack: [SackBlock; 3],
     },

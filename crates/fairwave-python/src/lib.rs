@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::decodable::decodable_layers;
     #[pymodule_export]
-    use super::laws::{Arrival, Buffer, Packet, Path, Place, Random, Unit, Window, end_runs, register_law};
+    use super::laws::{Arrival, Buffer, Packet, Path, Place, Random, RateSample, Unit, Window, end_runs, register_law};
     #[pymodule_export]
     use super::names::names;
     #[pymodule_export]

@@ -29,11 +29,11 @@ const MOST_JITTER: Span = Span::from_millis(1000);
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Hosts {
     /// How much faster or slower than true time the clocks of applications run: each host's uniform at random between minus
-    /// and plus this. If left out, 50 ppm under the preset `rfc`, and 0 under those of ns-2.
+    /// and plus this. If left out, 50 ppm under the presets `rfc` and `linux`, and 0 under those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_skew: Option<Skew>,
     /// How long after they are made a sender's packets leave its host: uniform at random between 0 and this, anew each time;
-    /// they do not overtake each other. If left out, 1 ms under the preset `rfc`, and 0 under those of ns-2.
+    /// they do not overtake each other. If left out, 1 ms under the presets `rfc` and `linux`, and 0 under those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Span>,
 }
@@ -42,7 +42,7 @@ impl Hosts {
     /// With everything that is left out as the details have it.
     pub(crate) fn resolved(self, details: Details) -> HostsPlan {
         let (skew, jitter) = match details {
-            Details::Rfc => (Skew::from_ppm(50), Span::from_millis(1)),
+            Details::Rfc | Details::Linux => (Skew::from_ppm(50), Span::from_millis(1)),
             Details::Ns2 | Details::Ns2Of2004 => (Skew::default(), Span::ZERO),
         };
         HostsPlan { clock_skew: self.clock_skew.unwrap_or(skew), send_jitter: self.send_jitter.unwrap_or(jitter) }

@@ -335,6 +335,9 @@ impl Written<TransportConfig> {
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
         let transport = self.resolve(|_| ())?;
         let Some(version) = details.version() else { return Ok(transport) };
+        if details == Details::Linux && transport.tcp().is_none() {
+            return Ok(transport);
+        }
         match transport.like_ns2().filter(|(key, _)| !self.table.contains_key(*key)) {
             Some((key, value)) => self.resolve(|table| {
                 let value = if key == "preset" { Value::from(version) } else { value };

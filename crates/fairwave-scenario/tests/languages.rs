@@ -173,6 +173,26 @@ fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
 }
 
 #[test]
+fn the_details_of_linux_are_tcps_alone() {
+    let transport = |name: &str| {
+        let text = TEXT.replace("[topology]", "preset = \"linux\"\n[topology]").replace("\"udp\"", name);
+        let scenario = Scenario::from_toml(&text, "").expect("a scenario");
+        scenario.plan(Seed(1)).expect("a plan").flows[0].transport.as_ref().clone()
+    };
+    let tcp = transport("\"tcp/sack\"").tcp().expect("a TCP");
+    assert_eq!((tcp.initial_window, tcp.segment, tcp.prr), (10.0, 1448, true));
+    let tcp = transport("{ name = \"tcp/sack\", preset = \"rfc\" }").tcp().expect("a TCP");
+    assert_eq!((tcp.initial_window, tcp.segment), (4.0, 1000), "what a flow says goes first");
+    for name in ["tfrc", "udp", "rap"] {
+        let preset = serde_json::to_value(transport(&format!("\"{name}\""))).expect("JSON").get("preset").cloned();
+        assert_eq!(preset, None, "{name}");
+    }
+    let text = TEXT.replace("\"udp\"", "{ name = \"tfrc\", preset = \"linux\" }");
+    let refused = format!("{:?}", Scenario::from_toml(&text, "").map(|scenario| scenario.plan(Seed(1))));
+    assert!(refused.contains("linux is a preset of TCP's"), "{refused}");
+}
+
+#[test]
 fn hosts_are_out_of_step_by_default_as_the_rfcs_have_them_and_in_step_as_ns2_has_them() {
     let hosts = |text: &str| {
         let plan = Scenario::from_toml(text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
@@ -183,6 +203,7 @@ fn hosts_are_out_of_step_by_default_as_the_rfcs_have_them_and_in_step_as_ns2_has
     assert_eq!(hosts(TEXT), of("50 ppm", "1 ms"));
     assert_eq!(with("preset = \"ns2\""), of("0 ppm", "0 s"));
     assert_eq!(with("preset = \"ns2-2004\""), of("0 ppm", "0 s"));
+    assert_eq!(with("preset = \"linux\""), of("50 ppm", "1 ms"));
     assert_eq!(with("hosts = { clock-skew = \"20 ppm\" }"), of("20 ppm", "1 ms"));
     assert_eq!(with("preset = \"ns2\"\nhosts = { send-jitter = \"200 us\" }"), of("0 ppm", "200 us"));
 }

@@ -15,7 +15,7 @@ from fairwave.laws.parameters import NEEDED, parameter, parameters_of
 if TYPE_CHECKING:
     from typing import dataclass_transform
 
-    from fairwave._native import Arrival, Buffer, Packet, Path, Place, Unit, Window
+    from fairwave._native import Arrival, Buffer, Packet, Path, Place, RateSample, Unit, Window
 else:
 
     def dataclass_transform(**_: Any) -> Any:
@@ -80,7 +80,9 @@ class Controller(Law):
     The window is the sender's; a controller changes `window.congestion` and `window.threshold` (segments) in
     place. It never has to clamp to what the receiver allows, and need not care for the inflation of fast
     recovery, which the sender keeps apart. `path` is what the sender knows: `now`, `rtt`, `min_rtt`, `in_use`,
-    … (`help(fairwave.Path)`). It must have `on_ack`, `on_loss` and `on_timeout`.
+    … (`help(fairwave.Path)`). It must have `on_ack`, `on_loss` and `on_timeout`. With `on_sample` it is told how
+    fast segments are delivered, with `pacing` they leave at its rate, and with `marks` they may be marked
+    instead of dropped.
 
     Example:
         @fairwave.controller("halving")
@@ -104,18 +106,22 @@ class Controller(Law):
     Attributes:
         recovery: The loss recovery of a connection that does not choose one.
         waves: The receiver measures the rate of each wave of segments and says so: `path.rate`, `path.wave`.
+        marks: What segments say of congestion, and how the receiver reports marks, where a connection does not say
+            (its key `ecn`): `none`, `classic` (RFC 3168), `accurate` (counted, `path.marked`) or `scalable` (likewise, ECT(1)).
     """
 
     family: ClassVar[str] = "controller"
     hooks: ClassVar[tuple[str, ...]] = (
-        "begin", "on_ack", "on_other_ack", "on_loss", "on_timeout", "on_restart", "estimate",
+        "begin", "on_ack", "on_other_ack", "on_loss", "on_mark", "on_sample", "on_recovered", "pacing", "on_timeout",
+        "on_restart", "estimate",
     )  # fmt: skip
     needed: ClassVar[tuple[str, ...]] = ("on_ack", "on_loss", "on_timeout")
-    recovery: ClassVar[Literal["tahoe", "reno", "newreno", "sack", "vegas"]] = "sack"
+    recovery: ClassVar[Literal["tahoe", "reno", "newreno", "sack", "rack", "vegas"]] = "sack"
     waves: ClassVar[bool] = False
+    marks: ClassVar[Literal["none", "classic", "accurate", "scalable"]] = "none"
 
     def begin(self, preset: str) -> None:
-        """A connection begins; `preset` says whose habits to follow: `rfc`, `ns2` or `ns2-2004`."""
+        """A connection begins; `preset` says whose habits to follow: `rfc`, `linux`, `ns2` or `ns2-2004`."""
 
     def on_ack(self, path: Path, window: Window) -> None:
         """New data is acknowledged, outside of loss recovery."""
@@ -134,6 +140,28 @@ class Controller(Law):
             again.
         """
         raise NotImplementedError
+
+    def on_mark(self, path: Path, window: Window) -> None:
+        """The path has marked a segment: asked at most once for what was in flight at the answer before.
+
+        A law without this method answers a mark as a loss.
+        """
+
+    def on_sample(self, path: Path, sample: RateSample, window: Window) -> None:
+        """How fast segments are delivered, on every acknowledgement that delivers any, in recovery and outside.
+
+        After `on_ack` or `on_other_ack`. A law with this method has `path.delivered`, `path.lost` and `path.pipe`.
+        """
+
+    def on_recovered(self, path: Path, window: Window) -> None:
+        """Loss recovery has ended: what was in flight when it began has been delivered."""
+
+    def pacing(self, path: Path, window: Window) -> float:
+        """The rate at which segments leave, segments per second; infinite to leave it to acknowledgements.
+
+        Asked whenever a segment is sent; what it does to the window counts for nothing.
+        """
+        return float("inf")
 
     def on_timeout(self, path: Path, window: Window) -> Literal["congestion", "random"] | None:
         """The retransmission timer went off. Returns what `on_loss` does."""

@@ -138,6 +138,7 @@ def _said(law: type[Law], base: type[Law], name: str) -> dict[str, Any]:
         "methods": own,
         "recovery": getattr(law, "recovery", None),
         "waves": getattr(law, "waves", False),
+        "marks": getattr(law, "marks", "none"),
         "own_victim": getattr(law, "own_victim", None),
         "not_fifo": not getattr(law, "fifo", True),
         "by_flow": getattr(law, "by_flow", False),

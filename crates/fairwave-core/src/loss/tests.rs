@@ -8,7 +8,15 @@ use crate::random::Seed;
 use crate::units::Span;
 
 fn packet() -> Packet {
-    let body = Body::Ack { next: 0, echo: Instant::ZERO, rate: 0.0, wave: 0, sack: Default::default() };
+    let body = Body::Ack {
+        next: 0,
+        echo: Instant::ZERO,
+        rate: 0.0,
+        wave: 0,
+        congestion_echo: false,
+        marked: 0,
+        sack: Default::default(),
+    };
     Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body }
 }
 

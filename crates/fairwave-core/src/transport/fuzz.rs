@@ -40,10 +40,41 @@ fn data() -> impl Strategy<Value = Body> {
                 created
             }
         ),
-        (any::<u16>(), number(), number(), (0u16..40, 0u16..10), any::<bool>(), any::<bool>(), moment(), moment())
-            .prop_map(|(payload, sequence, unit, (wave, wave_size), retransmission, last, sent, created)| {
-                Body::Segment { payload, sequence, unit, wave, wave_size, retransmission, last, sent, created }
-            }),
+        (
+            any::<u16>(),
+            number(),
+            number(),
+            (0u16..40, 0u16..10),
+            (any::<bool>(), any::<bool>()),
+            any::<bool>(),
+            moment(),
+            moment()
+        )
+            .prop_map(
+                |(
+                    payload,
+                    sequence,
+                    unit,
+                    (wave, wave_size),
+                    (retransmission, window_reduced),
+                    last,
+                    sent,
+                    created,
+                )| {
+                    Body::Segment {
+                        payload,
+                        sequence,
+                        unit,
+                        wave,
+                        wave_size,
+                        retransmission,
+                        window_reduced,
+                        last,
+                        sent,
+                        created,
+                    }
+                }
+            ),
         (
             any::<u16>(),
             number(),
@@ -83,8 +114,16 @@ fn data() -> impl Strategy<Value = Body> {
 fn feedback() -> impl Strategy<Value = Body> {
     let block = || (number(), number()).prop_map(|(first, end)| SackBlock { first, end });
     prop_oneof![
-        (number(), moment(), any::<f32>(), any::<u16>(), [block(), block(), block()])
-            .prop_map(|(next, echo, rate, wave, sack)| Body::Ack { next, echo, rate, wave, sack }),
+        (number(), moment(), any::<f32>(), any::<u16>(), (any::<bool>(), number()), [block(), block(), block()])
+            .prop_map(|(next, echo, rate, wave, (congestion_echo, marked), sack)| Body::Ack {
+                next,
+                echo,
+                rate,
+                wave,
+                congestion_echo,
+                marked,
+                sack
+            }),
         (number(), prop::option::of(number()), number()).prop_map(|(current, missing, before)| Body::RapAck {
             current,
             missing,
@@ -137,6 +176,14 @@ fn happening(body: impl Strategy<Value = Body> + 'static) -> impl Strategy<Value
     ]
 }
 
+/// TCPs with what is off by default.
+const MODERN: [&str; 4] = [
+    r#"{"name":"tcp/sack","preset":"linux","ecn":"classic","pacing":true}"#,
+    r#"{"name":"tcp/sack","ecn":"accurate","prr":true,"delayed-ack":true,"quick-acks":3}"#,
+    r#"{"name":"tcp/newreno","recovery":"rack","ecn":"scalable","limited-transmit":false}"#,
+    r#"{"name":"tcp/vegas","ecn":"classic","pacing":true,"deadline":"300 ms"}"#,
+];
+
 /// More than any answer may hold: a window's worth of segments, or a unit of 4 GiB in datagrams.
 const MOST_ANSWERS: usize = 5_000_000;
 
@@ -145,12 +192,15 @@ proptest! {
 
     #[test]
     fn fuzz_both_endpoints_of_every_transport(
-        which in 0..TransportConfig::BUILT_IN.len(),
+        which in 0..TransportConfig::BUILT_IN.len() + MODERN.len(),
         layered in any::<bool>(),
         to_sender in prop::collection::vec(happening(feedback()), 1..60),
         to_receiver in prop::collection::vec(happening(data()), 1..60),
     ) {
-        let config: TransportConfig = TransportConfig::BUILT_IN[which].parse().expect("a transport");
+        let config: TransportConfig = match which.checked_sub(TransportConfig::BUILT_IN.len()) {
+            Some(modern) => serde_json::from_str(MODERN[modern]).expect("a TCP"),
+            None => TransportConfig::BUILT_IN[which].parse().expect("a transport"),
+        };
         let rates = [Rate::from_bits_per_second(100_000); 3];
         let layers = if layered { LayerRates::new(&rates).expect("layers") } else { LayerRates::default() };
         let context = FlowContext { layers, ..FlowContext::default() };
@@ -164,7 +214,7 @@ proptest! {
             for (at_sender, happening) in [(true, Some(happening)), (false, receiving.next())] {
                 let Some(happening) = happening else { continue };
                 let packet = |body: Body, wire, layer| Packet {
-                    flow: FlowId(0), wire, class: Class::OtherUdp, feedback: at_sender, ecn: Ecn::NotEct, layer, body
+                    flow: FlowId(0), wire, class: Class::OtherUdp, feedback: at_sender, ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(wire % 4)], layer, body
                 };
                 match happening {
                     Happening::Packet(body, wire, layer) if at_sender => sender.on_packet(now, &packet(body, wire, layer), &mut out),

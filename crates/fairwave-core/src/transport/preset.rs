@@ -10,6 +10,14 @@ pub enum Preset {
     /// What the RFCs say.
     #[default]
     Rfc,
+    /// What a current Linux does (6.x, its defaults), for TCP. The initial window is ten segments (RFC 6928) of 1448 B with headers of 52
+    /// B; every second segment is acknowledged, or one after 40 ms, but each of the first sixteen at once; the
+    /// receiver's window never limits; losses are found by time and repaired in proportion (RACK-TLP, PRR) where a controller
+    /// recovers by selective acknowledgements; the first timeout is 1 s, and each other at least 200 ms above the round trip; the
+    /// window falls to the initial one after idling for a timeout; segments are paced only by a controller that paces, and marked only for one that
+    /// asks. Not taken are: the adaptation of the 40 ms up to 200 ms to how fast segments come, and quick acknowledgements after
+    /// disorder; the halving of the window with each timeout of idling; F-RTO and other ways of undoing a reduction; DSACK; offloading of segmentation.
+    Linux,
     /// What ns-2.35 does.
     Ns2,
     /// What ns-2 did at the beginning of 2004: as `ns2`, but for three defaults of TCP that its sources say to have changed since. The

@@ -1,10 +1,10 @@
 //! A path between two endpoints for tests: a bottleneck with a drop-tail queue, a delay each way, and whatever loss,
-//! reordering and duplication a test wants. It steps both endpoints through virtual time.
+//! reordering, duplication and marking a test wants. It steps both endpoints through virtual time.
 
 use std::collections::BTreeMap;
 
 use super::{Delivery, LossVerdict, Output, Receiver, Sender};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::traffic::Unit;
 use crate::units::{Instant, Rate, Span};
 
@@ -23,6 +23,9 @@ pub(super) enum Fate {
 /// Told a data packet's number (from 0), when it was sent, and the packet.
 pub(super) type Judge = dyn FnMut(u64, Instant, &Packet) -> Fate;
 
+/// Whether the path marks a data packet that can be marked; told the packet, and how many wait before the bottleneck.
+pub(super) type Marker = dyn FnMut(&Packet, u64) -> bool;
+
 /// Two endpoints and the path between them.
 pub(super) struct Wire<S, R> {
     pub sender: S,
@@ -35,6 +38,7 @@ pub(super) struct Wire<S, R> {
     pub buffer: usize,
     /// Decides about each data packet.
     pub fate: Box<Judge>,
+    pub mark: Box<Marker>,
     /// Decides whether a packet of the way back is lost.
     pub lose_feedback: Box<dyn FnMut(u64, Instant) -> bool>,
     pub units: Vec<Unit>,
@@ -47,6 +51,9 @@ pub(super) struct Wire<S, R> {
     /// Units that the sender's adaptation left out.
     pub skipped: u32,
     pub verdicts: Vec<(Instant, LossVerdict)>,
+    /// Events so far, and how many a test allows.
+    acts: u64,
+    pub most_acts: u64,
     free_at: Instant,
     flying: BTreeMap<(Instant, u64), Packet>,
     order: u64,
@@ -63,6 +70,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             bottleneck: None,
             buffer: usize::MAX,
             fate: Box::new(|_, _, _| Fate::Pass),
+            mark: Box::new(|_, _| false),
             lose_feedback: Box::new(|_, _| false),
             units: Vec::new(),
             deliveries: Vec::new(),
@@ -71,6 +79,8 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             dropped: 0,
             skipped: 0,
             verdicts: Vec::new(),
+            acts: 0,
+            most_acts: u64::MAX,
             free_at: Instant::ZERO,
             flying: BTreeMap::new(),
             order: 0,
@@ -83,7 +93,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
         self.flying.insert((at, self.order), packet);
     }
 
-    fn launch(&mut self, packet: Packet) {
+    fn launch(&mut self, mut packet: Packet) {
         if packet.feedback {
             let number = self.feedback.len() as u64;
             self.feedback.push((self.now, packet));
@@ -99,14 +109,18 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             return;
         }
         let mut departure = self.now;
+        let mut waiting = 0;
         if let Some(rate) = self.bottleneck {
-            let waiting = (self.free_at - self.now).nanos() / rate.time_for(packet.size()).nanos().max(1);
+            waiting = (self.free_at - self.now).nanos() / rate.time_for(packet.size()).nanos().max(1);
             if waiting as usize >= self.buffer {
                 self.dropped += 1;
                 return;
             }
             departure = self.free_at.max(self.now) + rate.time_for(packet.size());
             self.free_at = departure;
+        }
+        if packet.ecn.can_be_marked() && (self.mark)(&packet, waiting) {
+            packet.ecn = Ecn::Ce;
         }
         match fate {
             Fate::Late(more) => self.fly(departure + self.delay + more, packet),
@@ -148,6 +162,8 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             }
             self.now = self.now.max(next);
             let mut out = Output::default();
+            self.acts += 1;
+            assert!(self.acts < self.most_acts, "{} events by {}: it spins", self.acts, self.now.seconds());
             if flight <= self.now {
                 if let Some((_, packet)) = self.flying.pop_first() {
                     if packet.feedback {

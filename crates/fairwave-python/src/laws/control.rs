@@ -5,7 +5,7 @@ use fairwave_core::random::Stream;
 use fairwave_core::registry::Checked;
 use fairwave_core::transport::preset::Preset;
 use fairwave_core::transport::tcp::Recovery;
-use fairwave_core::transport::tcp::control::{AnyControlLaw, Controller, Path, Verdict, Window};
+use fairwave_core::transport::tcp::control::{AnyControlLaw, Controller, Marks, Path, RateSample, Verdict, Window};
 use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -27,10 +27,23 @@ impl AnyControlLaw for Law {
         self.said().waves
     }
 
+    fn any_samples(&self) -> bool {
+        self.has("on_sample")
+    }
+
+    fn any_marks(&self) -> Marks {
+        self.said().marks
+    }
+
+    fn any_paces(&self) -> bool {
+        self.has("pacing")
+    }
+
     fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
         let instance = self.instance(Some(Random::of(Some(stream))));
         let name = match preset {
             Preset::Rfc => "rfc",
+            Preset::Linux => "linux",
             Preset::Ns2 => "ns2",
             Preset::Ns2Of2004 => "ns2-2004",
         };
@@ -38,9 +51,23 @@ impl AnyControlLaw for Law {
         let window = instance
             .ask("__init__", None, None, |py| Ok(Some(Py::new(py, seen::Window { congestion: 1.0, threshold: 1.0 })?)));
         let method = |name| instance.method(self, name);
-        let [on_ack, on_other_ack, on_loss, on_timeout, on_restart, estimate] =
-            ["on_ack", "on_other_ack", "on_loss", "on_timeout", "on_restart", "estimate"].map(method);
-        Box::new(Control { window, on_ack, on_other_ack, on_loss, on_timeout, on_restart, estimate, instance })
+        let [on_ack, on_other_ack, on_loss, on_mark, on_sample, on_recovered] =
+            ["on_ack", "on_other_ack", "on_loss", "on_mark", "on_sample", "on_recovered"].map(method);
+        let [pacing, on_timeout, on_restart, estimate] = ["pacing", "on_timeout", "on_restart", "estimate"].map(method);
+        Box::new(Control {
+            window,
+            on_ack,
+            on_other_ack,
+            on_loss,
+            on_mark,
+            on_sample,
+            on_recovered,
+            pacing,
+            on_timeout,
+            on_restart,
+            estimate,
+            instance,
+        })
     }
 
     fn any_shown(&self) -> Option<String> {
@@ -54,6 +81,10 @@ struct Control {
     on_ack: Method,
     on_other_ack: Method,
     on_loss: Method,
+    on_mark: Method,
+    on_sample: Method,
+    on_recovered: Method,
+    pacing: Method,
     on_timeout: Method,
     on_restart: Method,
     estimate: Method,
@@ -66,6 +97,20 @@ impl Control {
     /// Tells of something, and takes over what the law makes of the window.
     #[inline]
     fn tell(&self, name: &'static str, method: &Method, path: &Path, window: &mut Window) -> Verdict {
+        self.tell_with(name, method, path, window, |_, method, own| {
+            verdict(&method.call1((seen::Path::of(path), own))?)
+        })
+    }
+
+    /// The same, where `call` makes the call.
+    fn tell_with(
+        &self,
+        name: &'static str,
+        method: &Method,
+        path: &Path,
+        window: &mut Window,
+        call: impl Fn(Python<'_>, &Bound<'_, PyAny>, &Bound<'_, seen::Window>) -> Result<Verdict, Trouble>,
+    ) -> Verdict {
         let (Some(method), Some(own)) = (method, &self.window) else { return Verdict::Congestion };
         self.instance.ask(name, Some(path.now), Verdict::Congestion, |py| {
             let own = own.bind(py);
@@ -73,7 +118,7 @@ impl Control {
                 let mut own = own.try_borrow_mut().map_err(PyErr::from)?;
                 (own.congestion, own.threshold) = (window.congestion, window.threshold);
             }
-            let verdict = verdict(&method.bind(py).call1((seen::Path::of(path), own))?)?;
+            let verdict = call(py, method.bind(py), own)?;
             let own = own.try_borrow().map_err(PyErr::from)?;
             let (congestion, threshold) = (own.congestion, own.threshold);
             if !(congestion.is_finite() && congestion >= LEAST_WINDOW) {
@@ -118,6 +163,43 @@ impl Controller for Control {
 
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
         self.tell("on_loss", &self.on_loss, path, window)
+    }
+
+    fn on_mark(&mut self, path: &Path, window: &mut Window) {
+        match &self.on_mark {
+            Some(_) => self.tell("on_mark", &self.on_mark, path, window),
+            // A mark counts as a loss unless the law says otherwise.
+            None => self.tell("on_loss", &self.on_loss, path, window),
+        };
+    }
+
+    fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
+        self.tell_with("on_sample", &self.on_sample, path, window, |_, method, own| {
+            verdict(&method.call1((seen::Path::of(path), seen::RateSample::of(sample), own))?)
+        });
+    }
+
+    fn on_recovered(&mut self, path: &Path, window: &mut Window) {
+        self.tell("on_recovered", &self.on_recovered, path, window);
+    }
+
+    fn pacing(&self, path: &Path, window: &Window) -> f64 {
+        let (Some(method), Some(own)) = (&self.pacing, &self.window) else { return f64::INFINITY };
+        self.instance.ask("pacing", Some(path.now), f64::INFINITY, |py| {
+            let own = own.bind(py);
+            {
+                let mut own = own.try_borrow_mut().map_err(PyErr::from)?;
+                (own.congestion, own.threshold) = (window.congestion, window.threshold);
+            }
+            let rate: f64 = method.bind(py).call1((seen::Path::of(path), own))?.extract()?;
+            if rate.is_nan() || rate <= 0.0 {
+                return Err(Trouble::Answer(format!(
+                    "it answered {rate}, but must answer segments per second above 0, or `math.inf` for no pacing; write for \
+                     example `return 1.2 * window.congestion / path.rtt if path.rtt else math.inf`"
+                )));
+            }
+            Ok(rate)
+        })
     }
 
     fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {

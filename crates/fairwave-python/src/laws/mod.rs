@@ -36,7 +36,7 @@ use serde_json::{Map, Value};
 pub use buffer::Buffer;
 pub use random::Random;
 pub use run::{Failure, Run, end_runs};
-pub use seen::{Arrival, Packet, Path, Place, Unit, Window};
+pub use seen::{Arrival, Packet, Path, Place, RateSample, Unit, Window};
 
 /// What Python says of a law.
 #[derive(Debug, Deserialize)]
@@ -52,6 +52,8 @@ struct Said {
     recovery: Option<Recovery>,
     #[serde(default)]
     waves: bool,
+    #[serde(default)]
+    marks: core_control::Marks,
     #[serde(default)]
     own_victim: Option<String>,
     #[serde(default)]

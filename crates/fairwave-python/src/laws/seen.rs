@@ -70,6 +70,14 @@ pub struct Path {
     transmissions: u32,
     /// The timer has gone off before for this segment.
     timed_out_before: bool,
+    /// Segments of which this acknowledgement newly reports that they arrived marked; 0 unless marks are counted.
+    marked: u32,
+    /// Segments delivered so far; 0 for a law without `on_sample`, as the next two.
+    delivered: u64,
+    /// Segments taken for lost so far.
+    lost: u64,
+    /// Segments in flight after this acknowledgement, as loss recovery counts them.
+    pipe: u32,
 }
 
 impl Path {
@@ -89,6 +97,10 @@ impl Path {
             wave: path.wave,
             transmissions: path.transmissions,
             timed_out_before: path.timed_out_before,
+            marked: path.marked,
+            delivered: path.delivered,
+            lost: path.lost,
+            pipe: path.pipe,
         }
     }
 
@@ -111,6 +123,10 @@ impl Path {
             wave: self.wave,
             transmissions: self.transmissions,
             timed_out_before: self.timed_out_before,
+            marked: self.marked,
+            delivered: self.delivered,
+            lost: self.lost,
+            pipe: self.pipe,
             ..core_control::Path::new(self.payload)
         })
     }
@@ -122,7 +138,7 @@ impl Path {
     #[new]
     #[pyo3(signature = (*, now = 0.0, rtt = 0.0, min_rtt = f64::INFINITY, max_rtt = 0.0, unacknowledged = 0, next = 0,
         acknowledged = 0, flight = 0, payload = 1000, in_use = 1.0, rate = 0.0, wave = 0, transmissions = 1,
-        timed_out_before = false))]
+        timed_out_before = false, marked = 0, delivered = 0, lost = 0, pipe = 0))]
     #[allow(clippy::too_many_arguments)] // each has a name where it is called
     fn new(
         now: f64,
@@ -139,6 +155,10 @@ impl Path {
         wave: u16,
         transmissions: u32,
         timed_out_before: bool,
+        marked: u32,
+        delivered: u64,
+        lost: u64,
+        pipe: u32,
     ) -> PyResult<Self> {
         let path = Path {
             now,
@@ -155,6 +175,10 @@ impl Path {
             wave,
             transmissions,
             timed_out_before,
+            marked,
+            delivered,
+            lost,
+            pipe,
         };
         path.of_core()?;
         Ok(path)
@@ -176,6 +200,82 @@ impl Path {
             "Path(now={}, rtt={}, acknowledged={}, flight={}, in_use={})",
             self.now, self.rtt, self.acknowledged, self.flight, self.in_use
         )
+    }
+}
+
+/// How fast segments were delivered, measured from one that this acknowledgement covers back to what had been delivered when that was
+/// sent.
+#[pyclass(frozen, module = "fairwave", get_all)]
+pub struct RateSample {
+    /// Delivered in the interval over the interval, segments per second; NaN if the interval is too short to say.
+    rate: f64,
+    /// The longer of the times that sending and acknowledging took, seconds.
+    interval: f64,
+    /// `path.delivered` when the segment was sent.
+    prior_delivered: u64,
+    /// Segments in flight when it was sent, itself included.
+    in_flight: u32,
+    /// Segments taken for lost between its sending and now.
+    lost: u32,
+    /// Of those delivered in the interval so many were marked.
+    marked: u32,
+    /// The application left the sender without data at some time in the interval.
+    application_limited: bool,
+    /// The round trip of the segment sent last of those covered, seconds; infinite if it had been sent twice.
+    rtt: f64,
+    /// Segments newly delivered by this acknowledgement.
+    newly_delivered: u32,
+}
+
+impl RateSample {
+    pub fn of(sample: &core_control::RateSample) -> Self {
+        RateSample {
+            rate: sample.rate,
+            interval: sample.interval.seconds(),
+            prior_delivered: sample.prior_delivered,
+            in_flight: sample.in_flight,
+            lost: sample.lost,
+            marked: sample.marked,
+            application_limited: sample.application_limited,
+            rtt: if sample.rtt == Span::MAX { f64::INFINITY } else { sample.rtt.seconds() },
+            newly_delivered: sample.newly_delivered,
+        }
+    }
+}
+
+#[pymethods]
+impl RateSample {
+    /// A sample for tests.
+    #[new]
+    #[pyo3(signature = (*, rate = f64::NAN, interval = 0.0, prior_delivered = 0, in_flight = 0, lost = 0, marked = 0,
+        application_limited = false, rtt = f64::INFINITY, newly_delivered = 1))]
+    #[allow(clippy::too_many_arguments)] // each has a name where it is called
+    fn new(
+        rate: f64,
+        interval: f64,
+        prior_delivered: u64,
+        in_flight: u32,
+        lost: u32,
+        marked: u32,
+        application_limited: bool,
+        rtt: f64,
+        newly_delivered: u32,
+    ) -> Self {
+        RateSample {
+            rate,
+            interval,
+            prior_delivered,
+            in_flight,
+            lost,
+            marked,
+            application_limited,
+            rtt,
+            newly_delivered,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("RateSample(rate={}, interval={}, newly_delivered={})", self.rate, self.interval, self.newly_delivered)
     }
 }
 

@@ -5,11 +5,15 @@
 //! those that the simulated TCP uses: timestamps on every segment (in ms), MSS, window scaling and, where it recovers by them,
 //! selective acknowledgements. Segments that are given up (a TCP with a `deadline`) are told by an option of kind 254, one of
 //! those that are kept for experiments.
+//!
+//! ECN: the codepoint is in the IP header as it is where the packet is looked at. With `classic` the flags are RFC 3168's, with `accurate` and
+//! `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8 from 5 on; its option with counts of bytes is
+//! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use fairwave_core::packet::{Body, Packet};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use fairwave_core::packet::{Body, Ecn, Packet};
 use fairwave_core::traffic::TrafficConfig;
-use fairwave_core::transport::tcp::Recovery;
+use fairwave_core::transport::tcp::control::Marks;
 use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{FlowPlan, Plan};
@@ -29,6 +33,7 @@ struct Flow {
     media: Media,
     is_rap: bool,
     selective: bool,
+    marks: Marks,
     segment: u16,
     window: u16,
     offsets: Offsets,
@@ -49,7 +54,8 @@ impl Flow {
         Flow {
             media: Media { payload_type, clock, ssrc: index as u32 + 1 },
             is_rap: matches!(&*plan.transport, TransportConfig::Rap(_)),
-            selective: tcp.as_ref().is_some_and(|tcp| tcp.recovery == Recovery::Sack),
+            selective: tcp.as_ref().is_some_and(|tcp| tcp.sends_sack()),
+            marks: tcp.as_ref().map_or(Marks::None, |tcp| tcp.marks),
             segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),
             window: (window >> SCALE).min(u64::from(u16::MAX)) as u16,
             offsets: Offsets::default(),
@@ -103,6 +109,7 @@ impl<'p> Headers<'p> {
         let within = (header.len() + payload) as u16;
         let mut bytes = Vec::with_capacity(Ipv4Header::MIN_LEN + header.len() + if whole { payload } else { 0 });
         if let Ok(mut ip) = Ipv4Header::new(within, HOPS, protocol, source, destination) {
+            ip.ecn = codepoint(packet.ecn);
             ip.header_checksum = ip.calc_header_checksum();
             bytes.extend(ip.to_bytes());
         }
@@ -124,6 +131,37 @@ fn udp([source, destination]: [[u8; 4]; 2], [from, to]: [u16; 2], above: &[u8], 
     let mut bytes = header.to_bytes().to_vec();
     bytes.extend_from_slice(above);
     bytes
+}
+
+fn codepoint(ecn: Ecn) -> IpEcn {
+    match ecn {
+        Ecn::NotEct => IpEcn::ZERO,
+        Ecn::Ect1 => IpEcn::ONE,
+        Ecn::Ect0 => IpEcn::TWO,
+        Ecn::Ce => IpEcn::THREE,
+    }
+}
+
+/// The flags AE, CWR and ECE of a packet; `header` says already whether it is a SYN, and acknowledges one.
+fn congestion_flags(header: &mut TcpHeader, packet: &Packet, marks: Marks) {
+    // RFC 9768 §3.1: both ends' counters begin at 5, so that nothing but a counter says 5.
+    const FIRST_COUNT: u32 = 5;
+    let count = |marked: u32| {
+        let ace = (FIRST_COUNT + marked % 8) % 8;
+        [ace & 4 != 0, ace & 2 != 0, ace & 1 != 0]
+    };
+    [header.ns, header.cwr, header.ece] = match (marks, packet.body) {
+        (Marks::None, _) => [false; 3],
+        // RFC 3168 §6.1.1.
+        (Marks::Classic, _) if header.syn => [false, !header.ack, true],
+        (Marks::Classic, Body::Segment { window_reduced, .. }) => [false, window_reduced, false],
+        (Marks::Classic, Body::Ack { congestion_echo, .. }) => [false, false, congestion_echo],
+        (Marks::Classic, _) => [false; 3],
+        // RFC 9768 §3.1.1: all three; the answer says that the SYN came unmarked (§3.1.2, Table 2).
+        (_, _) if header.syn => [!header.ack, true, !header.ack],
+        (_, Body::Ack { marked, .. }) => count(marked),
+        (_, _) => count(0),
+    };
 }
 
 fn millis(time: Instant) -> u32 {
@@ -190,6 +228,7 @@ fn tcp(
         }
         _ => {}
     }
+    congestion_flags(&mut header, packet, flow.marks);
     // At most 40 bytes: 12 of timestamps, 2 and 26 of three blocks, or those of a SYN.
     let _ = header.set_options(&options);
     if let Some(next) = given_up {

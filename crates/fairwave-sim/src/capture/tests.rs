@@ -154,11 +154,12 @@ fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
         wave: 0,
         wave_size: 0,
         retransmission: false,
+        window_reduced: false,
         last: false,
         sent: at,
         created: at,
     };
-    let ack = |next, sack| Body::Ack { next, echo: at, rate: 0.0, wave: 0, sack };
+    let ack = |next, sack| Body::Ack { next, echo: at, rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
     let read = |headers: &Headers<'_>, body, feedback| {
         let (bytes, length) = headers.of(&packet(body, feedback), at, true);
         assert_eq!(bytes.len(), length as usize);
@@ -222,3 +223,92 @@ fn a_file_that_cannot_be_written_is_named() {
     let Err((path, _)) = Capture::new(&plan, &wanted) else { panic!("written") };
     assert_eq!(path, PathBuf::from("/proc/no/such.pcapng"));
 }
+
+#[test]
+fn marks_and_what_is_said_of_them_are_in_the_headers() {
+    let headers_of = |ecn: &str| {
+        let text = TEXT_WITH_ECN.replace("@ecn@", ecn);
+        let plan = Scenario::from_text(&text, "marked.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
+        let at = Instant::ZERO;
+        let show = |headers: &Headers<'_>, body, feedback, ecn| {
+            let packet = Packet { flow: FlowId(0), wire: 1040, class: Class::Tcp, feedback, ecn, layer: 0, body };
+            let (bytes, _) = headers.of(&packet, at, false);
+            let Ok(SlicedPacket { transport: Some(TransportSlice::Tcp(tcp)), .. }) = SlicedPacket::from_ip(&bytes)
+            else {
+                panic!("no TCP")
+            };
+            let tcp = tcp.to_header();
+            (bytes[1] & 3, [tcp.ns, tcp.cwr, tcp.ece].map(u8::from))
+        };
+        let segment = |sequence, window_reduced| Body::Segment {
+            payload: 1000,
+            sequence,
+            unit: sequence,
+            wave: 0,
+            wave_size: 0,
+            retransmission: false,
+            window_reduced,
+            last: false,
+            sent: at,
+            created: at,
+        };
+        let ack = |next, congestion_echo, marked| Body::Ack {
+            next,
+            echo: at,
+            rate: 0.0,
+            wave: 0,
+            congestion_echo,
+            marked,
+            sack: Default::default(),
+        };
+        let mut headers = Headers::new(&plan);
+        let mut shown = vec![
+            show(&headers, segment(0, false), false, Ecn::NotEct),
+            show(&headers, ack(1, false, 0), true, Ecn::NotEct),
+        ];
+        let first = segment(1, false);
+        headers.learn(&Packet {
+            flow: FlowId(0),
+            wire: 1040,
+            class: Class::Tcp,
+            feedback: false,
+            ecn: Ecn::Ect0,
+            layer: 0,
+            body: first,
+        });
+        shown.extend([
+            show(&headers, first, false, Ecn::Ce),
+            show(&headers, segment(2, true), false, Ecn::Ect0),
+            show(&headers, ack(2, true, 1), true, Ecn::NotEct),
+            show(&headers, ack(3, false, 11), true, Ecn::NotEct),
+        ]);
+        shown
+    };
+    let none = [0, 0, 0];
+    assert_eq!(
+        headers_of("none"),
+        [(0, none), (0, none), (3, none), (2, none), (0, none), (0, none)],
+        "whatever the packets bear"
+    );
+    assert_eq!(
+        headers_of("classic"),
+        [(0, [0, 1, 1]), (0, [0, 0, 1]), (3, none), (2, [0, 1, 0]), (0, [0, 0, 1]), (0, none)]
+    );
+    // 5, 5 + 1 = 6, 5 + 11 = 16: 0 modulo 8.
+    assert_eq!(
+        headers_of("accurate"),
+        [(0, [1, 1, 1]), (0, [0, 1, 0]), (3, [1, 0, 1]), (2, [1, 0, 1]), (0, [1, 1, 0]), (0, [0, 0, 0])]
+    );
+}
+
+const TEXT_WITH_ECN: &str = r#"
+name = "marked"
+duration = "1 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
+[[flow]]
+name = "ftp"
+transport = { name = "tcp/sack", ecn = "@ecn@" }
+traffic = "bulk"
+"#;

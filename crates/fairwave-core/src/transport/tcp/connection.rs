@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::TcpParameters;
 use super::control::{Control, Controller, Path, Verdict, Window};
+use super::extras::Extras;
 use super::lifetime::Lifetime;
 use super::rtt::RttEstimator;
 use super::units::{Piece, Ring};
@@ -21,6 +22,8 @@ use crate::units::{Instant, Span};
 pub(super) struct Sending {
     pub at: Instant,
     pub times: u32,
+    /// Which sending of the connection it was, modulo 2³².
+    pub order: u32,
 }
 
 /// For how many segments there is room at first; what needs more doubles.
@@ -52,7 +55,7 @@ pub(super) struct Connection {
     pub stopped: bool,
     pub window: Window,
     pub retransmit_at: Instant,
-    /// When the randomly delayed sending happens.
+    /// When a sending that was put off happens, or the recovery wants to be woken.
     pub send_at: Instant,
     pub parameters: Arc<TcpParameters>,
     pub bulk: bool,
@@ -60,11 +63,15 @@ pub(super) struct Connection {
     /// The SYN was lost: its timer has gone off.
     syn_lost: bool,
     flow: FlowId,
-    pub sent: u64,
     pub echo: Instant,
     pub rtt: RttEstimator,
     pub path: Path,
     pub control: Control,
+    /// What waits and for how long it is worth sending, where that is not for ever.
+    pub lifetime: Option<Box<Lifetime>>,
+    /// What most connections do without.
+    pub extras: Option<Box<Extras>>,
+    pub sent: u64,
     /// One past the last segment handed over by the application.
     pub handed: u32,
     /// What the segments carry; bulk data needs no note of it.
@@ -73,8 +80,6 @@ pub(super) struct Connection {
     wave_size: u16,
     /// The wave ends when this segment is acknowledged: it was the next to be sent when the wave began.
     wave_end: u32,
-    /// When each outstanding segment was last sent, for a recovery that asks.
-    pub sendings: Option<Box<Ring<Sending>>>,
     /// From here on the connection has been idle for longer than a timeout.
     pub idle_at: Instant,
     /// Congestion window after the handshake, segments; a lost SYN lowers it.
@@ -84,19 +89,11 @@ pub(super) struct Connection {
     pub fast_retransmits: u64,
     limited: Limited,
     stream: Stream,
-    /// What waits and for how long it is worth sending, where that is not for ever.
-    pub lifetime: Option<Box<Lifetime>>,
 }
 
 impl Connection {
     /// A connection of `context`'s flow that has sent nothing.
-    pub fn new(
-        context: FlowContext,
-        parameters: Arc<TcpParameters>,
-        control: Control,
-        mut stream: Stream,
-        notes_sendings: bool,
-    ) -> Self {
+    pub fn new(context: FlowContext, parameters: Arc<TcpParameters>, control: Control, mut stream: Stream) -> Self {
         let phase = stream.span_between(Span::ZERO, parameters.rto.tick);
         let first = u32::from(!parameters.handshake);
         Connection {
@@ -130,7 +127,7 @@ impl Connection {
             wave: 0,
             wave_size: 0,
             wave_end: 0,
-            sendings: notes_sendings.then(|| Box::new(Ring::new(FIRST_ROOM))),
+            extras: Extras::new(&parameters),
             idle_at: Instant::NEVER,
             initial_window: parameters.initial_window,
             retransmitted: 0,
@@ -163,9 +160,14 @@ impl Connection {
 
     /// What a decrease starts from, see [`Path::in_use`].
     fn in_use(&self) -> f64 {
+        self.in_use_of(self.max - self.una)
+    }
+
+    /// The same with `flight` segments out.
+    pub fn in_use_of(&self, flight: u32) -> f64 {
         let inflated = self.window.congestion + f64::from(self.inflation);
         if self.parameters.decrease_from_flight {
-            f64::from(self.max - self.una).min(inflated).max(1.0)
+            f64::from(flight).min(inflated).max(1.0)
         } else {
             inflated.min(f64::from(self.parameters.receiver_window))
         }
@@ -191,8 +193,15 @@ impl Connection {
 
     /// Arranges for sending after a random delay, unless that is arranged already.
     pub fn postpone(&mut self, now: Instant) {
-        if self.send_at == Instant::NEVER {
-            self.send_at = now + self.stream.span_between(Span::ZERO, self.parameters.jitter);
+        match &mut self.extras {
+            Some(extras) if extras.release_at == Instant::NEVER => {
+                extras.release_at = now + self.stream.span_between(Span::ZERO, self.parameters.jitter);
+                self.send_at = extras.next_at();
+            }
+            None if self.send_at == Instant::NEVER => {
+                self.send_at = now + self.stream.span_between(Span::ZERO, self.parameters.jitter);
+            }
+            _ => {}
         }
     }
 
@@ -200,6 +209,12 @@ impl Connection {
     #[inline]
     pub fn send_now(&mut self, now: Instant, burst: u32, out: &mut Output) {
         let end = self.reach().min(self.next.saturating_add(burst));
+        if self.extras.is_some() {
+            while self.next < end && self.may_leave(now) {
+                self.send_next(now, out);
+            }
+            return;
+        }
         while self.next < end {
             self.send_next(now, out);
         }
@@ -217,13 +232,17 @@ impl Connection {
     pub fn limited_transmit(&mut self, now: Instant, out: &mut Output) {
         let allowed = (self.window.congestion as u32).saturating_add(self.duplicates);
         let end = self.una.saturating_add(allowed).min(self.receiver_reach()).min(self.limit);
-        if self.parameters.limited_transmit && self.next < end {
+        if self.parameters.limited_transmit && self.next < end && self.may_leave(now) {
             self.send_next(now, out);
         }
     }
 
     /// Asks the controller about a loss of the first unacknowledged segment, which has been sent `transmissions` times.
     pub fn ask_on_loss(&mut self, now: Instant, transmissions: u32) -> Verdict {
+        if self.loss_is_answered() {
+            self.fast_retransmits += 1;
+            return Verdict::Congestion;
+        }
         self.path.now = now;
         self.path.in_use = self.in_use();
         self.path.transmissions = transmissions;
@@ -231,8 +250,15 @@ impl Connection {
         let verdict = self.control.on_loss(&self.path, &mut self.window);
         if verdict == Verdict::Congestion {
             self.fast_retransmits += 1;
+            self.note_answer(false);
         }
         verdict
+    }
+
+    /// Loss recovery has ended.
+    #[inline(never)]
+    pub fn recovered(&mut self) {
+        self.control.on_recovered(&self.path, &mut self.window);
     }
 
     /// Asks the controller about an expiry of the timer.
@@ -249,6 +275,7 @@ impl Connection {
                 return Verdict::Congestion;
             }
         }
+        self.note_answer(false);
         self.control.on_timeout(&self.path, &mut self.window)
     }
 
@@ -326,6 +353,10 @@ impl Connection {
             if late && self.una == 2 && self.parameters.handshake && self.window.congestion < 2.0 {
                 self.window.congestion = self.initial_window;
             }
+            if self.extras.is_some() {
+                self.tell(true);
+                return;
+            }
             self.control.on_ack(&self.path, &mut self.window);
         }
     }
@@ -333,6 +364,10 @@ impl Connection {
     /// The controller hears of an acknowledgement that does not open the window.
     #[inline]
     pub fn note_ack(&mut self) {
+        if self.extras.is_some() {
+            self.tell(false);
+            return;
+        }
         self.control.on_other_ack(&self.path, &mut self.window);
     }
 
@@ -357,9 +392,6 @@ impl Connection {
             self.max = segment + 1;
             self.rtt.sent_new(now, segment);
         }
-        if self.sendings.is_some() {
-            self.note_sending(now, segment, again);
-        }
         if self.parameters.waves {
             self.begin_wave_if_due();
         }
@@ -379,11 +411,15 @@ impl Connection {
                 wave: self.wave,
                 wave_size: self.wave_size,
                 retransmission: again,
+                window_reduced: false,
                 last: piece.last,
                 sent: now,
                 created: piece.created,
             },
         });
+        if self.extras.is_some() {
+            self.leave(now, segment, again, out.packets.last_mut());
+        }
         if self.retransmit_at == Instant::NEVER {
             self.restart_timer(now);
         }
@@ -414,13 +450,11 @@ impl Connection {
             return true;
         }
         lifetime.forward(next);
+        self.sent += 1;
         for one in segment..next {
             self.rtt.sent_again(one);
-            if self.sendings.is_some() {
-                self.note_sending(now, one, true);
-            }
+            self.leave(now, one, true, None);
         }
-        self.sent += 1;
         self.retransmitted += 1;
         out.packets.push(Packet {
             flow: self.flow,
@@ -444,14 +478,6 @@ impl Connection {
             let shed = lifetime.shed(now);
             self.handed -= shed;
             self.limit = self.limit.min(self.handed);
-        }
-    }
-
-    #[inline(never)]
-    fn note_sending(&mut self, now: Instant, segment: u32, again: bool) {
-        if let Some(sendings) = &mut self.sendings {
-            let times = if again { sendings.get(segment).times.saturating_add(1) } else { 1 };
-            sendings.put(self.una, segment, Sending { at: now, times });
         }
     }
 

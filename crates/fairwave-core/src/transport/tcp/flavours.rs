@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::control::{self, Control, ControlLaw, controllers};
-use super::{TcpConfig, TcpParameters, TcpReceiver, TcpSender};
+use super::{Needs, TcpConfig, TcpParameters, TcpReceiver, TcpSender};
 use crate::config::ConfigError;
 use crate::random::Stream;
 use crate::transport::FlowContext;
@@ -18,7 +18,13 @@ macro_rules! flavours {
         impl Flavour {
             pub const ALL: &[Flavour] = &[$($(Flavour::$Variant),+),+];
 
-            fn control(self, config: &TcpConfig) -> Control {
+            pub fn needs(self) -> Needs {
+                match self {
+                    $($(Flavour::$Variant => Needs::of::<control::$Config>(),)+)+
+                }
+            }
+
+            pub fn control(self, config: &TcpConfig) -> Control {
                 match self {
                     $($(Flavour::$Variant => {
                         Control::$Variant(control::$Config::default().controller(config.preset))
@@ -29,11 +35,7 @@ macro_rules! flavours {
 
         impl TcpConfig {
             pub(super) fn parameters(&self, flavour: Flavour) -> TcpParameters {
-                match flavour {
-                    $($(Flavour::$Variant => {
-                        self.parameters_with(control::$Config::RECOVERY, control::$Config::WAVES)
-                    })+)+
-                }
+                self.parameters_with(flavour.needs())
             }
         }
     };
@@ -58,7 +60,7 @@ impl TcpConfig {
         context: FlowContext,
         stream: Stream,
     ) -> Result<(TcpSender, TcpReceiver), ConfigError> {
-        self.check()?;
+        self.check_with(flavour.needs())?;
         let parameters = Arc::new(self.parameters(flavour));
         let receiver = TcpReceiver::new(context, &parameters);
         Ok((TcpSender::new(context, parameters, control, stream), receiver))

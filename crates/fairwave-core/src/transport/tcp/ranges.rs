@@ -67,6 +67,23 @@ impl Ranges {
         inside.map(|range| range.end.min(end) - range.first.max(first)).sum()
     }
 
+    /// Whether it has `segment`.
+    pub fn has(&self, segment: u32) -> bool {
+        self.range_of(segment).is_some()
+    }
+
+    /// The stretches of `[first, end)` that it has not, in order, each from its first to before its end.
+    pub fn gaps(&self, first: u32, end: u32) -> impl Iterator<Item = (u32, u32)> {
+        let mut from = first;
+        let inside = self.ranges.range(self.place(first)..).take_while(move |range| range.first < end).copied();
+        let ends = inside.chain(std::iter::once(Range { first: end, end: u32::MAX }));
+        ends.filter_map(move |range| {
+            let gap = (from, range.first);
+            from = from.max(range.end);
+            Some(gap).filter(|gap| gap.0 < gap.1)
+        })
+    }
+
     /// The first segment from `segment` on that it has not.
     pub fn next_absent(&self, segment: u32) -> u32 {
         self.range_of(segment).map_or(segment, |range| range.end)
@@ -92,6 +109,39 @@ impl Ranges {
             self.ranges.drain(from + 1..from + touching);
         }
         self.count += whole.length() - before;
+    }
+
+    /// Forgets the segments of `[first, end)`.
+    pub fn remove(&mut self, first: u32, end: u32) {
+        let mut place = self.place(first);
+        while let Some(range) = self.ranges.get(place).copied().filter(|range| range.first < end) {
+            self.count -= range.end.min(end) - range.first.max(first);
+            let (before, after) = ((range.first, first), (end, range.end));
+            match (before.0 < before.1, after.0 < after.1) {
+                (true, true) => {
+                    self.ranges.insert(place + 1, Range { first: after.0, end: after.1 });
+                    self.replace(place, before);
+                    return;
+                }
+                (true, false) => {
+                    self.replace(place, before);
+                    place += 1;
+                }
+                (false, true) => {
+                    self.replace(place, after);
+                    return;
+                }
+                (false, false) => {
+                    self.ranges.remove(place);
+                }
+            }
+        }
+    }
+
+    fn replace(&mut self, place: usize, (first, end): (u32, u32)) {
+        if let Some(range) = self.ranges.get_mut(place) {
+            *range = Range { first, end };
+        }
     }
 
     /// Forgets the segments before `segment`.
@@ -139,11 +189,14 @@ mod tests {
     proptest! {
         #[test]
         fn they_are_the_set_of_what_was_added_and_not_removed(
-            steps in prop::collection::vec((any::<bool>(), 0u32..120, 1u32..12), 1..80),
+            steps in prop::collection::vec((0u8..4, 0u32..120, 1u32..12), 1..80),
         ) {
             let (mut ranges, mut plain) = (Ranges::default(), BTreeSet::new());
-            for (add, at, length) in steps {
-                if add {
+            for (step, at, length) in steps {
+                if step == 0 {
+                    ranges.remove(at, at + 3 * length);
+                    plain.retain(|&segment| segment < at || segment >= at + 3 * length);
+                } else if step < 3 {
                     ranges.insert(at, at + length);
                     plain.extend(at..at + length);
                 } else {
@@ -157,6 +210,11 @@ mod tests {
                 prop_assert_eq!(ranges.first().map(|range| range.first), plain.first().copied());
                 prop_assert_eq!(ranges.count_in(at, at + length) as usize, plain.range(at..at + length).count());
                 prop_assert_eq!(Some(ranges.next_absent(at)), (at..).find(|segment| !plain.contains(segment)));
+                prop_assert_eq!(ranges.has(at), plain.contains(&at));
+                let gaps: Vec<u32> = ranges.gaps(at, at + length).flat_map(|(first, end)| first..end).collect();
+                let absent: Vec<u32> = (at..at + length).filter(|segment| !plain.contains(segment)).collect();
+                prop_assert_eq!(gaps, absent);
+                prop_assert!(ranges.gaps(at, at + length).all(|(first, end)| first < end));
                 let range = ranges.range_of(at);
                 prop_assert_eq!(range.is_some(), plain.contains(&at));
                 if let Some(Range { first, end }) = range {

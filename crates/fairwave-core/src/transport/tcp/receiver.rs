@@ -9,6 +9,8 @@
 //! than two segments arrived has none. What a partially reliable sender gives up ([`super::lifetime`]) is passed over. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
 
 use super::TcpParameters;
+use super::control::Marks;
+use super::marks::Echo;
 use super::ranges::{Range, Ranges};
 use super::units::{Piece, Ring};
 use crate::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
@@ -28,6 +30,10 @@ pub struct TcpReceiver {
     class: Class,
     sack: bool,
     waves: bool,
+    /// What it says of marks.
+    echo: Echo,
+    /// So many segments more are acknowledged at once although acknowledgements are delayed.
+    at_once: u32,
     acknowledge_at: Instant,
     delay: Option<Span>,
     /// An acknowledgement is being delayed; what it would echo.
@@ -124,6 +130,8 @@ impl TcpReceiver {
             sack: parameters.sends_sack(),
             waves: parameters.waves,
             delay: parameters.delayed_ack,
+            echo: Echo::new(parameters.marks),
+            at_once: parameters.quick_acks,
             next: first,
             top: first,
             held: Held::default(),
@@ -145,6 +153,13 @@ impl TcpReceiver {
         });
     }
 
+    /// Whether this segment is one of the first, which are acknowledged at once.
+    fn take_quick(&mut self) -> bool {
+        let quick = self.at_once > 0;
+        self.at_once -= u32::from(quick);
+        quick
+    }
+
     fn acknowledge(&mut self, echo: Instant, out: &mut Output) {
         self.waiting = None;
         self.acknowledge_at = Instant::NEVER;
@@ -157,7 +172,15 @@ impl TcpReceiver {
             feedback: true,
             ecn: Ecn::NotEct,
             layer: 0,
-            body: Body::Ack { next: self.next, echo, rate, wave, sack },
+            body: Body::Ack {
+                next: self.next,
+                echo,
+                rate,
+                wave,
+                congestion_echo: self.echo.stands,
+                marked: self.echo.counted,
+                sack,
+            },
         });
     }
 
@@ -239,7 +262,9 @@ impl TcpReceiver {
 impl Receiver for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        let Body::Segment { payload, sequence, unit, wave, wave_size, last, sent, created, .. } = packet.body else {
+        let Body::Segment { payload, sequence, unit, wave, wave_size, window_reduced, last, sent, created, .. } =
+            packet.body
+        else {
             if let Body::Forward { next, sent } = packet.body {
                 self.move_on(next, out);
                 self.acknowledge(sent, out);
@@ -249,6 +274,11 @@ impl Receiver for TcpReceiver {
         if self.waves {
             self.wave.on_segment(now, wave, wave_size, payload);
         }
+        // A mark on what is outside the window says nothing (RFC 3168 §6.1.5).
+        let marks_change = self.echo.marks != Marks::None
+            && (1..self.next.saturating_add(self.window)).contains(&sequence)
+            && sequence >= self.next
+            && self.echo.on_segment(packet.ecn, window_reduced);
         let piece = Piece { created, unit, payload, layer: packet.layer, last };
         let at_once = if sequence == self.next && self.top == sequence {
             self.next += 1;
@@ -261,6 +291,7 @@ impl Receiver for TcpReceiver {
             self.take_in_disorder(sequence, piece, out);
             true
         };
+        let at_once = at_once || (self.delay.is_some() && (marks_change || self.take_quick()));
         match (self.delay, self.waiting) {
             (Some(delay), None) if !at_once => {
                 self.waiting = Some(sent);
@@ -347,6 +378,7 @@ mod tests {
                 wave,
                 wave_size,
                 retransmission: false,
+                window_reduced: false,
                 last: true,
                 sent: Instant::from_nanos(u64::from(sequence)),
                 created: Instant::ZERO,

@@ -30,6 +30,7 @@ fn segment(sequence: u32, sent: Instant) -> Packet {
         wave: (sequence / 7) as u16,
         wave_size: 7,
         retransmission: false,
+        window_reduced: false,
         last: sequence % 3 == 2,
         sent,
         created: Instant::from_nanos(u64::from(sequence)),

@@ -48,11 +48,12 @@ pub struct RttEstimator {
     variation: u64,
     /// The timeout before limits and backoff, nanoseconds.
     base: u64,
-    backoff: u32,
-    /// Phase of the coarse clock.
-    phase: u64,
+    /// How often the timeout has been doubled.
+    doublings: u8,
     timing: bool,
     timed: u32,
+    /// Phase of the coarse clock.
+    phase: u64,
     timed_at: Instant,
 }
 
@@ -62,6 +63,9 @@ const AFTER_LOST_SYN: Span = Span::from_secs(3);
 /// Beyond eight times the timeout the old round-trip time is believed no more (BSD, ns-2.35).
 const DISTRUST_BACKOFF: u32 = 8;
 
+/// More doublings no timeout needs.
+const MOST_DOUBLINGS: u8 = 31;
+
 impl RttEstimator {
     /// An estimator without samples. `phase` is the coarse clock's offset, below a tick.
     pub fn new(limits: &RtoLimits, phase: Span) -> Self {
@@ -69,7 +73,7 @@ impl RttEstimator {
             smoothed: 0,
             variation: 0,
             base: limits.initial.nanos(),
-            backoff: 1,
+            doublings: 0,
             phase: phase.nanos(),
             timing: false,
             timed: 0,
@@ -80,12 +84,12 @@ impl RttEstimator {
     /// The timeout now, backoff included.
     pub fn timeout(&self, limits: &RtoLimits) -> Span {
         let floor = self.base.max(limits.min.nanos());
-        Span::from_nanos(floor.saturating_mul(u64::from(self.backoff)).min(limits.max.nanos()))
+        Span::from_nanos(floor.saturating_mul(u64::from(self.backoff())).min(limits.max.nanos()))
     }
 
     /// How often the timeout has been doubled since the last valid sample, as a factor: 1, 2, 4, …
     pub fn backoff(&self) -> u32 {
-        self.backoff
+        1 << self.doublings
     }
 
     /// Smoothed round-trip time; zero before the first sample.
@@ -114,13 +118,13 @@ impl RttEstimator {
     pub fn acknowledged(&mut self, limits: &RtoLimits, now: Instant, next: u32, echo: Instant) {
         match limits.clock {
             RttClock::Fine => {
-                self.backoff = 1;
+                self.doublings = 0;
                 self.sample_fine(limits, now.since(echo).nanos());
             }
             RttClock::Coarse => {
                 if self.timing && next > self.timed {
                     self.timing = false;
-                    self.backoff = 1;
+                    self.doublings = 0;
                     self.sample_coarse(limits, self.timed_at, now);
                 }
             }
@@ -135,7 +139,7 @@ impl RttEstimator {
             RttClock::Coarse => {
                 if self.timing && next > self.timed {
                     self.timing = false;
-                    self.backoff = 1;
+                    self.doublings = 0;
                 }
             }
         }
@@ -153,22 +157,22 @@ impl RttEstimator {
     pub fn restart_after_lost_syn(&mut self, limits: &RtoLimits) {
         if limits.initial < AFTER_LOST_SYN {
             self.base = AFTER_LOST_SYN.nanos();
-            self.backoff = 1;
+            self.doublings = 0;
         }
     }
 
     /// The connection makes progress: the timeout is no longer backed off.
     pub fn forget_backoff(&mut self) {
-        self.backoff = 1;
+        self.doublings = 0;
     }
 
     /// The timer went off: the timeout doubles (RFC 6298 §5.5).
     pub fn expired(&mut self, limits: &RtoLimits) {
         self.timing = false;
         if self.timeout(limits) < limits.max {
-            self.backoff = self.backoff.saturating_mul(2);
+            self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
         }
-        if limits.clock == RttClock::Coarse && self.backoff > DISTRUST_BACKOFF {
+        if limits.clock == RttClock::Coarse && self.backoff() > DISTRUST_BACKOFF {
             self.variation += self.smoothed >> 3;
             self.smoothed = 0;
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::TcpParameters;
 use super::connection::Connection;
 use super::control::{Control, Controller, Verdict};
-use super::recovery::{LossRecovery, Recovery};
+use super::recovery::LossRecovery;
 use super::units::Piece;
 use crate::packet::{Body, Packet};
 use crate::random::Stream;
@@ -33,12 +33,20 @@ impl TcpSender {
     /// A sender of `context`'s flow. `stream` is used for the phase of the coarse clock and the random delay of sending.
     pub fn new(context: FlowContext, parameters: Arc<TcpParameters>, control: Control, stream: Stream) -> Self {
         let recovery = LossRecovery::new(parameters.recovery);
-        let notes_sendings = parameters.recovery == Recovery::Vegas;
-        TcpSender { recovery, connection: Connection::new(context, parameters, control, stream, notes_sendings) }
+        TcpSender { recovery, connection: Connection::new(context, parameters, control, stream) }
     }
 
     fn send(&mut self, now: Instant, out: &mut Output) {
         self.recovery.send(&mut self.connection, now, out);
+    }
+
+    /// What was put off happens, or the recovery is woken.
+    fn on_send_timer(&mut self, now: Instant, out: &mut Output) {
+        self.connection.send_at = Instant::NEVER;
+        if self.connection.take_recovery_timer(now) {
+            self.recovery.on_wake(&mut self.connection, now, out);
+        }
+        self.recovery.send_now(&mut self.connection, now, out);
     }
 
     fn on_timeout(&mut self, now: Instant, out: &mut Output) {
@@ -50,14 +58,16 @@ impl TcpSender {
         connection.count_timeout();
         self.recovery.on_timeout(connection, now);
         if connection.ask_on_timeout(now) == Verdict::Random {
-            self.recovery.on_random_timeout();
+            self.recovery.on_random_timeout(connection);
             connection.retransmit_first(now, out);
             return;
         }
         connection.rtt.expired(&connection.parameters.rto);
         connection.restart_timer(now);
         // Everything from the first unacknowledged segment on counts as lost: slow start goes through it again.
-        connection.next = connection.una;
+        if !self.recovery.goes_by_marks() {
+            connection.next = connection.una;
+        }
         self.send(now, out);
     }
 }
@@ -85,6 +95,9 @@ impl Sender for TcpSender {
             return;
         }
         connection.shed(now);
+        if connection.extras.is_some() && connection.started {
+            connection.note_application_limit();
+        }
         let mut left = unit.payload;
         loop {
             let payload = left.min(u32::from(connection.parameters.segment));
@@ -115,9 +128,12 @@ impl Sender for TcpSender {
 
     #[inline]
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        let Body::Ack { next, echo, rate, wave, ref sack } = packet.body else { return };
+        let Body::Ack { next, echo, rate, wave, congestion_echo, marked, ref sack } = packet.body else { return };
         let connection = &mut self.connection;
         if next > connection.max || next < connection.una || connection.una == connection.max {
+            if next == connection.una {
+                self.recovery.on_idle_ack(next, sack);
+            }
             return;
         }
         connection.shed(now);
@@ -132,6 +148,10 @@ impl Sender for TcpSender {
             path.wave = wave;
         }
         connection.echo = echo;
+        if connection.extras.is_some() {
+            connection.hear(now, next, congestion_echo, marked);
+        }
+        let path = &mut connection.path;
         if path.acknowledged > 0 {
             path.rtt = now.since(echo);
             // The SYN is smaller than what follows, so its round trip is none that data could have.
@@ -149,8 +169,7 @@ impl Sender for TcpSender {
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         self.connection.shed(now);
         if now >= self.connection.send_at {
-            self.connection.send_at = Instant::NEVER;
-            self.recovery.send_now(&mut self.connection, now, out);
+            self.on_send_timer(now, out);
         }
         if now >= self.connection.retransmit_at {
             self.on_timeout(now, out);

@@ -31,19 +31,19 @@ pub(super) fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire 
 }
 
 /// A bulk transfer over 100 ms of round trip, unless told otherwise without a bottleneck.
-fn bulk(flavour: Flavour, config: &TcpConfig) -> TcpWire {
+pub(super) fn bulk(flavour: Flavour, config: &TcpConfig) -> TcpWire {
     wire(flavour, config, true)
 }
 
 /// The same through a bottleneck of 10 Mb/s with room for `buffer` packets.
-fn bottleneck(flavour: Flavour, config: &TcpConfig, buffer: usize) -> TcpWire {
+pub(super) fn bottleneck(flavour: Flavour, config: &TcpConfig, buffer: usize) -> TcpWire {
     let mut wire = bulk(flavour, config);
     wire.bottleneck = Some(Rate::from_bits_per_second(10_000_000));
     wire.buffer = buffer;
     wire
 }
 
-fn sequence(packet: &Packet) -> u32 {
+pub(super) fn sequence(packet: &Packet) -> u32 {
     match packet.body {
         Body::Segment { sequence, .. } => sequence,
         _ => 0,
@@ -51,7 +51,7 @@ fn sequence(packet: &Packet) -> u32 {
 }
 
 /// Loses the first sending of these segments.
-fn losing(mut wire: TcpWire, segments: &'static [u32]) -> TcpWire {
+pub(super) fn losing(mut wire: TcpWire, segments: &'static [u32]) -> TcpWire {
     wire.fate = Box::new(move |_, _, packet| match packet.body {
         Body::Segment { sequence, retransmission: false, .. } if segments.contains(&sequence) => Fate::Lose,
         _ => Fate::Pass,
@@ -60,7 +60,7 @@ fn losing(mut wire: TcpWire, segments: &'static [u32]) -> TcpWire {
 }
 
 /// When each sending of `segment` took place, in milliseconds.
-fn sendings(wire: &TcpWire, segment: u32) -> Vec<u64> {
+pub(super) fn sendings(wire: &TcpWire, segment: u32) -> Vec<u64> {
     wire.sent.iter().filter(|(_, p)| sequence(p) == segment).map(|(time, _)| time.nanos() / 1_000_000).collect()
 }
 
@@ -467,7 +467,7 @@ proptest! {
     #[test]
     fn any_flavour_delivers_every_unit_once_in_order_within_the_window(
         flavour in any_flavour(),
-        recovery in proptest::option::of(proptest::sample::select(vec![Recovery::Tahoe, Recovery::Reno, Recovery::Newreno, Recovery::Sack])),
+        recovery in proptest::option::of(proptest::sample::select(vec![Recovery::Tahoe, Recovery::Reno, Recovery::Newreno, Recovery::Sack, Recovery::Rack])),
         like_ns2 in any::<bool>(),
         delayed in any::<bool>(),
         window in 1u32..40,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::control::{AnyControlLaw, Control, ControlLaw};
-use super::{TcpConfig, TcpParameters, TcpReceiver, TcpSender};
+use super::{Needs, TcpConfig, TcpParameters, TcpReceiver, TcpSender};
 use crate::config::ConfigError;
 use crate::random::{Seed, Stream};
 use crate::registry::{Checked, Given, Law};
@@ -97,7 +97,7 @@ fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator
 impl<C: ControlLaw> Checked for Tcp<C> {
     fn check(&self) -> Result<(), ConfigError> {
         self.law.check()?;
-        self.connection.check()
+        self.connection.check_with(Needs::of::<C>())
     }
 }
 
@@ -108,7 +108,7 @@ impl<C: ControlLaw> Law for Tcp<C> {
 impl<C: ControlLaw> Tcp<C> {
     /// The parameters of the connection, spelled out.
     pub fn parameters(&self) -> TcpParameters {
-        self.connection.parameters_with(C::RECOVERY, C::WAVES)
+        self.connection.parameters_with(Needs::of::<C>())
     }
 
     /// As [`AnyTransport::prepare`], with the variant that stands for the controller.
@@ -202,15 +202,25 @@ pub(super) fn with_connection(given: Given<dyn AnyControlLaw>) -> Given<dyn AnyT
 }
 
 impl GivenTcp {
+    fn needs(&self) -> Needs {
+        Needs {
+            recovery: self.law.any_recovery(),
+            waves: self.law.any_waves(),
+            samples: self.law.any_samples(),
+            marks: self.law.any_marks(),
+            paces: self.law.any_paces(),
+        }
+    }
+
     fn parameters(&self) -> TcpParameters {
-        self.connection.parameters_with(self.law.any_recovery(), self.law.any_waves())
+        self.connection.parameters_with(self.needs())
     }
 }
 
 impl Checked for GivenTcp {
     fn check(&self) -> Result<(), ConfigError> {
         self.law.check()?;
-        self.connection.check()
+        self.connection.check_with(self.needs())
     }
 }
 

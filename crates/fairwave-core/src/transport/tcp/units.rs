@@ -51,6 +51,13 @@ impl<T: Copy + Default> Ring<T> {
         self.slots[place] = value;
     }
 
+    /// Keeps another value for `segment`, for which one is kept.
+    #[inline]
+    pub fn set(&mut self, segment: u32, value: T) {
+        let place = self.place(segment);
+        self.slots[place] = value;
+    }
+
     #[cold]
     fn grow(&mut self, first: u32, segment: u32) {
         let mut larger = Ring::new((segment - first).saturating_add(1));

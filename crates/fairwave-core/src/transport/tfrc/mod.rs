@@ -126,7 +126,7 @@ fn is_rfc(preset: &Preset) -> bool {
 impl TfrcConfig {
     pub(super) fn details(&self) -> Details {
         let law = match self.preset {
-            Preset::Rfc => Details {
+            Preset::Rfc | Preset::Linux => Details {
                 memory: 0.9,
                 later_arrivals: 3,
                 least_discount: 0.25,
@@ -151,8 +151,12 @@ impl Checked for TfrcConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// When `segment` is zero, or a packet would exceed 65 535 B on the wire.
+    /// When `segment` is zero, a packet would exceed 65 535 B on the wire, or the preset is Linux', which has no TFRC.
     fn check(&self) -> Result<(), ConfigError> {
+        if self.preset == Preset::Linux {
+            let allowed = "rfc, ns2 or ns2-2004 (linux is a preset of TCP's)";
+            return Err(ConfigError::new("preset", "linux", allowed, "preset = \"rfc\""));
+        }
         check_sizes(self.segment.unwrap_or(DATAGRAM_PAYLOAD), self.header)?;
         if self.feedback.get() > u64::from(u16::MAX) {
             return Err(ConfigError::new("feedback", self.feedback, "at most 65535 B", "feedback = \"40 B\""));

@@ -110,7 +110,7 @@ pub struct RateSample {
     pub interval: Span,
     /// [`Path::delivered`] when the segment was sent.
     pub prior_delivered: u64,
-    /// Segments in flight when it was sent.
+    /// Segments in flight when it was sent, itself included.
     pub in_flight: u32,
     /// Segments taken for lost between its sending and now.
     pub lost: u32,
@@ -195,7 +195,8 @@ pub enum Verdict {
 /// The window is the sender's; a controller changes it in place. It never has to clamp to what the receiver allows, and
 /// it need not care for the inflation of fast recovery, which the sender keeps apart.
 pub trait Controller: Send {
-    /// New data is acknowledged, outside of loss recovery.
+    /// New data is acknowledged, outside of loss recovery. With `classic` marks not by an acknowledgement that bears the echo of
+    /// one (RFC 3168 §6.1.2): that is told by [`Controller::on_other_ack`].
     fn on_ack(&mut self, path: &Path, window: &mut Window);
 
     /// An acknowledgement arrived that does not open the window: a duplicate, or one within loss recovery
@@ -207,8 +208,9 @@ pub trait Controller: Send {
     /// A loss was found by duplicate or selective acknowledgements; asked once per recovery. Sets both fields of the window.
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
-    /// The path has marked a segment (RFC 3168 §6.1.2): asked at most once for what was in flight at the answer before. A mark counts
-    /// as a loss unless the law says otherwise.
+    /// The path has marked a segment (RFC 3168 §6.1.2): asked at most once for what was in flight at the answer before, to a mark or to a
+    /// loss; after [`Controller::on_ack`] or [`Controller::on_other_ack`] of the acknowledgement that tells of it. `path.in_use` is
+    /// what was in flight before that. A mark counts as a loss unless the law says otherwise.
     fn on_mark(&mut self, path: &Path, window: &mut Window) {
         self.on_loss(path, window);
     }
@@ -219,13 +221,14 @@ pub trait Controller: Send {
         let _ = (path, sample, window);
     }
 
-    /// Loss recovery has ended: what was in flight when it began has been delivered.
+    /// Loss recovery has ended: what was in flight when it began has been delivered. Fast recovery, and with `rack` also that from
+    /// a timeout.
     fn on_recovered(&mut self, path: &Path, window: &mut Window) {
         let _ = (path, window);
     }
 
     /// The rate at which segments leave, in segments per second; infinite for a law that leaves it to acknowledgements. Asked
-    /// whenever a segment is sent.
+    /// whenever a segment is sent, of laws that say so ([`ControlLaw::PACES`]).
     fn pacing(&self, path: &Path, window: &Window) -> f64 {
         let _ = (path, window);
         f64::INFINITY
@@ -264,6 +267,10 @@ pub trait ControlLaw: Law {
     /// What its segments say of congestion, and how its receiver answers, unless the connection says otherwise.
     const MARKS: Marks = Marks::None;
 
+    /// Its segments leave at the rate that [`Controller::pacing`] says. That is asked for no other law, unless a connection wants its segments
+    /// paced in any case.
+    const PACES: bool = false;
+
     /// A controller for a new connection. The parameters have been checked; `preset` says whose habits to follow where the
     /// controller's source and a simulator differ.
     fn controller(&self, preset: Preset) -> Self::Controller;
@@ -295,6 +302,18 @@ pub trait AnyControlLaw: Checked + Send + Sync {
     fn any_recovery(&self) -> Recovery;
     /// See [`ControlLaw::WAVES`].
     fn any_waves(&self) -> bool;
+    /// See [`ControlLaw::SAMPLES`].
+    fn any_samples(&self) -> bool {
+        false
+    }
+    /// See [`ControlLaw::MARKS`].
+    fn any_marks(&self) -> Marks {
+        Marks::None
+    }
+    /// See [`ControlLaw::PACES`].
+    fn any_paces(&self) -> bool {
+        false
+    }
     /// See [`ControlLaw::controller`]. `stream` is the controller's own.
     fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller>;
     /// See [`ControlLaw::shown`].

@@ -9,19 +9,19 @@ use crate::transport::{FlowContext, Output, Sender};
 use crate::units::{Instant, Span};
 
 /// Nothing is sent.
-const NONE: [u32; 0] = [];
+pub(super) const NONE: [u32; 0] = [];
 
 /// A sender with `window` segments in flight, 1 to `window`, of as many units as are given.
-struct Rig {
-    sender: TcpSender,
-    now: Instant,
+pub(super) struct Rig {
+    pub sender: TcpSender,
+    pub now: Instant,
 }
 
-fn at(millis: u64) -> Instant {
+pub(super) fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-fn plain() -> TcpConfig {
+pub(super) fn plain() -> TcpConfig {
     TcpConfig { handshake: Some(false), limited_transmit: Some(false), ..TcpConfig::default() }
 }
 
@@ -29,7 +29,7 @@ fn ns2() -> TcpConfig {
     TcpConfig { preset: Preset::Ns2, ..plain() }
 }
 
-fn numbers(out: &Output) -> Vec<u32> {
+pub(super) fn numbers(out: &Output) -> Vec<u32> {
     let number = |packet: &Packet| match packet.body {
         Body::Segment { sequence, .. } => sequence,
         _ => u32::MAX,
@@ -38,7 +38,7 @@ fn numbers(out: &Output) -> Vec<u32> {
 }
 
 impl Rig {
-    fn new(flavour: Flavour, config: &TcpConfig, window: u32, units: u32) -> Rig {
+    pub fn new(flavour: Flavour, config: &TcpConfig, window: u32, units: u32) -> Rig {
         let config = TcpConfig { initial_window: Some(window), ..config.clone() };
         let (sender, _) = config.endpoints(flavour, FlowContext::default(), Seed(1).stream("tcp")).expect("in range");
         let mut rig = Rig { sender, now: at(0) };
@@ -53,14 +53,14 @@ impl Rig {
     }
 
     /// An acknowledgement 1 ms after the last event, with these blocks; what is sent on it.
-    fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+    pub fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.now += Span::from_millis(1);
         let mut sack = [SackBlock::default(); 3];
         for (block, &(first, end)) in sack.iter_mut().zip(blocks) {
             *block = SackBlock { first, end };
         }
         let echo = Instant::from_nanos(self.now.nanos() - 100_000_000);
-        let body = Body::Ack { next, echo, rate: 0.0, wave: 0, sack };
+        let body = Body::Ack { next, echo, rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
         let ack =
             Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
         let mut out = Output::default();
@@ -74,14 +74,14 @@ impl Rig {
     }
 
     /// What is sent when the timer goes off.
-    fn expire(&mut self) -> Vec<u32> {
+    pub fn expire(&mut self) -> Vec<u32> {
         self.now = self.sender.deadline();
         let mut out = Output::default();
         self.sender.on_timer(self.now, &mut out);
         numbers(&out)
     }
 
-    fn window(&self) -> f64 {
+    pub fn window(&self) -> f64 {
         self.sender.connection.window.congestion
     }
 
@@ -428,7 +428,15 @@ fn ns2s_vegas_counts_no_header() {
             .expect("in range");
         let mut out = Output::default();
         sender.on_start(at(0), &mut out);
-        let body = Body::Ack { next: 1, echo: at(0), rate: 0.0, wave: 0, sack: [SackBlock::default(); 3] };
+        let body = Body::Ack {
+            next: 1,
+            echo: at(0),
+            rate: 0.0,
+            wave: 0,
+            congestion_echo: false,
+            marked: 0,
+            sack: [SackBlock::default(); 3],
+        };
         let ack =
             Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
         sender.on_packet(at(100), &ack, &mut out);

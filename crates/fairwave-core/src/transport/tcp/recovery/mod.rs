@@ -3,6 +3,9 @@
 //! answers with what the connection is to do. Each file is one set of rules.
 
 mod newreno;
+mod probe;
+mod prr;
+mod rack;
 mod reno;
 pub mod sack;
 pub mod scoreboard;
@@ -11,6 +14,8 @@ mod vegas;
 
 #[cfg(test)]
 mod clauses;
+#[cfg(test)]
+mod rack_clauses;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +37,8 @@ pub enum Recovery {
     Newreno,
     /// Selective acknowledgements (RFC 2018, 6675).
     Sack,
+    /// Losses are found by time (RACK), the end of a flight is probed (TLP), and both stand on selective acknowledgements (RFC 8985).
+    Rack,
     /// Reno's, with Vegas' early retransmit by fine-grained timers.
     Vegas,
 }
@@ -42,6 +49,7 @@ pub(super) enum LossRecovery {
     Reno(reno::Reno),
     Newreno(newreno::Newreno),
     Sack(Box<sack::Sack>),
+    Rack(Box<rack::Rack>),
     Vegas(Box<vegas::Vegas>),
 }
 
@@ -53,6 +61,7 @@ impl LossRecovery {
             Recovery::Reno => LossRecovery::Reno(reno::Reno::default()),
             Recovery::Newreno => LossRecovery::Newreno(newreno::Newreno::default()),
             Recovery::Sack => LossRecovery::Sack(Box::default()),
+            Recovery::Rack => LossRecovery::Rack(Box::default()),
             Recovery::Vegas => LossRecovery::Vegas(Box::default()),
         }
     }
@@ -71,6 +80,7 @@ impl LossRecovery {
             LossRecovery::Reno(reno) if next > connection.una => reno.on_new_data(connection, now, next, out),
             LossRecovery::Newreno(newreno) if next > connection.una => newreno.on_new_data(connection, now, next, out),
             LossRecovery::Sack(sack) => sack.on_ack(connection, now, next, blocks, out),
+            LossRecovery::Rack(rack) => rack.on_ack(connection, now, next, blocks, out),
             LossRecovery::Vegas(vegas) if next > connection.una => vegas.on_new_data(connection, now, next, out),
             LossRecovery::Tahoe(_) if next > connection.una => tahoe::Tahoe::on_new_data(connection, now, next, out),
             LossRecovery::Reno(reno) => reno.on_duplicate(connection, now, out),
@@ -87,18 +97,39 @@ impl LossRecovery {
             LossRecovery::Reno(reno) => reno.on_timeout(connection),
             LossRecovery::Newreno(newreno) => newreno.on_timeout(connection),
             LossRecovery::Sack(sack) => sack.on_timeout(connection),
+            LossRecovery::Rack(rack) => rack.on_timeout(connection, now),
             LossRecovery::Vegas(vegas) => vegas.on_timeout(connection, now),
         }
         connection.inflation = 0;
     }
 
     /// The controller took that timeout for a random loss: only the first segment is sent again, and the window stays.
-    pub fn on_random_timeout(&mut self) {
+    pub fn on_random_timeout(&mut self, connection: &mut Connection) {
         match self {
             LossRecovery::Newreno(newreno) => newreno.on_random_timeout(),
             LossRecovery::Sack(sack) => sack.on_random_timeout(),
+            LossRecovery::Rack(rack) => rack.on_random_timeout(connection),
             LossRecovery::Vegas(vegas) => vegas.on_random_timeout(),
             LossRecovery::Tahoe(_) | LossRecovery::Reno(_) => {}
+        }
+    }
+
+    /// Whether what is to be sent again has been marked, so that sending never goes back in order.
+    pub fn goes_by_marks(&self) -> bool {
+        matches!(self, LossRecovery::Rack(_))
+    }
+
+    /// An acknowledgement of what was acknowledged before came while nothing was in flight.
+    pub fn on_idle_ack(&mut self, next: u32, blocks: &[SackBlock; 3]) {
+        if let LossRecovery::Rack(rack) = self {
+            rack.on_idle_ack(next, blocks);
+        }
+    }
+
+    /// The time that the recovery named has come.
+    pub fn on_wake(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        if let LossRecovery::Rack(rack) = self {
+            rack.on_wake(connection, now, out);
         }
     }
 
@@ -107,6 +138,7 @@ impl LossRecovery {
     pub fn send(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         match self {
             LossRecovery::Sack(sack) => sack.send(connection, now, out),
+            LossRecovery::Rack(rack) => rack.send(connection, now, out),
             _ => connection.send(now, u32::MAX, out),
         }
     }
@@ -116,6 +148,7 @@ impl LossRecovery {
     pub fn send_now(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         match self {
             LossRecovery::Sack(sack) => sack.send_now(connection, now, out),
+            LossRecovery::Rack(rack) => rack.send_now(connection, now, out),
             _ => connection.send_now(now, u32::MAX, out),
         }
     }

@@ -49,8 +49,12 @@ impl Newreno {
             // Option 1 of §3.2 step 3: no burst when little is left in flight.
             let flight = f64::from(connection.max.saturating_sub(connection.una).max(1));
             connection.window.congestion = connection.window.threshold.min(flight + 1.0);
+            connection.recovered();
             connection.note_ack();
         } else {
+            if recovered {
+                connection.recovered();
+            }
             connection.open_window();
         }
         connection.send(now, u32::MAX, out);

@@ -67,8 +67,12 @@ impl Reno {
         }
         if recovered && connection.parameters.deflate && !self.keeps_window {
             connection.window.congestion = connection.window.threshold;
+            connection.recovered();
             connection.note_ack();
         } else {
+            if recovered {
+                connection.recovered();
+            }
             connection.open_window();
         }
         connection.send(now, u32::MAX, out);

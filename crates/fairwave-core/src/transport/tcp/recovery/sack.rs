@@ -11,12 +11,14 @@
 //! (RFC 2018 §8; RFC 6675 §5.1 leaves that open) and then no recovery begins until what had been sent is acknowledged, also when
 //! none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes through what was sent before a timeout it
 //! leaves out what has been reported as held since (RFC 6675 §5.1 leaves the choice open). Limited transmit (RFC 6675 §5 step 3) may be
-//! switched off.
+//! switched off. With `prr` what may be sent in a recovery follows from [`super::prr`], not from window and pipe (RFC 9937 §6).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::connection::Connection;
+use super::super::control::Verdict;
+use super::prr::Prr;
 use super::scoreboard::Scoreboard;
 use crate::packet::SackBlock;
 use crate::transport::Output;
@@ -53,6 +55,8 @@ pub(in super::super) struct Sack {
     rescued_below: u32,
     /// ns-2.35's pipe.
     pipe: u32,
+    /// How the window falls, where that is by proportion.
+    prr: Option<Prr>,
 }
 
 impl Sack {
@@ -72,6 +76,7 @@ impl Sack {
 
     pub(super) fn on_timeout(&mut self, connection: &Connection) {
         self.phase = Phase::TimedOut;
+        self.prr = None;
         self.recover = connection.max;
         self.board.clear(connection.una);
     }
@@ -101,13 +106,21 @@ impl Sack {
         }
     }
 
-    /// Begins a recovery: the first unacknowledged segment is sent again (RFC 6675 §5 step 4).
-    fn enter(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+    /// Begins a recovery: the first unacknowledged segment is sent again (RFC 6675 §5 step 4). `delivered` by the acknowledgement that
+    /// has begun it.
+    fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32, out: &mut Output) {
         self.phase = Phase::Recovering;
         self.recover = connection.max;
         // A loss that the controller takes for random leaves the window as it is, and the pipe has more room.
-        connection.ask_on_loss(now, 1);
+        let verdict = connection.ask_on_loss(now, 1);
         let una = connection.una;
+        if connection.parameters.prr && verdict == Verdict::Congestion {
+            let flight = connection.max - una - self.board.held() + delivered;
+            let mut prr = Prr::new((connection.window.congestion as u32).max(1), flight);
+            prr.on_ack(delivered, self.board.pipe(connection.max, connection.parameters.duplicate_threshold), false);
+            prr.on_sent();
+            self.prr = Some(prr);
+        }
         connection.retransmit_first(now, out);
         // A new recovery begins: nothing above has been sent again in it.
         self.board.forget_resent(una);
@@ -124,7 +137,15 @@ impl Sack {
         blocks: &[SackBlock; 3],
         out: &mut Output,
     ) {
-        let news = self.board.update(next, connection.max, blocks);
+        let (max, threshold) = (connection.max, connection.parameters.duplicate_threshold);
+        let known = connection.una + self.board.held();
+        let lost_below = if self.prr.is_some() { self.board.lost_below(threshold) } else { 0 };
+        let news = if connection.is_sampled() {
+            self.board.update_telling(next, max, blocks, |first, end| connection.hold(now, first, end))
+        } else {
+            self.board.update(next, max, blocks)
+        };
+        let delivered = (next + self.board.held()).saturating_sub(known);
         let new_data = next > connection.una;
         if self.phase == Phase::Recovering && next < self.recover {
             if new_data {
@@ -133,20 +154,28 @@ impl Sack {
                 connection.restart_timer(now);
                 connection.note_ack();
             }
+            self.take_sample(connection);
+            if let Some(prr) = &mut self.prr {
+                let is_safe = new_data && self.board.lost_below(threshold) <= lost_below.max(next);
+                prr.on_ack(delivered, self.board.pipe(max, threshold), is_safe);
+            }
             self.send(connection, now, out);
             return;
         }
         if new_data {
             let recovered = self.phase == Phase::Recovering;
             self.phase = Phase::Open;
+            self.prr = None;
             connection.advance(now, next);
             if recovered {
+                connection.recovered();
                 // Step A. What is held above stays on the scoreboard.
                 connection.note_ack();
             } else {
                 connection.open_window();
             }
         }
+        self.take_sample(connection);
         // RFC 6675 §2: a duplicate is what brings selective news, also when it acknowledges new data.
         if !news || next < self.recover || connection.una == connection.max {
             if new_data {
@@ -155,14 +184,21 @@ impl Sack {
             return;
         }
         connection.duplicates += 1;
-        let threshold = connection.parameters.duplicate_threshold;
         if connection.duplicates >= threshold || self.board.is_first_lost(threshold) {
-            self.enter(connection, now, out);
+            self.enter(connection, now, delivered, out);
             self.send(connection, now, out);
         } else if connection.parameters.limited_transmit {
             self.send_new_by_pipe(connection, now, out);
         } else if new_data {
             self.send(connection, now, out);
+        }
+    }
+
+    /// The acknowledgement has been taken in: samples of the delivery rate may be taken.
+    fn take_sample(&self, connection: &mut Connection) {
+        if connection.is_sampled() {
+            connection.path.pipe = self.board.pipe(connection.max, connection.parameters.duplicate_threshold);
+            connection.sample();
         }
     }
 
@@ -176,7 +212,7 @@ impl Sack {
         // While slow start goes through what was sent before a timeout, its own pace stands.
         if connection.next == connection.max {
             for _ in pipe..window {
-                if connection.next >= end {
+                if connection.next >= end || !connection.may_leave(now) {
                     return;
                 }
                 connection.send_next(now, out);
@@ -189,13 +225,16 @@ impl Sack {
         let threshold = connection.parameters.duplicate_threshold;
         let window = connection.window.congestion as u32;
         let mut pipe = self.board.pipe(connection.max, threshold);
-        while pipe < window {
+        while self.prr.as_ref().map_or(pipe < window, |prr| prr.allowance() > 0) && connection.may_leave(now) {
             let Some(segment) = self.next_seg(connection, threshold) else { return };
             if segment == connection.next {
                 connection.next += 1;
             }
             connection.transmit(now, segment, out);
             pipe += 1;
+            if let Some(prr) = &mut self.prr {
+                prr.on_sent();
+            }
         }
     }
 
@@ -275,7 +314,7 @@ impl Sack {
             connection.limited_transmit(now, out);
         } else if connection.duplicates == threshold && (connection.una > self.recover || connection.una == 1) {
             self.pipe = (connection.max - connection.una).saturating_sub(threshold);
-            self.enter(connection, now, out);
+            self.enter(connection, now, 0, out);
         }
     }
 
@@ -293,6 +332,7 @@ impl Sack {
             self.recover = 0;
             self.board.clear(next);
             connection.advance(now, next);
+            connection.recovered();
             connection.note_ack();
         } else {
             if next > connection.una {
@@ -309,7 +349,7 @@ impl Sack {
 
     fn send_counted(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         let window = connection.window.congestion as u32;
-        while self.pipe < window {
+        while self.pipe < window && connection.may_leave(now) {
             if let Some(hole) = self.board.next_hole(self.board.top()) {
                 self.board.mark_resent(hole);
                 connection.transmit(now, hole, out);

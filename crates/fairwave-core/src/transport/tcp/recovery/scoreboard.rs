@@ -53,6 +53,17 @@ impl Scoreboard {
     /// Update (§4): everything before `una` is acknowledged and the receiver holds these blocks. True if one of them names a segment between
     /// `una` and `max` that was not known to be held: then the acknowledgement is a duplicate by §2.
     pub fn update(&mut self, una: u32, max: u32, blocks: &[SackBlock; 3]) -> bool {
+        self.update_telling(una, max, blocks, |_, _| {})
+    }
+
+    /// As [`Self::update`]; `news` is told each stretch that was not known to be held, from its first segment to before its end.
+    pub fn update_telling(
+        &mut self,
+        una: u32,
+        max: u32,
+        blocks: &[SackBlock; 3],
+        mut news: impl FnMut(u32, u32),
+    ) -> bool {
         self.advance(una);
         let known = self.held.count();
         for block in blocks {
@@ -62,10 +73,16 @@ impl Scoreboard {
             }
             let resent = (first.min(self.resent_below), end.min(self.resent_below));
             let before = self.held.count_in(resent.0, resent.1);
+            self.held.gaps(first, end).for_each(|(first, end)| news(first, end));
             self.held.insert(first, end);
             self.held_resent += resent.1 - resent.0 - before;
         }
         self.held.count() > known
+    }
+
+    /// How many segments beyond the first unacknowledged one are held.
+    pub fn held(&self) -> u32 {
+        self.held.count()
     }
 
     /// HighRxt := `segment`, which is not held and not below HighRxt.

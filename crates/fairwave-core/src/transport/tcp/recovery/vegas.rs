@@ -70,7 +70,7 @@ impl Vegas {
 
     /// The first unacknowledged segment has been out for longer than the fine timeout.
     fn is_first_expired(&self, connection: &Connection, now: Instant) -> bool {
-        let left = connection.sendings.as_ref().map_or(Instant::ZERO, |sendings| sendings.get(connection.una).at);
+        let left = connection.sending(connection.una).at;
         now.since(left).seconds() >= self.timeout
     }
 
@@ -91,7 +91,7 @@ impl Vegas {
 
     fn retransmit_early(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         let una = connection.una;
-        let sending = connection.sendings.as_ref().map(|sendings| sendings.get(una)).unwrap_or_default();
+        let sending = connection.sending(una);
         self.worried = (connection.next - una + 1).min(2);
         if sending.times > 1 {
             self.timeout *= 2.0;
@@ -137,7 +137,7 @@ impl Vegas {
         self.deflate(connection);
         // Vegas reads its own clock for each segment: what waited at the receiver for a hole to be filled took that long. What was sent
         // more than once tells nothing (Karn's rule).
-        let sending = connection.sendings.as_ref().map(|sendings| sendings.get(next - 1)).unwrap_or_default();
+        let sending = connection.sending(next - 1);
         let rtt = if sending.times == 1 { now.since(sending.at) } else { Span::ZERO };
         connection.path.rtt = rtt;
         connection.advance(now, next);
