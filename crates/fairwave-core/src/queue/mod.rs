@@ -19,6 +19,7 @@ mod flows;
 mod fuzz;
 #[cfg(test)]
 mod marks;
+mod rounds;
 #[cfg(test)]
 mod testing;
 mod ticker;
@@ -66,6 +67,7 @@ macro_rules! disciplines {
             punsi { Punsi(PunsiConfig) }
             codel { Codel(CodelConfig) }
             pie { Pie(PieConfig) }
+            fq_codel { FqCodel(FqCodelConfig) }
         }
     };
 }
