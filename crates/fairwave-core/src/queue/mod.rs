@@ -37,6 +37,7 @@ pub use config::{Capacity, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
 };
+pub use dualpi2::Scheduler;
 pub use green::Estimate;
 pub use punsi::Fellow;
 pub use red::{Mode, RedPreset};
@@ -68,6 +69,7 @@ macro_rules! disciplines {
             codel { Codel(CodelConfig) }
             pie { Pie(PieConfig) }
             fq_codel { FqCodel(FqCodelConfig) }
+            dualpi2 { Dualpi2(Dualpi2Config) }
         }
     };
 }
