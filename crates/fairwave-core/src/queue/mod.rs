@@ -69,6 +69,7 @@ macro_rules! disciplines {
             codel { Codel(CodelConfig) }
             pie { Pie(PieConfig) }
             fq_codel { FqCodel(FqCodelConfig) }
+            fq_pie { FqPie(FqPieConfig) }
             dualpi2 { Dualpi2(Dualpi2Config) }
         }
     };
