@@ -7,7 +7,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
-use fairwave_core::queue::{Capacity, DropReason, DropTailConfig, Queue, QueueConfig};
+use fairwave_core::queue::{Capacity, DisciplineConfig, DropReason, DropTailConfig, Queue, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Rate, Span};
 
@@ -93,7 +93,7 @@ fn backlog_scan(bencher: Bencher, backlog: u32) {
 }
 
 /// One arrival and one departure of each discipline, at a backlog where its law is at work.
-#[divan::bench(args = ["drop-tail", "red", "ared", "avq", "rem", "green", "choke", "fred", "punsi", "codel", "pie"])]
+#[divan::bench(args = DisciplineConfig::BUILT_IN)]
 fn arrive_and_depart(bencher: Bencher, discipline: &str) {
     let mut queue = queue(&format!(r#"{{"discipline":"{discipline}","capacity":{{"packets":125}}}}"#));
     let mut drops = Vec::with_capacity(4);

@@ -80,6 +80,15 @@ impl Packet {
         Bytes::new(self.wire as u64)
     }
 
+    /// Sets its codepoint to congestion experienced, if its transport understands marks. Answers whether it bears one now.
+    #[inline]
+    pub fn mark(&mut self) -> bool {
+        if self.ecn.can_be_marked() {
+            self.ecn = Ecn::Ce;
+        }
+        self.ecn == Ecn::Ce
+    }
+
     /// How many data packets the sender sent before this one, modulo 2³², for transports that number their packets so;
     /// none for TCP and for feedback.
     pub fn sequence(&self) -> Option<u32> {

@@ -31,6 +31,8 @@ pub struct ClassMeasure {
     pub wire_dropped: u64,
     /// Lost on the wire, or taken by a failure of the link.
     pub lost: u64,
+    /// Packets whose transmission has begun with a mark that the queue gave.
+    pub marked: u64,
 }
 
 /// All classes at one managed queue, by their index.
@@ -56,6 +58,7 @@ impl ClassMeasures {
             class.dropped_early -= before.dropped_early;
             class.wire_dropped -= before.wire_dropped;
             class.lost -= before.lost;
+            class.marked -= before.marked;
         }
         since
     }
@@ -86,6 +89,11 @@ impl ClassMeasures {
             _ => class.dropped_early += 1,
         }
         class.wire_dropped += u64::from(packet.wire);
+    }
+
+    /// The transmission of a packet begins that the queue has marked.
+    pub fn marked(&mut self, packet: &Packet) {
+        self.0[packet.class as usize].marked += 1;
     }
 
     /// The wire lost a packet.
@@ -129,6 +137,8 @@ pub struct ClassRow {
     pub waiting: u64,
     /// Mean wait of the packets whose transmission has begun; NaN without any.
     pub mean_wait_s: f64,
+    /// Packets whose transmission has begun with a mark (congestion experienced) that this queue gave them.
+    pub marked: u64,
 }
 
 /// The rows of a managed queue that has counted so in the window.
@@ -152,6 +162,7 @@ pub(crate) fn rows(link: &str, queue: &Queue, classes: &ClassMeasures) -> Vec<Cl
             } else {
                 counted.waited as f64 / counted.served as f64 / 1e9
             },
+            marked: counted.marked,
         }
     };
     Class::ALL.into_iter().map(row).collect()

@@ -75,7 +75,7 @@ pub struct Crossings {
     pub wire: u64,
 }
 
-/// Packets that did not come through a link.
+/// Packets that did not come through a link, or not as they came.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Missing {
     /// Dropped for want of room.
@@ -86,6 +86,8 @@ pub struct Missing {
     pub lost: u64,
     /// Taken by a failure of the link, waiting for transmission or in it.
     pub failed: u64,
+    /// Not missing: begun to be transmitted with a mark that the queue gave.
+    pub marked: u64,
 }
 
 impl Missing {
@@ -153,6 +155,7 @@ impl LinkMeasure {
             early: warming.early + steady.early,
             lost: warming.lost + steady.lost,
             failed: warming.failed + steady.failed,
+            marked: warming.marked + steady.marked,
         }
     }
 
@@ -167,6 +170,11 @@ impl LinkMeasure {
             DropReason::Overflow => missing.overflow += 1,
             _ => missing.early += 1,
         }
+    }
+
+    /// The transmission of a packet begins at `now` that the queue has marked.
+    pub fn marked(&mut self, now: Instant, window: Window) {
+        self.missing_at(now, window).marked += 1;
     }
 
     /// The wire lost a packet that left the transmitter at `now`.
@@ -248,6 +256,8 @@ pub struct FlowMeasure {
     pub dropped: u64,
     /// Data packets lost by links in the window.
     pub lost: u64,
+    /// Data packets that arrived in the window with congestion experienced.
+    pub marked: u64,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u64,
     gone_warming: Gone,

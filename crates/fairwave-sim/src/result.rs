@@ -150,6 +150,8 @@ pub struct FlowRow {
     pub random_as_congestion: u64,
     /// Packets lost by links that it took for random loss.
     pub random_as_random: u64,
+    /// Data packets that arrived marked (congestion experienced), by whatever queue on their way.
+    pub marked: u64,
 }
 
 /// The flows of one group together.
@@ -344,6 +346,9 @@ pub struct LinkRow {
     pub drop_rate: f64,
     /// Mean wait of the packets whose transmission began.
     pub mean_wait_s: f64,
+    /// Packets whose transmission began with a mark (congestion experienced) that this queue gave them. What had been marked
+    /// before does not count.
+    pub marked: u64,
 }
 
 /// An outage of one direction of a link, which may end after the run.

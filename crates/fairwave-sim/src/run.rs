@@ -1,6 +1,6 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
-use fairwave_core::packet::Packet;
+use fairwave_core::packet::{Ecn, Packet};
 use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
@@ -405,11 +405,18 @@ impl<'p, P: Probe> Simulation<'p, P> {
         }
         if let Some(packet) = &begun {
             managed.classes.served(packet, managed.queue.waited_since(), now);
+            if managed.queue.has_marked() {
+                managed.classes.marked(packet);
+                here.measure.marked(now, self.window);
+            }
             here.transmit(now, packet);
         }
         let here = &mut self.network.links[link];
         let Service::Managed(managed) = &mut here.service else { return };
-        let next_start = if managed.queue.packets() > 0 { here.free } else { Instant::NEVER };
+        let next_start = match managed.queue.packets() {
+            0 => Instant::NEVER,
+            _ => here.free.max(managed.queue.held_until()),
+        };
         let wanted = next_start.min(managed.queue.deadline());
         if wanted < managed.scheduled {
             managed.scheduled = wanted.max(now + Span::from_nanos(1));
@@ -484,6 +491,7 @@ impl<'p, P: Probe> Simulation<'p, P> {
         }
         let receiving = &mut self.receiving[flow];
         receiving.measure.packets_arrived += 1;
+        receiving.measure.marked += u64::from(packet.ecn == Ecn::Ce && now >= self.window.warmup);
         receiving.receiver.on_packet(now, packet, &mut self.answer);
         self.answer(flow, now);
     }

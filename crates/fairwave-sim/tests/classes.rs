@@ -4,6 +4,7 @@ mod support;
 
 use fairwave_core::loss::BernoulliConfig;
 use fairwave_core::packet::Class;
+use fairwave_core::queue::DisciplineConfig;
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{ClassRow, RunResult, run};
 use support::{Dumbbell, config, q};
@@ -39,16 +40,17 @@ fn row<'a>(result: &'a RunResult, class: &str) -> &'a ClassRow {
 
 #[test]
 fn every_class_is_served_dropped_by_a_cause_or_waits_under_every_discipline_and_victim() {
-    for discipline in ["drop-tail", "red", "ared", "avq", "rem", "green", "choke", "fred", "punsi", "codel", "pie"] {
+    for discipline in DisciplineConfig::BUILT_IN {
         for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
-            let chooses_itself = matches!(discipline, "choke" | "fred" | "punsi");
+            let law: DisciplineConfig = config(&format!(r#"{{ "discipline": "{discipline}" }}"#));
+            let chooses_itself = law.nature().own_victim.is_some();
             if chooses_itself && victim != "tail" {
                 continue;
             }
             let victim = if chooses_itself { String::new() } else { format!(r#", "victim": "{victim}""#) };
             let queue = format!(r#"{{ "discipline": "{discipline}", "capacity": {{ "packets": 40 }}{victim} }}"#);
             let result = mixed(&queue);
-            if discipline == "drop-tail" && victim.contains("\"tail\"") {
+            if *discipline == "drop-tail" && victim.contains("\"tail\"") {
                 assert!(result.classes.is_empty(), "a plain FIFO knows no classes");
                 continue;
             }

@@ -47,6 +47,9 @@ pub struct AredConfig {
     /// Mean packet size on the wire.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
+    /// Mark instead of dropping early, where the packet's transport understands marks and the average is below max-threshold; from there on drop (RFC 3168 §7).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
 }
 
 fn target_delay() -> Span {
@@ -83,6 +86,10 @@ impl DisciplineLaw for AredConfig {
         check_reachable(min_threshold, capacity, self.mode, self.mean_packet)
     }
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Ared {
         Ared { red: Red::new(self.resolve(rate)), ticker: Ticker::new(self.interval), config: self.clone() }
     }
@@ -105,6 +112,7 @@ impl AredConfig {
             mean_packet: self.mean_packet,
             per_second,
             wait: false,
+            ecn: self.ecn,
         }
     }
 }

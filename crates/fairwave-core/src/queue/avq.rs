@@ -6,6 +6,7 @@
 //! In its token-bucket form, on an arrival of b bytes at time t, s being the time of the arrival before:
 //!
 //! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0).
+//! With `ecn` what would be dropped is marked, and stays out of the virtual queue all the same, as the authors have it.
 //!
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
 //! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
@@ -75,6 +76,9 @@ pub struct AvqConfig {
     /// What becomes of the virtual queue where the victim rule drops another packet than the arrival.
     #[serde(default, skip_serializing_if = "exchanges")]
     pub on_victim: OnVictim,
+    /// Mark instead of dropping early, where the packet's transport understands marks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
 }
 
 fn exchanges(on_victim: &OnVictim) -> bool {
@@ -124,6 +128,10 @@ impl DisciplineLaw for AvqConfig {
         })
     }
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn discipline(&self, capacity: Capacity, rate: Rate) -> Avq {
         let link = rate.bits_per_second() as f64 / 8.0;
         let real = match capacity {
@@ -134,6 +142,7 @@ impl DisciplineLaw for AvqConfig {
         Avq {
             counts_drops: !ns2,
             forgets: self.on_victim == OnVictim::Forget,
+            ecn: self.ecn,
             alpha: self.alpha,
             gamma: self.gamma,
             link,
@@ -152,6 +161,7 @@ pub struct Avq {
     counts_drops: bool,
     /// Of a victim in the arrival's place nothing is known.
     forgets: bool,
+    ecn: bool,
     alpha: f64,
     gamma: f64,
     /// Bytes per second of the link (C).
@@ -177,9 +187,14 @@ impl Discipline for Avq {
             self.queue += size;
         }
         let grown = (self.capacity + self.alpha * self.gamma * self.link * elapsed).min(self.link);
-        let counted = if overflows && !self.counts_drops { 0.0 } else { size };
+        let marks = self.ecn && arrival.packet.ecn.can_be_marked();
+        let counted = if overflows && !marks && !self.counts_drops { 0.0 } else { size };
         self.capacity = (grown - self.alpha * counted).max(0.0);
-        if overflows { Verdict::Drop } else { Verdict::Admit }
+        match overflows {
+            true if self.ecn => Verdict::Mark,
+            true => Verdict::Drop,
+            false => Verdict::Admit,
+        }
     }
 
     /// A packet was to be dropped on arrival, and another went in its place: what the real queue holds more, or less, the

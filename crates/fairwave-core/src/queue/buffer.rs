@@ -4,11 +4,12 @@
 //! those of each video layer above the base, and a vector of occupied places for uniformly random choice. Paper 004 §3
 //! needs the front-most packet of a class and the bytes that each class holds; paper 002 §3.3 the highest layer; RED's and
 //! CHOKe's variants need the tail, the front and a random packet. For disciplines that serve flow by flow there is a list
-//! per flow, too ([`super::flows`]); the others do without.
+//! per flow, too ([`super::flows`]), or a list by number ([`super::bins`]); the others do without.
 //! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets (and flows).
 
+use super::bins::Bins;
 use super::flows::Flows;
-use crate::packet::{Class, FlowId, Packet};
+use crate::packet::{Class, Ecn, FlowId, Packet};
 use crate::traffic::LayerRates;
 use crate::units::Instant;
 
@@ -50,6 +51,8 @@ struct Node {
     layer: Links,
     /// Where `occupied` names this node.
     index: u32,
+    /// Its codepoint when it came.
+    came: Ecn,
 }
 
 /// How much waits, of everything, of one class or of one flow.
@@ -73,6 +76,16 @@ impl Tally {
     }
 }
 
+/// Lists that only some disciplines want.
+#[derive(Clone, Debug)]
+enum Lists {
+    None,
+    /// One per flow.
+    Flows(Box<Flows>),
+    /// A fixed number, into which the discipline puts what arrives.
+    Bins(Box<Bins>),
+}
+
 /// Packets waiting.
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -85,10 +98,12 @@ pub struct Buffer {
     layers: [Ends; LayerRates::MOST - 1],
     total: Tally,
     per_class: [Tally; 3],
-    /// One list per flow, for disciplines that ask for it.
-    flows: Option<Box<Flows>>,
+    /// Further lists, for disciplines that ask for them.
+    lists: Lists,
     /// When the packet came that was taken last to be sent.
     served: Instant,
+    /// The codepoint with which it came.
+    served_came: Ecn,
 }
 
 /// Puts a node at the end of a list. The links of the list are reached through a selector, so that all lists share their
@@ -144,14 +159,20 @@ impl Buffer {
             layers: [Ends::EMPTY; LayerRates::MOST - 1],
             total: Tally::default(),
             per_class: [Tally::default(); 3],
-            flows: None,
+            lists: Lists::None,
             served: Instant::ZERO,
+            served_came: Ecn::NotEct,
         }
     }
 
     /// The same, with a list per flow.
     pub(super) fn by_flow(expected: usize) -> Self {
-        Buffer { flows: Some(Box::default()), ..Self::with_capacity(expected) }
+        Buffer { lists: Lists::Flows(Box::default()), ..Self::with_capacity(expected) }
+    }
+
+    /// The same, with so many lists, at least one, into which the discipline puts what arrives.
+    pub(super) fn by_bin(expected: usize, bins: usize) -> Self {
+        Buffer { lists: Lists::Bins(Box::new(Bins::new(bins.max(1)))), ..Self::with_capacity(expected) }
     }
 
     /// Everything that waits.
@@ -171,9 +192,15 @@ impl Buffer {
 
     /// Puts a packet behind all others.
     pub(super) fn push(&mut self, now: Instant, packet: Packet) {
+        self.push_into(now, packet, 0);
+    }
+
+    /// Puts a packet behind all others, and behind those of a list by number; the number is of no account in a buffer without.
+    #[inline]
+    pub(super) fn push_into(&mut self, now: Instant, packet: Packet, bin: u32) {
         let index = self.occupied.len() as u32;
         let unlinked = Links::NONE;
-        let node = Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index };
+        let node = Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index, came: packet.ecn };
         let place = if self.free == NIL {
             self.nodes.push(node);
             (self.nodes.len() - 1) as u32
@@ -189,12 +216,19 @@ impl Buffer {
         if let Some(above) = above_base(&packet) {
             append!(self.nodes, self.layers[above], layer, place);
         }
-        if let Some(flows) = &mut self.flows {
-            flows.push(place, &packet);
-        }
         let size = u64::from(packet.wire);
+        match &mut self.lists {
+            Lists::None => {}
+            Lists::Flows(flows) => flows.push(place, &packet),
+            Lists::Bins(bins) => bins.push(place, size, bin),
+        }
         self.total.add(size);
         self.per_class[packet.class as usize].add(size);
+    }
+
+    /// Marks a packet that waits, if its transport understands marks. Answers whether it bears a mark now.
+    pub fn mark(&mut self, place: Place) -> bool {
+        self.waiting(place).is_some() && self.nodes[place.0 as usize].packet.mark()
     }
 
     /// Takes a packet out, wherever it waits; `None` if nothing waits there any more.
@@ -210,12 +244,14 @@ impl Buffer {
         if let Some(above) = above_base(&packet) {
             unlink!(self.nodes, self.layers[above], layer, place);
         }
-        if let Some(flows) = &mut self.flows {
-            flows.remove(place, &packet);
+        let size = u64::from(packet.wire);
+        match &mut self.lists {
+            Lists::None => {}
+            Lists::Flows(flows) => flows.remove(place, &packet),
+            Lists::Bins(bins) => bins.remove(place, size),
         }
         self.nodes[place as usize].order.next = self.free;
         self.free = place;
-        let size = u64::from(packet.wire);
         self.total.take(size);
         self.per_class[packet.class as usize].take(size);
         Some(packet)
@@ -223,7 +259,8 @@ impl Buffer {
 
     /// Takes a packet to be sent, and says since when it has waited; `None` if nothing waits there any more.
     pub fn serve(&mut self, place: Place) -> Option<(Packet, Instant)> {
-        self.served = self.waiting(place)?.arrived;
+        let node = self.waiting(place)?;
+        (self.served, self.served_came) = (node.arrived, node.came);
         Some((self.remove(place)?, self.served))
     }
 
@@ -235,6 +272,11 @@ impl Buffer {
     /// When the packet came that was taken last to be sent.
     pub(super) fn last_served(&self) -> Instant {
         self.served
+    }
+
+    /// The codepoint with which the packet came that was taken last to be sent.
+    pub(super) fn last_came(&self) -> Ecn {
+        self.served_came
     }
 
     /// The packet that has waited longest.
@@ -279,28 +321,63 @@ impl Buffer {
 
     /// What waits of one flow; nothing in a buffer without lists per flow ([`super::Nature::by_flow`]).
     pub fn of_flow(&self, flow: FlowId) -> Tally {
-        self.flows.as_ref().map_or(Tally::default(), |flows| flows.tally(flow))
+        self.by_flows().map_or(Tally::default(), |flows| flows.tally(flow))
     }
 
     /// Flows of which packets wait; none in a buffer without lists per flow.
     pub fn flows(&self) -> u32 {
-        self.flows.as_ref().map_or(0, |flows| flows.count())
+        self.by_flows().map_or(0, |flows| flows.count())
     }
 
     /// The packet of a flow that has waited longest.
     pub fn front_of_flow(&self, flow: FlowId) -> Option<Place> {
-        self.flows.as_ref().and_then(|flows| at(flows.ends(flow).front))
+        self.by_flows().and_then(|flows| at(flows.ends(flow).front))
     }
 
     /// The packet of a flow that came last.
     pub fn back_of_flow(&self, flow: FlowId) -> Option<Place> {
-        self.flows.as_ref().and_then(|flows| at(flows.ends(flow).back))
+        self.by_flows().and_then(|flows| at(flows.ends(flow).back))
     }
 
     /// The flow that comes after `flow` in the round of those of which packets wait: in the order in which they came to
     /// wait, the first again after the last. With `None`, or a flow of which nothing waits, the first.
     pub fn flow_after(&self, flow: Option<FlowId>) -> Option<FlowId> {
-        self.flows.as_ref().and_then(|flows| flows.after(flow))
+        self.by_flows().and_then(|flows| flows.after(flow))
+    }
+
+    /// What waits in a list by number; nothing in a buffer without such lists ([`super::Discipline::bins`]).
+    #[inline]
+    pub fn of_bin(&self, bin: u32) -> Tally {
+        self.by_bins().map_or(Tally::default(), |bins| bins.tally(bin))
+    }
+
+    /// The packet of a list by number that has waited longest.
+    #[inline]
+    pub fn front_of_bin(&self, bin: u32) -> Option<Place> {
+        self.by_bins().and_then(|bins| at(bins.ends(bin).front))
+    }
+
+    /// The list by number that holds most bytes, the first of several; none while nothing waits. Once asked for, it is kept up to date
+    /// with whatever comes and goes.
+    pub fn fattest_bin(&mut self) -> Option<u32> {
+        match &mut self.lists {
+            Lists::Bins(bins) => bins.fattest(),
+            _ => None,
+        }
+    }
+
+    fn by_flows(&self) -> Option<&Flows> {
+        match &self.lists {
+            Lists::Flows(flows) => Some(flows),
+            _ => None,
+        }
+    }
+
+    fn by_bins(&self) -> Option<&Bins> {
+        match &self.lists {
+            Lists::Bins(bins) => Some(bins),
+            _ => None,
+        }
     }
 
     /// The node at a place where a packet waits.

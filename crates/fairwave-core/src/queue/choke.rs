@@ -115,6 +115,7 @@ impl ChokeConfig {
             mean_packet: self.mean_packet,
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
+            ecn: false,
         }
     }
 }

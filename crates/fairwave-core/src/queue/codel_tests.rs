@@ -70,7 +70,7 @@ fn a_state_that_reopens_soon_resumes_near_its_last_rate() {
     let first = drops_with_standing_delay(&mut codel, 0, 1000, Span::from_millis(20)).len() as u32;
     drops_with_standing_delay(&mut codel, 1000, 50, Span::ZERO);
     let again = drops_with_standing_delay(&mut codel, 1050, 150, Span::from_millis(20));
-    assert!(codel.last_count + 2 >= first, "{} of {first}", codel.last_count);
+    assert!(codel.control.last_count + 2 >= first, "{} of {first}", codel.control.last_count);
     assert!(again.len() > 2, "drops resume at the rate of the state before: {again:?}");
 }
 
@@ -79,19 +79,19 @@ fn a_state_that_reopens_soon_resumes_near_its_last_rate() {
 fn count_on_reopening(count: u32, last_count: u32, since_next: Span) -> u32 {
     let mut codel = codel();
     let now = at(10_000);
-    (codel.first_above, codel.count, codel.last_count) = (Some(now), count, last_count);
-    codel.drop_next = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(since_next);
+    (codel.control.first_above, codel.control.count, codel.control.last_count) = (Some(now), count, last_count);
+    codel.control.drop_next = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(since_next);
     let mut buffer = Buffer::with_capacity(0);
     for _ in 0..10 {
         buffer.push(at(9_000), packet(0, 1000, Class::Tcp));
     }
     let mut drops = Vec::new();
     assert!(codel.depart(now, &mut buffer, &mut drops).is_some());
-    assert_eq!((drops.len(), codel.dropping, codel.last_count), (1, true, codel.count));
+    assert_eq!((drops.len(), codel.control.dropping, codel.control.last_count), (1, true, codel.control.count));
     // RFC 8289 §5.5: the next drop is due interval/√count after this one.
-    let gap = codel.drop_next.since(now).seconds();
-    assert!((gap - 0.1 / libm::sqrt(f64::from(codel.count))).abs() < 1e-8, "{gap}");
-    codel.count
+    let gap = codel.control.drop_next.since(now).seconds();
+    assert!((gap - 0.1 / libm::sqrt(f64::from(codel.control.count))).abs() < 1e-8, "{gap}");
+    codel.control.count
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_state_that_reopens_within_16_intervals_begins_with_the_drops_of_the_last_be
 fn drops_after(sojourn: Span, behind: u16) -> bool {
     let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
     let now = at(10_000);
-    codel.first_above = Some(now);
+    codel.control.first_above = Some(now);
     let arrived = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(sojourn);
     buffer.push(arrived, packet(0, 1000, Class::Tcp));
     buffer.push(arrived, packet(1, behind, Class::Tcp));
@@ -130,13 +130,13 @@ fn below_is_less_than_target_or_no_more_than_a_packet_behind() {
 #[test]
 fn a_packet_below_target_begins_the_interval_anew_and_an_empty_queue_ends_the_state() {
     let (mut codel, mut buffer) = (codel(), Buffer::with_capacity(0));
-    (codel.first_above, codel.dropping, codel.drop_next) = (Some(at(1)), true, at(5000));
+    (codel.control.first_above, codel.control.dropping, codel.control.drop_next) = (Some(at(1)), true, at(5000));
     buffer.push(at(999), packet(0, 1000, Class::Tcp));
     assert!(codel.depart(at(1000), &mut buffer, &mut Vec::new()).is_some());
-    assert_eq!((codel.first_above, codel.dropping), (None, false));
-    (codel.first_above, codel.dropping) = (Some(at(1)), true);
+    assert_eq!((codel.control.first_above, codel.control.dropping), (None, false));
+    (codel.control.first_above, codel.control.dropping) = (Some(at(1)), true);
     assert!(codel.depart(at(1000), &mut buffer, &mut Vec::new()).is_none());
-    assert_eq!((codel.first_above, codel.dropping), (None, false));
+    assert_eq!((codel.control.first_above, codel.control.dropping), (None, false));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn the_first_packet_above_target_starts_the_interval() {
         buffer.push(at(0), packet(0, 1000, Class::Tcp));
     }
     assert!(codel.depart(at(50), &mut buffer, &mut drops).is_some());
-    assert_eq!(codel.first_above, Some(at(150)));
+    assert_eq!(codel.control.first_above, Some(at(150)));
     assert!(codel.depart(at(149), &mut buffer, &mut drops).is_some() && drops.is_empty());
     assert!(codel.depart(at(150), &mut buffer, &mut drops).is_some());
     assert_eq!(drops.len(), 1, "an interval has passed");

@@ -122,10 +122,11 @@ const CAPACITY: &str = "capacity";
 const VICTIM: &str = "victim";
 
 impl QueueConfig {
-    /// A discipline with this capacity. Where it leaves the choice to a victim rule, that is the arrival.
+    /// A discipline with this capacity. Where it leaves the choice to a victim rule and makes no room itself, that is the arrival.
     pub fn new(capacity: Capacity, discipline: impl Into<DisciplineConfig>) -> Self {
         let discipline = discipline.into();
-        let victim = discipline.nature().own_victim.is_none().then(Victim::default);
+        let nature = discipline.nature();
+        let victim = (nature.own_victim.is_none() && !nature.makes_room).then(Victim::default);
         QueueConfig { capacity, victim, discipline }
     }
 

@@ -23,6 +23,9 @@ pub enum Verdict {
     Admit,
     /// One packet must go; the victim rule says which.
     Drop,
+    /// The arrival is to tell of congestion: it is marked and may wait, if its transport understands marks
+    /// ([`crate::packet::Ecn::can_be_marked`]); else as [`Verdict::Drop`].
+    Mark,
     /// The arrival goes, and so does this one that waits.
     DropBoth(Place),
 }
@@ -79,6 +82,35 @@ pub trait Discipline: Send {
         false
     }
 
+    /// How many lists of packets it has, told apart by number; none if 0. Asked once, before anything arrives.
+    fn bins(&self) -> usize {
+        0
+    }
+
+    /// Into which of its lists the arrival goes, below [`Discipline::bins`]. Asked just before the packet is put there; it may be
+    /// dropped again at once, where the buffer is full.
+    fn bin(&mut self, _now: Instant, _packet: &Packet, _buffer: &Buffer) -> u32 {
+        0
+    }
+
+    /// Bytes on the wire that may wait, besides what the buffer's capacity allows. Asked once.
+    fn memory(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// The buffer holds more than it may, the arrival included, and no victim rule was given ([`Nature::makes_room`]). Removes what it
+    /// chooses, at least a packet, and appends it to `drops` as [`DropReason::Overflow`].
+    fn make_room(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
+
+    /// Nothing leaves before this, even where packets wait and the link is free: of a discipline that keeps a rate of its own.
+    fn held_until(&self) -> Instant {
+        Instant::ZERO
+    }
+
+    /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. Told once, before anything arrives, by
+    /// those who know.
+    fn told_ends(&mut self, _ends: &Arc<[[u32; 2]]>) {}
+
     /// Which packet goes when one must, for a discipline that says so itself ([`Nature::own_victim`]); the arrival waits
     /// at the back already.
     fn victim(&mut self, buffer: &Buffer, _stream: &mut Stream) -> Option<Place> {
@@ -86,7 +118,9 @@ pub trait Discipline: Send {
     }
 
     /// The link is free: takes the packet that it sends next out of the buffer by [`Buffer::serve`] or
-    /// [`Buffer::pop_front`]. What is removed otherwise is appended to `drops`. `None` only when nothing waits any more.
+    /// [`Buffer::pop_front`]. What is removed otherwise is appended to `drops`. `None` only when nothing waits any more,
+    /// or before [`Discipline::held_until`].
+    /// A law that tells of congestion here marks the packet ([`Packet::mark`]), where that can be marked.
     fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         buffer.pop_front().map(|(packet, _)| packet)
     }
@@ -117,14 +151,18 @@ pub struct Nature {
     pub passive: bool,
     /// Why no victim rule goes with it, as it chooses itself which packet goes: `CHOKe drops the arrival`.
     pub own_victim: Option<&'static str>,
+    /// Where no victim rule is given it makes room itself ([`Discipline::make_room`]), and by default none is.
+    pub makes_room: bool,
     /// It asks the buffer for flows: [`Buffer::of_flow`], [`Buffer::flows`], [`Buffer::front_of_flow`], [`Buffer::back_of_flow`],
     /// [`Buffer::flow_after`].
     pub by_flow: bool,
+    /// It wants to know between which nodes flows go ([`Discipline::told_ends`]).
+    pub by_host: bool,
 }
 
 impl Nature {
     /// First in, first out, with any victim rule.
-    pub const FIFO: Nature = Nature { fifo: true, passive: false, own_victim: None, by_flow: false };
+    pub const FIFO: Nature = Nature { fifo: true, passive: false, own_victim: None, makes_room: false, by_flow: false, by_host: false };
 }
 
 /// The parameters of a discipline, and how it is made.
@@ -150,6 +188,11 @@ pub trait DisciplineLaw: Law {
         None
     }
 
+    /// Whether it tells of congestion by marks, where packets can be marked.
+    fn marks(&self) -> bool {
+        false
+    }
+
     /// The discipline for a queue of this capacity before a link of this rate.
     fn discipline(&self, capacity: Capacity, rate: Rate) -> Self::Discipline;
 }
@@ -165,6 +208,8 @@ pub trait AnyDisciplineLaw: Checked + Send + Sync {
     fn any_fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError>;
     /// See [`DisciplineLaw::caution`].
     fn any_caution(&self) -> Option<String>;
+    /// See [`DisciplineLaw::marks`].
+    fn any_marks(&self) -> bool;
     /// See [`DisciplineLaw::discipline`].
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline>;
 }
@@ -178,6 +223,9 @@ impl<L: DisciplineLaw> AnyDisciplineLaw for L {
     }
     fn any_caution(&self) -> Option<String> {
         self.caution()
+    }
+    fn any_marks(&self) -> bool {
+        self.marks()
     }
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
         Box::new(self.discipline(capacity, rate))

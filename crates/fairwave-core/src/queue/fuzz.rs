@@ -7,38 +7,48 @@ use proptest::prelude::*;
 
 use super::testing::{configs, packet, rate, stream};
 use super::*;
-use crate::packet::Body;
+use crate::packet::{Body, Ecn};
 use crate::testing::fuzz_cases;
 
 /// What is done to a queue.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many packets of a size, class and video layer arrive together.
-    Arrive { wire: u16, class: usize, flow: u32, layer: u8, copies: u8 },
+    /// So many packets of a size, class, video layer and codepoint arrive together.
+    Arrive { wire: u16, class: usize, flow: u32, layer: u8, copies: u8, ecn: Ecn },
     /// The link takes a packet.
     Depart,
     /// Time passes.
     Wait { micros: u64 },
 }
 
+fn codepoint() -> impl Strategy<Value = Ecn> {
+    prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect1), Just(Ecn::Ect0), Just(Ecn::Ce)]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        5 => (prop_oneof![Just(40u16), Just(1000), Just(1500), 1..=u16::MAX], 0..3usize, 0..4u32, 0..9u8, 1..4u8)
-            .prop_map(|(wire, class, flow, layer, copies)| Step::Arrive { wire, class, flow, layer, copies }),
+        5 => (prop_oneof![Just(40u16), Just(1000), Just(1500), 1..=u16::MAX], 0..3usize, 0..4u32, 0..9u8, 1..4u8, codepoint())
+            .prop_map(|(wire, class, flow, layer, copies, ecn)| Step::Arrive { wire, class, flow, layer, copies, ecn }),
         4 => Just(Step::Depart),
         2 => prop_oneof![0..200u64, 0..20_000u64, 0..3_000_000_000u64].prop_map(|micros| Step::Wait { micros }),
     ]
 }
 
-/// The slow twin: everything that waits, oldest first. Packets are told apart by the time at which they were made.
+/// The slow twin: everything that waits, as it came, oldest first. Packets are told apart by the time at which they were made.
 #[derive(Default)]
 struct Plain(Vec<Packet>);
 
 impl Plain {
     fn take(&mut self, packet: &Packet) -> Option<usize> {
-        let place = self.0.iter().position(|waiting| waiting == packet)?;
+        let place = self.0.iter().position(|waiting| Packet { ecn: waiting.ecn, ..*packet } == *waiting)?;
         self.0.remove(place);
         Some(place)
+    }
+
+    /// With which codepoint a packet that waits came.
+    fn came(&self, packet: &Packet) -> Ecn {
+        let found = self.0.iter().find(|waiting| Packet { ecn: waiting.ecn, ..*packet } == **waiting);
+        found.map_or(Ecn::NotEct, |waiting| waiting.ecn)
     }
 
     fn of(&self, class: Class) -> (u32, u64) {
@@ -94,10 +104,10 @@ proptest! {
         for step in steps {
             match step {
                 Step::Wait { micros } => now += Span::from_micros(micros),
-                Step::Arrive { wire, class, flow, layer, copies } => {
+                Step::Arrive { wire, class, flow, layer, copies, ecn } => {
                     for _ in 0..copies {
                         made += 1;
-                        let mut arrival = Packet { layer, ..packet(flow, wire, Class::ALL[class]) };
+                        let mut arrival = Packet { layer, ecn, ..packet(flow, wire, Class::ALL[class]) };
                         if let Body::Datagram { created, .. } = &mut arrival.body {
                             *created = Instant::from_nanos(made);
                         }
@@ -120,6 +130,11 @@ proptest! {
                     }
                     match departed {
                         Some(departed) => {
+                            let came = plain.came(&departed);
+                            let marked = departed.ecn != came;
+                            let may = config.discipline.marks() && came.can_be_marked() && departed.ecn == Ecn::Ce;
+                            prop_assert!(!marked || may, "{written}: {came:?} became {:?}", departed.ecn);
+                            prop_assert_eq!(queue.has_marked(), marked, "{}", written);
                             let place = plain.take(&departed);
                             prop_assert!(place.is_some(), "{written}: serves what does not wait");
                             prop_assert!(!nature.fifo || place == Some(0), "{written}: not the oldest");

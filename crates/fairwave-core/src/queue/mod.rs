@@ -10,6 +10,7 @@
 //! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
 //! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
 
+mod bins;
 mod buffer;
 mod config;
 mod discipline;
@@ -17,10 +18,15 @@ mod flows;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod marks;
+mod rounds;
+#[cfg(test)]
 mod testing;
 mod ticker;
 mod victim;
 mod voice_guard;
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +37,7 @@ pub use config::{Capacity, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
 };
+pub use dualpi2::Scheduler;
 pub use green::Estimate;
 pub use punsi::Fellow;
 pub use red::{Mode, RedPreset};
@@ -40,7 +47,7 @@ pub use voice_guard::VoiceGuardConfig;
 use victim::Selector;
 
 use crate::config::ConfigError;
-use crate::packet::{Class, Packet};
+use crate::packet::{Class, Ecn, Packet};
 use crate::random::Stream;
 use crate::registry::{Registry, family, files, laws};
 use crate::units::{Instant, Rate, Span};
@@ -61,6 +68,9 @@ macro_rules! disciplines {
             punsi { Punsi(PunsiConfig) }
             codel { Codel(CodelConfig) }
             pie { Pie(PieConfig) }
+            fq_codel { FqCodel(FqCodelConfig) }
+            fq_pie { FqPie(FqPieConfig) }
+            dualpi2 { Dualpi2(Dualpi2Config) }
         }
     };
 }
@@ -138,6 +148,50 @@ macro_rules! at_work {
                 }
             }
 
+            fn bins(&self) -> usize {
+                match self {
+                    $(AtWork::$Variant(law) => law.bins(),)+
+                    AtWork::Own(law) => law.bins(),
+                }
+            }
+
+            #[inline]
+            fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32 {
+                match self {
+                    $(AtWork::$Variant(law) => law.bin(now, packet, buffer),)+
+                    AtWork::Own(law) => law.bin(now, packet, buffer),
+                }
+            }
+
+            fn memory(&self) -> u64 {
+                match self {
+                    $(AtWork::$Variant(law) => law.memory(),)+
+                    AtWork::Own(law) => law.memory(),
+                }
+            }
+
+            fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.make_room(now, buffer, drops),)+
+                    AtWork::Own(law) => law.make_room(now, buffer, drops),
+                }
+            }
+
+            #[inline]
+            fn held_until(&self) -> Instant {
+                match self {
+                    $(AtWork::$Variant(law) => law.held_until(),)+
+                    AtWork::Own(law) => law.held_until(),
+                }
+            }
+
+            fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.told_ends(ends),)+
+                    AtWork::Own(law) => law.told_ends(ends),
+                }
+            }
+
             #[inline]
             fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place> {
                 match self {
@@ -207,6 +261,14 @@ macro_rules! at_work {
                 }
             }
 
+            /// See [`DisciplineLaw::marks`].
+            pub fn marks(&self) -> bool {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.marks(),)+
+                    DisciplineConfig::Own(own) => own.law().any_marks(),
+                }
+            }
+
             /// See [`DisciplineLaw::fits`].
             ///
             /// # Errors
@@ -229,6 +291,10 @@ pub struct Queue {
     capacity: Capacity,
     /// The buffer is full when the backlog has reached the capacity: [`Discipline::reaches_capacity`].
     reaches_capacity: bool,
+    /// Bytes that may wait, besides: [`Discipline::memory`].
+    memory: u64,
+    /// The discipline puts what arrives into lists.
+    binned: bool,
     /// None when the discipline chooses.
     selector: Option<Selector>,
     discipline: AtWork,
@@ -236,6 +302,8 @@ pub struct Queue {
     rate: Rate,
     /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
     free_from: Instant,
+    /// The packet that left last did so with a mark that it was given here.
+    marked: bool,
 }
 
 impl Queue {
@@ -244,8 +312,15 @@ impl Queue {
         let room = config.capacity.room();
         let nature = config.discipline.nature();
         let discipline = AtWork::new(&config.discipline, config.capacity, rate);
+        let bins = discipline.bins();
         Queue {
-            buffer: if nature.by_flow { Buffer::by_flow(room) } else { Buffer::with_capacity(room) },
+            buffer: match nature.by_flow {
+                _ if bins > 0 => Buffer::by_bin(room, bins),
+                true => Buffer::by_flow(room),
+                false => Buffer::with_capacity(room),
+            },
+            memory: discipline.memory(),
+            binned: bins > 0,
             capacity: config.capacity,
             reaches_capacity: discipline.reaches_capacity(),
             selector: config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate)),
@@ -253,7 +328,23 @@ impl Queue {
             stream,
             rate,
             free_from: Instant::ZERO,
+            marked: false,
         }
+    }
+
+    /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. For disciplines that share by hosts; those
+    /// that are never told take every flow for two hosts of its own.
+    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        self.discipline.told_ends(ends);
+    }
+
+    fn push(&mut self, now: Instant, packet: Packet) {
+        if !self.binned {
+            self.buffer.push(now, packet);
+            return;
+        }
+        let bin = self.discipline.bin(now, &packet, &self.buffer);
+        self.buffer.push_into(now, packet, bin);
     }
 
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
@@ -270,21 +361,29 @@ impl Queue {
         let Room { full, hopeless, most } = self.room_for(&packet);
         let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle, full };
         let tail = matches!(self.selector, Some(Selector::Tail));
-        match self.discipline.arrive(&arrival, &mut self.stream) {
+        let (verdict, mark) = match self.discipline.arrive(&arrival, &mut self.stream) {
+            Verdict::Mark if packet.ecn.can_be_marked() => (Verdict::Admit, true),
+            Verdict::Mark => (Verdict::Drop, false),
+            verdict => (verdict, false),
+        };
+        match verdict {
             Verdict::Admit => {
                 if hopeless || (full && tail) {
                     drops.push((packet, DropReason::Overflow));
                     self.discipline.overflowed();
                     return;
                 }
-                self.buffer.push(now, packet);
+                self.push(now, packet);
+                if mark && let Some(place) = self.buffer.back() {
+                    self.buffer.mark(place);
+                }
             }
-            Verdict::Drop => {
+            Verdict::Drop | Verdict::Mark => {
                 if tail || hopeless {
                     drops.push((packet, DropReason::Early));
                     return;
                 }
-                self.buffer.push(now, packet);
+                self.push(now, packet);
                 if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
                     self.discipline.exchanged(&packet, &victim);
                 }
@@ -296,6 +395,9 @@ impl Queue {
             }
         }
         while self.holds_more_than(most) {
+            if self.makes_room(now, drops) {
+                continue;
+            }
             if self.drop_victim(DropReason::Overflow, drops).is_none() {
                 return;
             }
@@ -304,13 +406,19 @@ impl Queue {
     }
 
     /// The link is free: takes the packet whose transmission begins now. What the discipline drops on the way is appended
-    /// to `drops`. `None` when nothing waits any more; the link is then idle.
+    /// to `drops`. `None` when nothing waits any more, the link is then idle; or before [`Queue::held_until`].
     pub fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let packet = self.discipline.depart(now, &mut self.buffer, drops);
         if let Some(packet) = &packet {
             self.free_from = now + self.rate.time_for(packet.size());
+            self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
         }
         packet
+    }
+
+    /// Whether the packet that [`Queue::depart`] returned last bears a mark that it was given here.
+    pub fn has_marked(&self) -> bool {
+        self.marked
     }
 
     /// The transmission of the packet that [`Queue::depart`] returned last ends at `free`. To be told by a link whose rate is
@@ -331,6 +439,11 @@ impl Queue {
             selector.rate_changed(now, rate);
         }
         self.discipline.rate_changed(&RateChange { now, rate, idle, buffer: &self.buffer });
+    }
+
+    /// Nothing leaves before this, whatever waits; [`Instant::ZERO`] of disciplines that keep no rate of their own.
+    pub fn held_until(&self) -> Instant {
+        self.discipline.held_until()
     }
 
     /// Since when the packet had waited that [`Queue::depart`] returned last.
@@ -369,15 +482,28 @@ impl Queue {
     }
 
     /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue
-    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel how long the packet that left last had
+    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel and FQ-CoDel how long the packet that left last had
     /// waited, in seconds, PIE and GREEN their drop probability, and a queue that drops when full the packets that wait. As of the
     /// last arrival or departure.
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))
     }
 
+    /// Has the discipline make room, if no victim rule does. Answers whether it did.
+    fn makes_room(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> bool {
+        if self.selector.is_some() {
+            return false;
+        }
+        let before = self.buffer.total().packets;
+        self.discipline.make_room(now, &mut self.buffer, drops);
+        self.buffer.total().packets < before
+    }
+
     fn holds_more_than(&self, most: Capacity) -> bool {
         let total = self.buffer.total();
+        if total.bytes > self.memory {
+            return true;
+        }
         match most {
             Capacity::Packets(packets) => total.packets > packets,
             Capacity::Bytes(bytes) => total.bytes > bytes,
@@ -389,14 +515,19 @@ impl Queue {
         let total = self.buffer.total();
         let size = u64::from(packet.wire);
         let most = self.capacity;
+        let (no_memory, never) = (total.bytes + size > self.memory, size > self.memory);
         match self.capacity {
-            Capacity::Packets(packets) => Room { full: total.packets >= packets, hopeless: packets == 0, most },
+            Capacity::Packets(packets) => {
+                Room { full: total.packets >= packets || no_memory, hopeless: packets == 0 || never, most }
+            }
             Capacity::Bytes(bytes) if self.reaches_capacity => {
                 let full = total.bytes >= bytes;
                 let most = Capacity::Bytes(if full { total.bytes } else { total.bytes.saturating_add(size) });
                 Room { full, hopeless: bytes == 0, most }
             }
-            Capacity::Bytes(bytes) => Room { full: total.bytes + size > bytes, hopeless: size > bytes, most },
+            Capacity::Bytes(bytes) => {
+                Room { full: total.bytes + size > bytes || no_memory, hopeless: size > bytes || never, most }
+            }
         }
     }
 

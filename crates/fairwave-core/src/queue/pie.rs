@@ -2,12 +2,12 @@
 //!
 //! Follows RFC 8033: §4.1 random dropping with its safeguards, §4.2 the drop probability, updated every `update` from the
 //! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is small
-//! and decay when the queue is empty; §4.4 the burst allowance; §5.4 derandomization; §5.5 the cap on its growth.
+//! and decay when the queue is empty; §4.4 the burst allowance; §5.1 marking; §5.4 derandomization; §5.5 the cap on its growth.
 //!
 //! Queue and probability change only at calls, so all updates that were due since are brought up to date at the next one.
 //!
 //! **Assumptions.** The delay is the backlog over the link's rate, since that rate is known (§4.3 allows any estimate).
-//! The packet in transmission is not counted. Optional §5 features left out: ECN, the auto-turn on and off (§5.3) and
+//! The packet in transmission is not counted. Optional §5 features left out: the auto-turn on and off (§5.3) and
 //! timestamps. The time-scale of `alpha` and `beta` is the RFC's update period of 15 ms; they are not rescaled for others.
 
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use super::DropReason;
 use super::buffer::Buffer;
 use super::config::Capacity;
 use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
-use super::red::check_size;
+use super::red::{check_probability, check_size};
 use super::ticker::Ticker;
 use crate::config::{ConfigError, check_between, check_span};
 use crate::packet::Packet;
@@ -48,21 +48,28 @@ pub struct PieConfig {
     /// Mean packet size on the wire: nothing is dropped while no more than two of them wait.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
+    /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+    /// The drop probability up to which packets are marked, in (0, 1]; above it they are dropped. 0.1 when left out; only with
+    /// `ecn`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark_ecnth: Option<f64>,
 }
 
-fn fifteen_millis() -> Span {
+pub(super) fn fifteen_millis() -> Span {
     Span::from_millis(15)
 }
 
-fn max_burst() -> Span {
+pub(super) fn max_burst() -> Span {
     Span::from_millis(150)
 }
 
-fn alpha() -> f64 {
+pub(super) fn alpha() -> f64 {
     0.125
 }
 
-fn beta() -> f64 {
+pub(super) fn beta() -> f64 {
     1.25
 }
 
@@ -76,6 +83,7 @@ impl Checked for PieConfig {
         check_span("update", self.update, "update = \"15 ms\"")?;
         check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.125")?;
         check_between("beta", self.beta, 0.0, f64::INFINITY, "beta = 1.25")?;
+        check_marking(self.ecn, self.mark_ecnth)?;
         check_size("mean-packet", self.mean_packet)
     }
 }
@@ -87,60 +95,91 @@ impl Law for PieConfig {
 impl DisciplineLaw for PieConfig {
     type Discipline = Pie;
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Pie {
-        Pie {
+        let set = Settings {
             target: self.target.seconds(),
             update: self.update,
             max_burst: self.max_burst,
             alpha: self.alpha,
             beta: self.beta,
             two_packets: self.mean_packet.get().saturating_mul(2),
-            link: rate.bits_per_second().max(1) as f64 / 8.0,
-            probability: 0.0,
-            delay: 0.0,
-            burst: self.max_burst,
-            accumulated: 0.0,
-            ticker: Ticker::new(self.update),
-        }
+            mark_up_to: marks_up_to(self.ecn, self.mark_ecnth),
+        };
+        let link = rate.bits_per_second().max(1) as f64 / 8.0;
+        Pie { state: State::new(&set), set, link, ticker: Ticker::new(self.update) }
     }
+}
+
+/// Up to which drop probability packets are marked (mark_ecnth, §5.1).
+pub(super) const MARK_UP_TO: f64 = 0.1;
+
+/// Accepts a threshold of marking in (0, 1], where anything is marked.
+pub(super) fn check_marking(ecn: bool, up_to: Option<f64>) -> Result<(), ConfigError> {
+    match up_to {
+        Some(value) if !ecn => {
+            Err(ConfigError::new("mark-ecnth", value, "left out without `ecn = true`", "ecn = true, mark-ecnth = 0.1"))
+        }
+        Some(value) => check_probability("mark-ecnth", value, "mark-ecnth = 0.1"),
+        None => Ok(()),
+    }
+}
+
+/// The probability up to which packets are marked; below 0 if they are not.
+pub(super) fn marks_up_to(ecn: bool, up_to: Option<f64>) -> f64 {
+    if ecn { up_to.unwrap_or(MARK_UP_TO) } else { -1.0 }
+}
+
+/// What PIE is set to.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// Seconds.
+    pub target: f64,
+    pub update: Span,
+    pub max_burst: Span,
+    pub alpha: f64,
+    pub beta: f64,
+    /// Bytes.
+    pub two_packets: u64,
+    /// See [`marks_up_to`].
+    pub mark_up_to: f64,
+}
+
+/// What PIE keeps of a line of packets.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub probability: f64,
+    /// Delay in seconds at the last update.
+    pub delay: f64,
+    burst: Span,
+    /// Probability accumulated since the last drop.
+    accumulated: f64,
 }
 
 /// PIE at work.
 #[derive(Clone, Debug)]
 pub struct Pie {
-    target: f64,
-    update: Span,
-    max_burst: Span,
-    alpha: f64,
-    beta: f64,
-    two_packets: u64,
+    set: Settings,
+    state: State,
     /// Bytes per second of the link.
     link: f64,
-    probability: f64,
-    /// Delay in seconds at the last update.
-    delay: f64,
-    burst: Span,
-    /// Probability accumulated since the last drop.
-    accumulated: f64,
     ticker: Ticker,
 }
 
-impl Pie {
-    /// Updates the probability for every period that has ended before `now`, with the backlog that has stood since.
-    #[inline]
-    fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
-        while self.ticker.tick(now) {
-            let before = (self.probability, self.delay, self.burst);
-            self.step(buffer.total().bytes as f64 / self.link);
-            if before == (self.probability, self.delay, self.burst) {
-                self.ticker.skip(now);
-            }
-        }
+impl State {
+    /// Calm.
+    pub fn new(set: &Settings) -> Self {
+        State { probability: 0.0, delay: 0.0, burst: set.max_burst, accumulated: 0.0 }
     }
 
-    /// One update with the given delay in seconds (§4.2).
-    fn step(&mut self, delay: f64) {
-        let raw = self.alpha * (delay - self.target) + self.beta * (delay - self.delay);
+    /// One update with the given delay in seconds (§4.2). Answers whether it changed anything: if not, nor will another.
+    #[inline]
+    pub fn step(&mut self, set: &Settings, delay: f64) -> bool {
+        let before = (self.probability, self.delay, self.burst);
+        let raw = set.alpha * (delay - set.target) + set.beta * (delay - self.delay);
         let mut change = raw * scale(self.probability);
         if self.probability >= 0.1 && change > 0.02 {
             change = 0.02;
@@ -150,20 +189,20 @@ impl Pie {
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
-        self.burst = self.burst.saturating_sub(self.update);
-        let half = self.target / 2.0;
+        self.burst = self.burst.saturating_sub(set.update);
+        let half = set.target / 2.0;
         if self.probability == 0.0 && delay < half && self.delay < half {
-            self.burst = self.max_burst;
+            self.burst = set.max_burst;
         }
         self.delay = delay;
+        before != (self.probability, self.delay, self.burst)
     }
-}
 
-impl Discipline for Pie {
-    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        self.catch_up(arrival.now, arrival.buffer);
-        let calm = self.delay < self.target / 2.0 && self.probability < 0.2;
-        if self.burst > Span::ZERO || calm || arrival.buffer.total().bytes <= self.two_packets {
+    /// What is said of an arrival that finds `backlog` bytes in its line (§4.1, §5.1, §5.4).
+    #[inline]
+    pub fn verdict(&mut self, set: &Settings, backlog: u64, stream: &mut Stream) -> Verdict {
+        let calm = self.delay < set.target / 2.0 && self.probability < 0.2;
+        if self.burst > Span::ZERO || calm || backlog <= set.two_packets {
             return Verdict::Admit;
         }
         // §5.4: no drop before the probabilities of the packets admitted sum to 0.85, one for certain at 8.5.
@@ -180,7 +219,26 @@ impl Discipline for Pie {
             return Verdict::Admit;
         }
         self.accumulated = 0.0;
-        Verdict::Drop
+        if self.probability <= set.mark_up_to { Verdict::Mark } else { Verdict::Drop }
+    }
+}
+
+impl Pie {
+    /// Updates the probability for every period that has ended before `now`, with the backlog that has stood since.
+    #[inline]
+    fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
+        while self.ticker.tick(now) {
+            if !self.state.step(&self.set, buffer.total().bytes as f64 / self.link) {
+                self.ticker.skip(now);
+            }
+        }
+    }
+}
+
+impl Discipline for Pie {
+    fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now, arrival.buffer);
+        self.state.verdict(&self.set, arrival.buffer.total().bytes, stream)
     }
 
     #[inline]
@@ -198,7 +256,7 @@ impl Discipline for Pie {
 
     /// The drop probability.
     fn average(&self) -> Option<f64> {
-        Some(self.probability)
+        Some(self.state.probability)
     }
 }
 
@@ -233,7 +291,7 @@ mod tests {
     fn the_delay_is_that_of_the_rate_that_there_is() {
         let (mut pie, buffer) = (pie(), queue_of(10));
         pie.catch_up(Instant::ZERO + Span::from_millis(20), &buffer);
-        assert!((pie.delay - 0.010).abs() < 1e-12, "{}", pie.delay);
+        assert!((pie.state.delay - 0.010).abs() < 1e-12, "{}", pie.state.delay);
         let now = Instant::ZERO + Span::from_millis(29);
         pie.rate_changed(&RateChange {
             now,
@@ -241,18 +299,18 @@ mod tests {
             idle: Span::ZERO,
             buffer: &buffer,
         });
-        assert!((pie.delay - 0.010).abs() < 1e-12, "what was due before was due at the rate before");
+        assert!((pie.state.delay - 0.010).abs() < 1e-12, "what was due before was due at the rate before");
         pie.catch_up(Instant::ZERO + Span::from_millis(31), &buffer);
-        assert!((pie.delay - 0.100).abs() < 1e-12, "{}", pie.delay);
+        assert!((pie.state.delay - 0.100).abs() < 1e-12, "{}", pie.state.delay);
     }
 
     #[test]
     fn the_probability_follows_the_controller() {
         let mut pie = pie();
-        (pie.probability, pie.delay) = (0.2, 0.020);
-        pie.step(0.025);
+        (pie.state.probability, pie.state.delay) = (0.2, 0.020);
+        pie.state.step(&pie.set, 0.025);
         // α(25 − 15 ms) + β(25 − 20 ms), unscaled above 0.1
-        assert!((pie.probability - (0.2 + 0.125 * 0.010 + 1.25 * 0.005)).abs() < 1e-12, "{}", pie.probability);
+        assert!((pie.state.probability - (0.2 + 0.125 * 0.010 + 1.25 * 0.005)).abs() < 1e-12, "{}", pie.state.probability);
     }
 
     #[test]
@@ -261,33 +319,33 @@ mod tests {
             [(0.0, 2048.0), (5e-6, 512.0), (5e-5, 128.0), (5e-4, 32.0), (5e-3, 8.0), (5e-2, 2.0), (0.2, 1.0)]
         {
             let mut pie = pie();
-            (pie.probability, pie.delay) = (probability, 0.020);
-            pie.step(0.020);
+            (pie.state.probability, pie.state.delay) = (probability, 0.020);
+            pie.state.step(&pie.set, 0.020);
             let expected = probability + 0.125 * 0.005 / divisor;
-            assert!((pie.probability - expected).abs() < 1e-15, "at {probability}");
+            assert!((pie.state.probability - expected).abs() < 1e-15, "at {probability}");
         }
     }
 
     #[test]
     fn from_a_tenth_on_one_update_adds_at_most_two_hundredths() {
         let mut pie = pie();
-        pie.probability = 0.1;
-        pie.step(0.5);
-        assert!((pie.probability - 0.12).abs() < 1e-12);
+        pie.state.probability = 0.1;
+        pie.state.step(&pie.set, 0.5);
+        assert!((pie.state.probability - 0.12).abs() < 1e-12);
     }
 
     #[test]
     fn an_empty_queue_decays_the_probability_exponentially() {
         let mut pie = pie();
-        (pie.probability, pie.delay) = (0.5, 0.0);
-        pie.step(0.0);
-        assert!((pie.probability - (0.5 - 0.125 * 0.015) * 0.98).abs() < 1e-12);
+        (pie.state.probability, pie.state.delay) = (0.5, 0.0);
+        pie.state.step(&pie.set, 0.0);
+        assert!((pie.state.probability - (0.5 - 0.125 * 0.015) * 0.98).abs() < 1e-12);
     }
 
     /// How many of 1000 arrivals at a queue of 40 ms are dropped, at this probability and burst allowance.
     fn dropped(probability: f64, burst: Span, waiting: u32) -> usize {
         let (mut pie, buffer, mut stream) = (pie(), queue_of(waiting), stream());
-        (pie.probability, pie.delay, pie.burst) = (probability, 0.040, burst);
+        (pie.state.probability, pie.state.delay, pie.state.burst) = (probability, 0.040, burst);
         let packet = packet(0, 1000, Class::Tcp);
         let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
         (0..1000).filter(|_| pie.arrive(&arrival, &mut stream) == Verdict::Drop).count()
@@ -311,32 +369,32 @@ mod tests {
     fn the_burst_allowance_runs_down_and_returns_when_calm() {
         let mut pie = pie();
         for _ in 0..10 {
-            pie.step(0.030);
+            pie.state.step(&pie.set, 0.030);
         }
-        assert_eq!(pie.burst, Span::ZERO);
-        (pie.probability, pie.delay) = (0.0, 0.001);
-        pie.step(0.001);
-        assert_eq!(pie.burst, Span::from_millis(150));
+        assert_eq!(pie.state.burst, Span::ZERO);
+        (pie.state.probability, pie.state.delay) = (0.0, 0.001);
+        pie.state.step(&pie.set, 0.001);
+        assert_eq!(pie.state.burst, Span::from_millis(150));
     }
 
     #[test]
     fn catching_up_late_is_the_same_as_every_timer_in_time() {
         let (mut lazy, mut eager) = (pie(), pie());
-        (lazy.probability, eager.probability) = (0.01, 0.01);
+        (lazy.state.probability, eager.state.probability) = (0.01, 0.01);
         for i in 1..=400u64 {
             eager.catch_up(Instant::ZERO + Span::from_millis(15) * i + Span::from_nanos(1), &queue_of(0));
         }
         lazy.catch_up(Instant::ZERO + Span::from_millis(6001), &queue_of(0));
-        assert_eq!((lazy.probability, lazy.burst, lazy.delay), (eager.probability, eager.burst, eager.delay));
+        assert_eq!((lazy.state.probability, lazy.state.burst, lazy.state.delay), (eager.state.probability, eager.state.burst, eager.state.delay));
     }
 
     /// What becomes of an arrival at a long queue with no burst allowance left.
     fn decided(probability: f64, delay: f64, accumulated: f64) -> (bool, f64) {
         let (mut pie, buffer, mut stream) = (pie(), queue_of(40), stream());
-        (pie.probability, pie.delay, pie.burst, pie.accumulated) = (probability, delay, Span::ZERO, accumulated);
+        (pie.state.probability, pie.state.delay, pie.state.burst, pie.state.accumulated) = (probability, delay, Span::ZERO, accumulated);
         let packet = packet(0, 1000, Class::Tcp);
         let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
-        (pie.arrive(&arrival, &mut stream) == Verdict::Drop, pie.accumulated)
+        (pie.arrive(&arrival, &mut stream) == Verdict::Drop, pie.state.accumulated)
     }
 
     #[test]
@@ -364,9 +422,9 @@ mod tests {
     /// The probability after one update.
     fn stepped(probability: f64, before: f64, delay: f64) -> f64 {
         let mut pie = pie();
-        (pie.probability, pie.delay) = (probability, before);
-        pie.step(delay);
-        pie.probability
+        (pie.state.probability, pie.state.delay) = (probability, before);
+        pie.state.step(&pie.set, delay);
+        pie.state.probability
     }
 
     #[test]
@@ -393,9 +451,9 @@ mod tests {
         // §4.4: after an update of 15 ms.
         let burst = |probability, before, delay| {
             let mut pie = pie();
-            (pie.probability, pie.delay, pie.burst) = (probability, before, Span::from_millis(40));
-            pie.step(delay);
-            pie.burst
+            (pie.state.probability, pie.state.delay, pie.state.burst) = (probability, before, Span::from_millis(40));
+            pie.state.step(&pie.set, delay);
+            pie.state.burst
         };
         let (left, whole) = (Span::from_millis(25), Span::from_millis(150));
         assert_eq!(burst(0.0, 0.007, 0.007), whole);

@@ -131,6 +131,7 @@ impl PunsiConfig {
             mean_packet: self.mean_packet,
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
+            ecn: false,
         }
     }
 }

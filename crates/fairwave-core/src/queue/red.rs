@@ -104,6 +104,9 @@ pub struct RedConfig {
     /// (ns-2's `wait_`), otherwise up to 1/p (1993).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
+    /// Mark instead of dropping early, where the packet's transport understands marks and the average is below `max-threshold`; from there on drop (RFC 3168 §7).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
 }
 
 impl Checked for RedConfig {
@@ -135,6 +138,10 @@ impl DisciplineLaw for RedConfig {
         }
     }
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Red {
         Red { as_ns2: self.preset.like_ns2(), ..Red::new(self.resolve(rate)) }
     }
@@ -160,6 +167,7 @@ impl RedConfig {
             mean_packet,
             per_second,
             wait: self.wait.unwrap_or(ns2),
+            ecn: self.ecn,
         }
     }
 }
@@ -210,6 +218,8 @@ pub(super) struct Parameters {
     /// Mean packets per second that the link carries.
     pub per_second: f64,
     pub wait: bool,
+    /// Marks while the average is below max-threshold.
+    pub ecn: bool,
 }
 
 /// RED at work. ARED, CHOKe and PUNSI build on it.
@@ -327,6 +337,13 @@ impl Red {
         drop
     }
 
+    /// How an arrival is to tell of congestion: by a mark while there is little of it, else by being dropped (RFC 3168 §7).
+    #[inline]
+    fn signal(&self) -> Verdict {
+        let Parameters { ecn, max_threshold, .. } = self.parameters;
+        if ecn && self.average < max_threshold { Verdict::Mark } else { Verdict::Drop }
+    }
+
     fn restart_spacing(&mut self) {
         if let Some(since) = &mut self.since {
             *since = 0.0;
@@ -343,7 +360,7 @@ impl Discipline for Red {
         {
             return verdict;
         }
-        if self.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
+        if self.decide(arrival.packet.wire, stream) { self.signal() } else { Verdict::Admit }
     }
 
     fn overflowed(&mut self) {

@@ -26,8 +26,8 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
-/// Random exponential marking, here dropping (Athuraliya, Li, Low & Yin 2001). A price rises with backlog and with
-/// excess demand, and an arrival is dropped with probability 1 − `phi`^(−price).
+/// Random exponential marking (Athuraliya, Li, Low & Yin 2001), dropping unless `ecn` is set. A price rises with backlog and
+/// with excess demand, and an arrival is dropped or marked with probability 1 − `phi`^(−price).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RemConfig {
@@ -55,6 +55,9 @@ pub struct RemConfig {
     /// Mean packet size on the wire: by it the link's rate is turned into packets.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
+    /// Mark instead of dropping early, where the packet's transport understands marks: what REM was made for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
 }
 
 fn gamma() -> f64 {
@@ -113,6 +116,10 @@ impl DisciplineLaw for RemConfig {
         Ok(())
     }
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Rem {
         Rem {
             gamma: self.gamma,
@@ -128,6 +135,7 @@ impl DisciplineLaw for RemConfig {
             input: 0.0,
             price: 0.0,
             probability: 0.0,
+            ecn: self.ecn,
             ticker: Ticker::new(self.interval),
         }
     }
@@ -152,6 +160,7 @@ pub struct Rem {
     input: f64,
     price: f64,
     probability: f64,
+    ecn: bool,
     ticker: Ticker,
 }
 
@@ -196,7 +205,11 @@ impl Discipline for Rem {
             Mode::Bytes => f64::from(arrival.packet.wire) / self.mean_packet,
         };
         self.arrived += size;
-        if stream.chance((size * self.probability).min(1.0)) { Verdict::Drop } else { Verdict::Admit }
+        match stream.chance((size * self.probability).min(1.0)) {
+            true if self.ecn => Verdict::Mark,
+            true => Verdict::Drop,
+            false => Verdict::Admit,
+        }
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Helpers that the tests of this module share.
 
+use super::{DisciplineConfig, QueueConfig};
 use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::random::{Seed, Stream};
 use crate::units::{Instant, Rate, Span};
@@ -36,28 +37,43 @@ pub fn rate() -> Rate {
     Rate::from_bits_per_second(1_000_000)
 }
 
-/// Every discipline with every victim that it takes, in packets and in bytes, with parameters that make it drop soon.
+/// Every discipline with every victim that it takes, in packets and in bytes, with parameters that make it drop soon; those that
+/// can mark, with and without.
 pub fn configs() -> Vec<serde_json::Value> {
     let mut configs = Vec::new();
     for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
-        for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
-            for discipline in ["drop-tail", "red", "ared", "avq", "rem", "green", "codel", "pie"] {
-                let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity, "victim": victim});
-                make_nervous(&mut config);
-                configs.push(config);
-            }
-        }
-        for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
-            let mut config = serde_json::json!({
-                "discipline": "red", "preset": "ns2", "capacity": capacity, "victim": victim,
-            });
-            make_nervous(&mut config);
-            configs.push(config);
-        }
-        for discipline in ["choke", "punsi", "fred"] {
+        let alone = |discipline: &str| {
             let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity});
             make_nervous(&mut config);
-            configs.push(config);
+            config
+        };
+        let mut ways: Vec<_> = DisciplineConfig::BUILT_IN.iter().map(|name| alone(name)).collect();
+        let mut as_ns2 = alone("red");
+        as_ns2["preset"] = "ns2".into();
+        ways.push(as_ns2);
+        for config in ways.clone() {
+            let turned = |ecn: bool| {
+                let mut config = config.clone();
+                config["ecn"] = ecn.into();
+                config
+            };
+            ways.extend([true, false].map(turned).into_iter().filter(|config| {
+                let read = serde_json::from_value::<QueueConfig>(config.clone());
+                read.is_ok_and(|queue| queue.discipline.marks() == config["ecn"])
+            }));
+        }
+        for config in ways {
+            let queue: QueueConfig = serde_json::from_value(config.clone()).expect("a queue");
+            if queue.discipline.nature().own_victim.is_none() {
+                for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
+                    let mut config = config.clone();
+                    config["victim"] = victim.into();
+                    configs.push(config);
+                }
+            }
+            if queue.victim().is_none() {
+                configs.push(config);
+            }
         }
     }
     configs
@@ -74,6 +90,12 @@ fn make_nervous(config: &mut serde_json::Value) {
         "rem" => serde_json::json!({"gamma": 0.1, "phi": 1.1, "target": 2}),
         "green" => serde_json::json!({"step": 0.1, "interval": "1 ms", "memory": "1 ms", "target": 0.5}),
         "codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "mtu": "40 B"}),
+        "fq-codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "quantum": "300 B", "flows": 3}),
+        "fq-pie" => serde_json::json!({
+            "target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B", "quantum": "300 B",
+            "flows": 3,
+        }),
+        "dualpi2" => serde_json::json!({"target": "1 ms", "tupdate": "1 ms", "alpha": 50, "beta": 500}),
         "pie" => {
             serde_json::json!({"target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B"})
         }

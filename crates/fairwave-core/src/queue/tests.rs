@@ -357,7 +357,7 @@ fn a_discipline_that_chooses_for_itself_refuses_a_victim_and_says_why() {
 fn an_unknown_key_is_refused_with_the_keys_of_the_queue_and_of_the_discipline() {
     let read = |text| serde_json::from_str::<QueueConfig>(text).expect_err("no such key").to_string();
     let said = read(r#"{"discipline":"codel","capacity":{"packets":5},"taget":"5 ms"}"#);
-    assert_eq!(said, "unknown field `taget`, expected one of `capacity`, `victim`, `target`, `interval`, `mtu`");
+    assert_eq!(said, "unknown field `taget`, expected one of `capacity`, `victim`, `target`, `interval`, `mtu`, `ecn`");
     assert_eq!(read(r#"{"discipline":"codel"}"#), "missing field `capacity`");
     assert_eq!(read(r#"{"capacity":{"packets":5}}"#), "missing field `discipline`");
 }

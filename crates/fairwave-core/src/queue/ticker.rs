@@ -20,11 +20,17 @@ impl Ticker {
     /// Whether another period has ended before `now`; counts it.
     #[inline]
     pub fn tick(&mut self, now: Instant) -> bool {
-        let ended = self.next < now;
-        if ended {
+        self.end_before(now).is_some()
+    }
+
+    /// When another period has ended, if one has before `now`; counts it.
+    #[inline]
+    pub fn end_before(&mut self, now: Instant) -> Option<Instant> {
+        let end = self.next;
+        (end < now).then(|| {
             self.next += self.period;
-        }
-        ended
+            end
+        })
     }
 
     /// Counts every period that has ended before `now`, and says how many.

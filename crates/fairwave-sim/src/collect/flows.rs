@@ -77,6 +77,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         congestion_as_random: judgements.congestion_as_random,
         random_as_congestion: judgements.random_as_congestion,
         random_as_random: judgements.random_as_random,
+        marked: measure.marked,
     };
     if let Some(log) = &receiving.units {
         let due = due(plan, log, window.end);

@@ -1,0 +1,199 @@
+//! Whose turn it is: deficit round robin that lets queues through first that have just begun (DRR++, RFC 8290 §4).
+//!
+//! Queues are told apart by number. A queue that was idle becomes *new* with its first packet, with a quantum of credits; new
+//! queues come before *old* ones. Whoever has used up its credits gets another quantum and goes to the end of the old ones. A new
+//! queue that is found empty goes there, too, before it is forgotten, so that it cannot come back as a new one before
+//! all the others have had their turn (§4.2). Nothing here searches.
+
+use super::buffer::{Ends, Links, NIL, append, unlink};
+
+/// On which list a queue stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum List {
+    None,
+    New,
+    Old,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    links: Links,
+    /// Bytes that it may still send in this turn; at most a packet below 0.
+    credits: i64,
+    on: List,
+}
+
+/// The queues of which packets wait, and those that have been emptied since their last turn.
+#[derive(Clone, Debug)]
+pub(super) struct Rounds {
+    queues: Vec<Queue>,
+    new: Ends,
+    old: Ends,
+    quantum: i64,
+}
+
+impl Rounds {
+    /// So many queues, all idle, which may send `quantum` bytes in a turn.
+    pub fn new(queues: usize, quantum: u64) -> Self {
+        let idle = Queue { links: Links::NONE, credits: 0, on: List::None };
+        let quantum = i64::try_from(quantum).unwrap_or(i64::MAX / 2);
+        Rounds { queues: vec![idle; queues], new: Ends::EMPTY, old: Ends::EMPTY, quantum }
+    }
+
+    /// A packet has come into a queue.
+    #[inline]
+    pub fn arrived(&mut self, queue: u32) {
+        let of = &mut self.queues[queue as usize];
+        if of.on == List::None {
+            (of.on, of.credits) = (List::New, self.quantum);
+            append!(self.queues, self.new, links, queue);
+        }
+    }
+
+    /// The queue whose turn it is; none if all are idle. It stays its turn until it is said what came of it.
+    #[inline]
+    pub fn turn(&mut self) -> Option<u32> {
+        loop {
+            let queue = if self.new.front == NIL { self.old.front } else { self.new.front };
+            let of = self.queues.get_mut(queue as usize)?;
+            if of.credits > 0 {
+                return Some(queue);
+            }
+            of.credits += self.quantum;
+            self.to_old(queue);
+        }
+    }
+
+    /// The queue whose turn it is has sent so many bytes.
+    #[inline]
+    pub fn sent(&mut self, queue: u32, bytes: u64) {
+        self.queues[queue as usize].credits -= bytes as i64;
+    }
+
+    /// The queue whose turn it is had nothing to send.
+    #[inline]
+    pub fn was_empty(&mut self, queue: u32) {
+        if self.queues[queue as usize].on == List::New {
+            self.to_old(queue);
+            return;
+        }
+        unlink!(self.queues, self.old, links, queue);
+        self.queues[queue as usize].on = List::None;
+    }
+
+    /// To the end of the old ones.
+    #[inline]
+    fn to_old(&mut self, queue: u32) {
+        if self.queues[queue as usize].on == List::New {
+            unlink!(self.queues, self.new, links, queue);
+        } else {
+            unlink!(self.queues, self.old, links, queue);
+        }
+        self.queues[queue as usize].on = List::Old;
+        append!(self.queues, self.old, links, queue);
+    }
+}
+
+/// A number of 64 bits in which every bit of `value` tells (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
+#[inline]
+pub(super) fn mixed(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// A hash in [0, `number`), every value equally often.
+#[inline]
+pub(super) fn reduced(hash: u64, number: u32) -> u32 {
+    ((u64::from((hash >> 32) as u32) * u64::from(number)) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends packets of a size each from the queues that hold so many, and returns the order of the queues.
+    fn order(rounds: &mut Rounds, mut held: Vec<(u32, u64)>, packets: usize) -> Vec<u32> {
+        let mut order = Vec::new();
+        while order.len() < packets {
+            let Some(queue) = rounds.turn() else { break };
+            let (left, size) = &mut held[queue as usize];
+            if *left == 0 {
+                rounds.was_empty(queue);
+                continue;
+            }
+            *left -= 1;
+            rounds.sent(queue, *size);
+            order.push(queue);
+        }
+        order
+    }
+
+    #[test]
+    fn queues_send_a_quantum_of_bytes_in_turn_whatever_the_size_of_their_packets() {
+        let mut rounds = Rounds::new(3, 1500);
+        (0..3).for_each(|queue| rounds.arrived(queue));
+        // A quantum is one packet of 1500 bytes, three of 500, fifteen of 100.
+        let order = order(&mut rounds, vec![(1000, 1500), (3000, 500), (15_000, 100)], 19 * 100);
+        let bytes = [0, 1, 2].map(|queue| {
+            order.iter().filter(|of| **of == queue).count() as u64 * [1500, 500, 100][queue as usize]
+        });
+        assert_eq!(bytes, [150_000; 3]);
+        assert_eq!(order[..19], [vec![0], vec![1; 3], vec![2; 15]].concat());
+    }
+
+    #[test]
+    fn a_queue_that_has_just_begun_comes_before_those_that_have_had_their_turn_but_for_one_quantum() {
+        let mut rounds = Rounds::new(3, 1500);
+        (0..2).for_each(|queue| rounds.arrived(queue));
+        let mut held = vec![(100, 1000), (100, 1000), (0, 500)];
+        assert_eq!(order(&mut rounds, held.clone(), 4), [0, 0, 1, 1]);
+        rounds.arrived(2);
+        held[2].0 = 6;
+        // Three packets of 500 bytes at once, then it waits for its turn like the others.
+        assert_eq!(order(&mut rounds, held, 8), [2, 2, 2, 0, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_queue_that_is_emptied_comes_back_as_a_new_one_only_after_the_others_have_had_their_turn() {
+        let mut rounds = Rounds::new(2, 1500);
+        (0..2).for_each(|queue| rounds.arrived(queue));
+        // Whenever queue 1 is found empty, its next packet comes at once; queue 0 always has one.
+        let (mut order, mut waits) = (Vec::new(), true);
+        while order.len() < 30 {
+            let queue = rounds.turn().expect("queue 0");
+            if queue == 1 && !waits {
+                rounds.was_empty(1);
+                rounds.arrived(1);
+                waits = true;
+                continue;
+            }
+            rounds.sent(queue, if queue == 0 { 1500 } else { 100 });
+            waits &= queue == 0;
+            order.push(queue);
+        }
+        // Once as an old and once as a new queue, and then it must stand behind queue 0 (§4.2).
+        assert_eq!(order[..9], [0, 1, 0, 1, 1, 0, 1, 1, 0], "{order:?}");
+    }
+
+    #[test]
+    fn idle_queues_have_no_turn() {
+        let mut rounds = Rounds::new(4, 300);
+        assert_eq!(rounds.turn(), None);
+        rounds.arrived(3);
+        assert_eq!(rounds.turn(), Some(3));
+        rounds.was_empty(3);
+        assert_eq!(rounds.turn(), Some(3), "once more, among the old ones");
+        rounds.was_empty(3);
+        assert_eq!(rounds.turn(), None);
+    }
+
+    #[test]
+    fn numbers_that_are_alike_are_spread_evenly() {
+        let mut times = vec![0u32; 64];
+        for flow in 0..64_000u64 {
+            times[reduced(mixed(flow ^ 77), 64) as usize] += 1;
+        }
+        assert!(times.iter().all(|n| n.abs_diff(1000) < 160), "{times:?}");
+    }
+}
