@@ -349,6 +349,10 @@ pub struct LinkRow {
     /// Packets whose transmission began with a mark (congestion experienced) that this queue gave them. What had been marked
     /// before does not count.
     pub marked: u64,
+    /// Copies that the wire made of packets that arrived.
+    pub duplicated: u64,
+    /// Packets that one which left later overtook.
+    pub reordered: u64,
 }
 
 /// An outage of one direction of a link, which may end after the run.

@@ -34,6 +34,8 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,
                 marked: m.missing.marked,
+                duplicated: m.disorder.duplicated,
+                reordered: m.disorder.reordered,
             }
         })
         .collect()
