@@ -1,4 +1,4 @@
-"""Controllers of one's own that pace, that are told how fast segments are delivered, and that hear when recovery has ended."""
+"""Controllers of one's own that pace, are told how fast segments are delivered, and hear when recovery has ended."""
 
 import math
 
@@ -112,7 +112,9 @@ def test_a_rate_that_is_none_is_refused_with_place_and_value(rate):
         def pacing(self, path, window):
             return rate
 
-    with pytest.raises(fw.RunError, match=r"law `tcp/no-rate`, pacing at .*segments per second above 0.*write for"):
+    with pytest.raises(
+        fw.RunError, match=r"law `tcp/no-rate`, pacing at .*segments per second above 0.*write for"
+    ):
         run("tcp/no-rate")
 
 

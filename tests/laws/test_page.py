@@ -63,5 +63,16 @@ def test_the_example_that_help_shows_runs(family):
 def test_help_of_the_package_tells_of_laws():
     assert "@fw.controller" in fw.__doc__
     assert "self.random" in inspect.getdoc(__import__("fairwave.laws", fromlist=["laws"]))
-    for name in ("Path", "RateSample", "Window", "Arrival", "Buffer", "Packet", "Unit", "Random", "parameter", "measure"):
+    for name in (
+        "Path",
+        "RateSample",
+        "Window",
+        "Arrival",
+        "Buffer",
+        "Packet",
+        "Unit",
+        "Random",
+        "parameter",
+        "measure",
+    ):
         assert inspect.getdoc(getattr(fw, name)), name

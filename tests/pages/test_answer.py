@@ -11,7 +11,7 @@ from fairwave.report import comparison
 from fairwave.report.answer import of_comparison, of_run, of_study
 from fairwave.report.bands import SCALES, in_words, scale_of
 from fairwave.results import Results
-from fairwave.study.claims import Verdict
+from fairwave.study.claims import Claim, Evidence, Judgement, Verdict
 from fairwave.study.remarks import Remark
 from fairwave.study.statistics import Interval, interval
 from made_up import made_up
@@ -160,8 +160,8 @@ def test_a_run_tells_of_each_group_by_what_it_is():
 
 
 def judged(verdict, name):
-    claim = SimpleNamespace(id=name, statement=f"{name} is so.")
-    return SimpleNamespace(claim=claim, verdict=verdict, about=None)
+    claim = Claim(name, f"{name} is so.", "here", (), lambda _: Evidence([]))
+    return Judgement(claim, verdict, Evidence([]), "")
 
 
 def test_a_study_counts_its_claims_and_names_first_those_that_do_not_hold():

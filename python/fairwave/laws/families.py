@@ -107,7 +107,8 @@ class Controller(Law):
         recovery: The loss recovery of a connection that does not choose one.
         waves: The receiver measures the rate of each wave of segments and says so: `path.rate`, `path.wave`.
         marks: What segments say of congestion, and how the receiver reports marks, where a connection does not say
-            (its key `ecn`): `none`, `classic` (RFC 3168), `accurate` (counted, `path.marked`) or `scalable` (likewise, ECT(1)).
+            (its key `ecn`): `none`, `classic` (RFC 3168), `accurate` (counted, `path.marked`) or `scalable` (likewise,
+            ECT(1)).
     """
 
     family: ClassVar[str] = "controller"
@@ -156,7 +157,7 @@ class Controller(Law):
     def on_recovered(self, path: Path, window: Window) -> None:
         """Loss recovery has ended: what was in flight when it began has been delivered."""
 
-    def pacing(self, path: Path, window: Window) -> float:
+    def pacing(self, path: Path, window: Window) -> float:  # noqa: ARG002  # as laws are asked
         """The rate at which segments leave, segments per second; infinite to leave it to acknowledgements.
 
         Asked whenever a segment is sent; what it does to the window counts for nothing.
@@ -226,8 +227,8 @@ class Discipline(Law):
 
         Returns:
             `admit`, which None stands for: it may wait, if there is room. `drop`: one packet must go, and the victim
-            rule says which. `mark`: it is marked and may wait, if its transport understands marks (`arrival.packet.ecn`);
-            otherwise as `drop`. A place: the packet there goes, and the arrival.
+            rule says which. `mark`: it is marked and may wait, if its transport understands marks
+            (`arrival.packet.ecn`); otherwise as `drop`. A place: the packet there goes, and the arrival.
         """
 
     def exchanged(self, arrival: Packet, victim: Packet) -> None:
@@ -247,8 +248,9 @@ class Discipline(Law):
         """
 
     def depart(self, now: float, buffer: Buffer) -> Place | None:
-        """The link is free, and packets wait: which one is sent next; `buffer.drop(place)` drops others before,
-        `buffer.mark(place)` marks.
+        """The link is free, and packets wait: which one is sent next.
+
+        `buffer.drop(place)` drops others before, `buffer.mark(place)` marks.
 
         Returns:
             Its place; None for the packet that has waited longest.

@@ -237,7 +237,8 @@ impl Chain {
         }
         let mut shares = vec![1.0];
         for own in 1..all {
-            shares.push((0..own).map(|from| shares[from] * q[from][own]).sum());
+            let share = shares.iter().zip(&q).map(|(share, rates): (&f64, _)| share * rates[own]).sum();
+            shares.push(share);
         }
         let sum: f64 = shares.iter().sum();
         shares.into_iter().map(|share| share / sum).collect()

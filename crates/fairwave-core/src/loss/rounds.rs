@@ -111,7 +111,15 @@ mod tests {
     fn by_the_papers_words_every_packet_but_a_rounds_first_has_q() {
         let config = RoundsConfig { first: 0.0, after_loss: 1.0, other: Some(1.0), mean_length: 4.0 };
         let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        let packet = Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+        let packet = Packet {
+            flow: FlowId(0),
+            wire: 1,
+            class: Class::OtherUdp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         let mut model = config.model(Seed(1).stream("loss")).expect("a model");
         let kept = (0..100_000).filter(|_| !model.lost(Instant::ZERO, &packet)).count() as f64 / 1e5;
         assert!((kept - 0.25).abs() < 0.01, "the first of four on average: {kept}");

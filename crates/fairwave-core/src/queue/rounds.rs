@@ -60,7 +60,7 @@ impl Rounds {
                 return Some(queue);
             }
             of.credits += self.quantum;
-            self.to_old(queue);
+            self.move_to_old(queue);
         }
     }
 
@@ -74,7 +74,7 @@ impl Rounds {
     #[inline]
     pub fn was_empty(&mut self, queue: u32) {
         if self.queues[queue as usize].on == List::New {
-            self.to_old(queue);
+            self.move_to_old(queue);
             return;
         }
         unlink!(self.queues, self.old, links, queue);
@@ -83,7 +83,7 @@ impl Rounds {
 
     /// To the end of the old ones.
     #[inline]
-    fn to_old(&mut self, queue: u32) {
+    fn move_to_old(&mut self, queue: u32) {
         if self.queues[queue as usize].on == List::New {
             unlink!(self.queues, self.new, links, queue);
         } else {
@@ -135,9 +135,8 @@ mod tests {
         (0..3).for_each(|queue| rounds.arrived(queue));
         // A quantum is one packet of 1500 bytes, three of 500, fifteen of 100.
         let order = order(&mut rounds, vec![(1000, 1500), (3000, 500), (15_000, 100)], 19 * 100);
-        let bytes = [0, 1, 2].map(|queue| {
-            order.iter().filter(|of| **of == queue).count() as u64 * [1500, 500, 100][queue as usize]
-        });
+        let bytes = [0, 1, 2]
+            .map(|queue| order.iter().filter(|of| **of == queue).count() as u64 * [1500, 500, 100][queue as usize]);
         assert_eq!(bytes, [150_000; 3]);
         assert_eq!(order[..19], [vec![0], vec![1; 3], vec![2; 15]].concat());
     }

@@ -62,8 +62,9 @@ struct Said {
     by_flow: bool,
     #[serde(default)]
     reaches_capacity: bool,
+    /// A discipline may mark.
     #[serde(default)]
-    marks: bool,
+    gives_marks: bool,
     #[serde(default)]
     bulk: bool,
     #[serde(default)]

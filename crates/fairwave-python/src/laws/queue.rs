@@ -38,7 +38,7 @@ impl AnyDisciplineLaw for Law {
     }
 
     fn any_marks(&self) -> bool {
-        self.said().marks
+        self.said().gives_marks
     }
 
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
