@@ -248,7 +248,7 @@ fn marks_and_what_is_said_of_them_are_in_the_headers() {
         let at = Instant::ZERO;
         let show = |headers: &Headers<'_>, body, feedback, ecn| {
             let packet = Packet { flow: FlowId(0), wire: 1040, class: Class::Tcp, feedback, ecn, layer: 0, body };
-            let (bytes, _) = headers.of(&packet, at, false);
+            let (bytes, _) = headers.of(&packet, at, true);
             let Ok(SlicedPacket { transport: Some(TransportSlice::Tcp(tcp)), .. }) = SlicedPacket::from_ip(&bytes)
             else {
                 panic!("no TCP")

@@ -451,6 +451,42 @@ mod tests {
         assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 3, 3, 4, 6, 8, 10]);
     }
 
+    /// What it acknowledges after each segment: (next, echo, count).
+    fn marked(receiver: &mut TcpReceiver, segments: &[(u32, Ecn)]) -> Vec<(u32, bool, u32)> {
+        let mut out = Output::default();
+        for &(sequence, ecn) in segments {
+            receiver.on_packet(Instant::ZERO, &Packet { ecn, ..segment(sequence) }, &mut out);
+        }
+        let read = |packet: &Packet| match packet.body {
+            Body::Ack { next, congestion_echo, marked, .. } => (next, congestion_echo, marked),
+            _ => (0, false, 0),
+        };
+        out.packets.iter().map(read).collect()
+    }
+
+    #[test]
+    fn rfc_8257_section_3_2_a_delayed_acknowledgement_leaves_when_marks_begin_or_end() {
+        let config = |marks| TcpConfig { delayed_ack: Some(true), ecn: Some(marks), ..TcpConfig::default() };
+        let (clear, mark) = (Ecn::Ect0, Ecn::Ce);
+        let segments = [(0, Ecn::NotEct), (1, clear), (2, mark), (3, mark), (4, mark), (5, clear), (6, clear), (7, clear)];
+        let acks = marked(&mut receiver(config(Marks::Accurate)), &segments);
+        assert_eq!(acks, [(1, false, 0), (3, false, 1), (5, false, 3), (6, false, 3), (8, false, 3)]);
+        let classic = marked(&mut receiver(config(Marks::Classic)), &segments);
+        assert_eq!(classic, [(1, false, 0), (3, true, 0), (5, true, 0), (7, true, 0)], "every second one as ever");
+    }
+
+    #[test]
+    fn rfc_3168_section_6_1_5_a_mark_outside_the_window_says_nothing() {
+        for marks in [Marks::Classic, Marks::Accurate] {
+            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
+            let acks = marked(&mut receiver(config), &[(0, Ecn::Ce), (1, Ecn::Ect0), (1, Ecn::Ce), (6, Ecn::Ce)]);
+            assert!(acks.iter().all(|&(_, echo, count)| !echo && count == 0), "{marks:?}: {acks:?}");
+            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
+            let acks = marked(&mut receiver(config), &[(0, Ecn::NotEct), (1, Ecn::Ect0), (5, Ecn::Ce)]);
+            assert_eq!(acks[2], (2, marks == Marks::Classic, u32::from(marks == Marks::Accurate)), "5 is within 2 to 5");
+        }
+    }
+
     #[test]
     fn what_comes_from_beyond_the_window_or_again_is_thrown_away_and_acknowledged() {
         let mut receiver = receiver(TcpConfig { receiver_window: Some(4), ..TcpConfig::default() });

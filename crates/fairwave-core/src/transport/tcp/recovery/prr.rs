@@ -1,7 +1,7 @@
 //! Proportional rate reduction: in recovery segments leave in proportion to what is delivered, so that the window has fallen to
 //! its target when recovery ends, with neither a pause at its beginning nor a burst at its end.
 //!
-//! Source: RFC 9937 §6.2 (before, RFC 6937 §3). While more is in flight than the target, out of what is delivered the share target/flight may be
+//! Source: RFC 9937 (before, RFC 6937 §3). While more is in flight than the target, out of what is delivered the share target/flight may be
 //! sent. Below the target as much as is delivered (the conservative bound), and one segment more on an acknowledgement that
 //! moves forward and tells of no further loss (the bound of slow start), until the target is reached.
 //!

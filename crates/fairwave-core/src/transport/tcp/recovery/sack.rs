@@ -11,7 +11,7 @@
 //! (RFC 2018 §8; RFC 6675 §5.1 leaves that open) and then no recovery begins until what had been sent is acknowledged, also when
 //! none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes through what was sent before a timeout it
 //! leaves out what has been reported as held since (RFC 6675 §5.1 leaves the choice open). Limited transmit (RFC 6675 §5 step 3) may be
-//! switched off. With `prr` what may be sent in a recovery follows from [`super::prr`], not from window and pipe (RFC 9937 §6).
+//! switched off. With `prr` what may be sent in a recovery follows from [`super::prr`], not from window and pipe (RFC 9937).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
