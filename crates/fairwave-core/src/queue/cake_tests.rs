@@ -66,7 +66,7 @@ fn it_sends_at_its_bandwidth_to_within_a_packet_at_any_time() {
         assert!((bytes as f64 - carried).abs() < 1.0, "{bytes} sent, {carried} carried");
         bytes += u64::from(packet.wire);
     });
-    assert!(bytes > 1_500_000, "{bytes}");
+    assert!(bytes > 1_200_000, "{bytes}");
 }
 
 #[test]
