@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # `cargo fmt` does not see modules that a list's macro declares.
-LISTED := $(wildcard $(patsubst %,crates/fairwave-core/src/%/*.rs,link loss queue traffic transport/tcp/control) \
+LISTED := $(wildcard $(patsubst %,crates/fairwave-core/src/%/*.rs,link link/jitter loss queue traffic transport/tcp/control) \
 	crates/fairwave-core/src/traffic/video/mod.rs)
 
 MUTATOR := target/tools/bin/cargo-mutants

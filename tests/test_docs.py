@@ -1,5 +1,6 @@
 """Whatever the documentation tells one to type works: commands, Python, scenarios, links, and the site made of it."""
 
+import json
 import re
 import shlex
 import shutil
@@ -84,6 +85,9 @@ def desk(tmp_path, monkeypatch):
         (tmp_path / name).write_text(CALLS, encoding="utf-8")
     (tmp_path / "losses.txt").write_text("0001100" * 20, encoding="utf-8")
     patterns.write(tmp_path / "trace.g192", patterns.read(tmp_path / "losses.txt"))
+    (tmp_path / "uplink.mahi").write_text("10\n20\n30\n30\n", encoding="utf-8")
+    way = {"trace_pattern": [{"duration": 500, "capacity": 800}]}
+    (tmp_path / "gym.json").write_text(json.dumps({"uplink": way, "downlink": way}), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

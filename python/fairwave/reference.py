@@ -29,14 +29,16 @@ SCHEMA = {
     "victims": ("VictimTable", "rule"),
     "losses": ("WrittenLossConfig", "model"),
     "rates": ("WrittenRate", "law"),
+    "jitters": ("WrittenJitterConfig", "model"),
     "playouts": ("WrittenPlayoutConfig", "strategy"),
 }
 """Kinds of laws, each with the schema's definition that has them and the key that carries their name."""
 
 ONE = {
     "transports": "transport", "traffic": "traffic source", "queues": "queue discipline", "victims": "victim rule",
-    "losses": "loss model", "rates": "rate law of a link", "playouts": "playout buffer", "presets": "network by name",
-    "events": "what happens at a known time",
+    "losses": "loss model", "rates": "rate law of a link",
+    "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
+    "events": "what happens to links and flows",
     "codecs": "codec", "measures": "measure", "studies": "study",
 }  # fmt: skip
 """What one of each kind is called."""
@@ -260,8 +262,8 @@ def _entry(kind: str, name: str) -> Entry:
     return _measure(name)
 
 
-EVENTS = {"event": "Event", "outages": "Outage"}
-"""What is said of what happens at a known time, each with the schema's definition."""
+EVENTS = {"event": "Event", "outages": "Outage", "reorder": "Reorder", "duplicate": "Duplicate"}
+"""What is said of what happens to links and flows, each with the schema's definition."""
 
 
 HOW = "a whole scenario; `fairwave run FILE` runs it"
@@ -406,6 +408,10 @@ EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("rates", "constant"): {"rate": "2 Mb/s"},
     ("rates", "schedule"): {"steps": [{"at": "0 s", "is": "2 Mb/s"}, {"at": "5 s", "is": "500 kb/s"}]},
+    ("rates", "trace"): {"series": "100 2000, 100 850.5, 50 0", "after": "repeat"},
+    ("rates", "markov"): {"preset": "lte"},
+    ("jitters", "gaussian"): {"deviation": "5 ms"},
+    ("jitters", "uniform"): {"up-to": "30 ms"},
     ("playouts", "fixed"): {"delay": "60 ms"},
 }
 """What an example sets besides the name: what is needed, or what one would set first."""
@@ -441,12 +447,18 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
         bottleneck["loss"] = written
     elif kind == "rates":
         bottleneck["rate"] = written
+    elif kind == "jitters":
+        bottleneck["jitter"] = written
     elif kind == "playouts":
         flow["playout"] = written
     elif kind == "codecs":
         flow["traffic"] = _inline({"kind": "voice", "codec": name})
     elif kind == "presets":
         preset = name
+    elif name == "reorder":
+        bottleneck["reorder"] = '{ share = 0.01, by = "10 ms" }'
+    elif name == "duplicate":
+        bottleneck["duplicate"] = "{ share = 0.001 }"
     elif name == "outages":
         bottleneck["outages"] = '[{ from = "5 s", to = "6 s" }]'
     link = ", ".join(f"{key} = {value}" for key, value in bottleneck.items())

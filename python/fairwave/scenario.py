@@ -149,7 +149,7 @@ class Scenario:
 
 
 def prepared(scenario: Scenario) -> Scenario:
-    """The scenario as it can be run: clips that it streams are coded, their frames filled in, patterns of loss read.
+    """The scenario as it can be run: clips coded, their frames filled in, patterns of loss and traces of rates read.
 
     What names a file since the scenario was loaded, by an override, is sought from where the program runs.
 
@@ -158,7 +158,7 @@ def prepared(scenario: Scenario) -> Scenario:
     """
     text = scenario.to_json()
     if '"file"' in text:
-        scenario = with_patterns(scenario, Path())
+        scenario = with_files(scenario, Path())
     if '"clip"' not in text:
         return scenario
     from fairwave.video import VideoError
@@ -171,21 +171,47 @@ def prepared(scenario: Scenario) -> Scenario:
     return scenario.with_overrides(frames) if frames else scenario
 
 
-def with_patterns(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with the patterns of loss that its files hold; they are sought from `folder`.
+def with_files(scenario: Scenario, folder: Path) -> Scenario:
+    """The scenario with the patterns of loss and traces of rates that its files hold, sought from `folder`.
 
     Raises:
-        fairwave.ScenarioError: A file is not there, or holds no pattern.
+        fairwave.ScenarioError: A file is not there, or holds no pattern or trace.
     """
     text = scenario.to_json()
-    if '"file"' not in text or '"pattern"' not in text:
+    if '"file"' not in text:
         return scenario
-    from fairwave.patterns import PatternError, resolved
+    from fairwave import patterns, traces
 
+    table = scenario.to_dict()
+    changes: dict[str, Any] = {}
     try:
-        changes = resolved(scenario.to_dict(), folder)
-    except PatternError as error:
+        if '"pattern"' in text:
+            changes |= patterns.resolved(table, folder)
+        if '"trace"' in text:
+            changes |= traces.resolved(table, folder)
+    except (patterns.PatternError, traces.TraceError) as error:
         raise _native.ScenarioError(f"error: {error}") from None
+    return scenario.with_overrides(changes) if changes else scenario
+
+
+def located(scenario: Scenario, folder: Path) -> Scenario:
+    """The scenario whose files, sought from `folder` so far, are sought from where the program runs."""
+    if '"file"' not in scenario.to_json():
+        return scenario
+    changes: dict[str, Any] = {}
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, dict):
+            if (value.get("law") == "trace" or value.get("model") == "pattern") and "file" in value:
+                changes[path] = {**value, "file": str(folder / value["file"])}
+                return
+            for key, one in value.items():
+                walk(one, f"{path}.{key}" if path else key)
+        elif isinstance(value, list):
+            for place, one in enumerate(value):
+                walk(one, f"{path}.{place}")
+
+    walk(scenario.to_dict(), "")
     return scenario.with_overrides(changes) if changes else scenario
 
 
@@ -206,7 +232,7 @@ def load(source: str | Path) -> Scenario:
     if not Path(text).exists() or Path(text).is_dir():
         raise FileNotFoundError(f"no scenario file {text!r}: give the path of a .toml or .json file")
     with Path(text).open("rb") as file:
-        return with_patterns(read(file, text), Path(text).parent)
+        return with_files(read(file, text), Path(text).parent)
 
 
 def read(file: IO[bytes], name: str) -> Scenario:

@@ -9,12 +9,13 @@ use serde_json::Value;
 type Names = BTreeMap<&'static str, Vec<(String, String)>>;
 
 /// Kinds, each with the schema's definition that lists its names and the key that carries them.
-const KINDS: [(&str, &str, &str); 6] = [
+const KINDS: [(&str, &str, &str); 7] = [
     ("transports", "WrittenTransportConfig", "name"),
     ("traffic", "WrittenTrafficConfig", "kind"),
     ("queues", "WrittenQueueConfig", "discipline"),
     ("losses", "WrittenLossConfig", "model"),
     ("rates", "WrittenRate", "law"),
+    ("jitters", "WrittenJitterConfig", "model"),
     ("playouts", "WrittenPlayoutConfig", "strategy"),
 ];
 

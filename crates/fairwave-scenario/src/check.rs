@@ -124,7 +124,7 @@ impl Scenario {
                     );
                 }
             }
-            check_spec(&link.spec, &at, problems);
+            check_spec(&link.spec, self.duration, &at, problems);
             if link.spec.reverse.is_some() && !link.duplex {
                 problems.push(
                     Problem::new(at.key("reverse"), "this link has no direction back (`duplex = false`)")
@@ -259,7 +259,7 @@ impl Scenario {
         }
         for (key, spec) in [("source-access", &flow.source_access), ("sink-access", &flow.sink_access)] {
             let Some(spec) = spec else { continue };
-            check_spec(spec, &at.key(key), problems);
+            check_spec(spec, self.duration, &at.key(key), problems);
             if self.topology.is_none() || flow.from.is_some() {
                 problems.push(
                     Problem::new(at.key(key), format!("`{key}` refines the links of a preset topology"))
@@ -334,7 +334,7 @@ fn check_topology(topology: &Topology, duration: Span, problems: &mut Vec<Proble
     let known = topology.preset.keys();
     for (key, spec) in topology.specs() {
         if known.contains(&key) {
-            check_spec(spec, &at.key(key), problems);
+            check_spec(spec, duration, &at.key(key), problems);
         } else {
             problems.push(
                 Problem::new(at.key(key), format!("`{}` has no `{key}`", topology.preset.name()))

@@ -39,6 +39,16 @@ macro_rules! table_with_direction {
             /// When it is down, in ascending order: what waits, is being transmitted or comes then is lost.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub outages: Option<Vec<fairwave_core::link::Outage>>,
+            /// What packets take longer than the delay, at random, without overtaking each other: `"gaussian"`, or a table with its
+            /// parameters; nothing if nothing says so.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub jitter: Option<$crate::law::Written<fairwave_core::link::jitter::JitterConfig>>,
+            /// A share of the packets arrives later, and others before it; none if nothing says so.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reorder: Option<fairwave_core::link::Reorder>,
+            /// A share of the packets arrives twice; none if nothing says so.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub duplicate: Option<fairwave_core::link::Duplicate>,
             $($after)*
         }
     };
@@ -61,6 +71,9 @@ impl Direction {
             queue: own.queue.or(base.queue),
             loss: own.loss.or(base.loss),
             outages: own.outages.or(base.outages),
+            jitter: own.jitter.or(base.jitter),
+            reorder: own.reorder.or(base.reorder),
+            duplicate: own.duplicate.or(base.duplicate),
         }
     }
 
@@ -72,6 +85,9 @@ impl Direction {
             queue: self.queue.as_ref().map(Written::spelled_out),
             loss: self.loss.as_ref().map(Written::spelled_out),
             outages: self.outages.clone().filter(|outages| !outages.is_empty()),
+            jitter: self.jitter.as_ref().map(Written::spelled_out),
+            reorder: self.reorder,
+            duplicate: self.duplicate,
         }
     }
 
@@ -104,6 +120,9 @@ impl Direction {
             delays: self.delay.as_ref().map_or(Vec::new(), |delay| delay.steps().iter().skip(1).copied().collect()),
             overtaking: self.delay.as_ref().is_some_and(WrittenDelay::overtaking),
             outages: self.outages.clone().unwrap_or_default(),
+            jitter: self.jitter.as_ref().and_then(|jitter| jitter.resolve(|_| ()).ok()),
+            reorder: self.reorder.filter(|reorder| reorder.share > 0.0),
+            duplicate: self.duplicate.filter(|duplicate| duplicate.share > 0.0),
         }
     }
 }
@@ -133,8 +152,9 @@ table_with_direction! {
 }
 
 impl From<LinkSpecTable> for LinkSpec {
-    fn from(LinkSpecTable { rate, delay, queue, loss, outages, reverse }: LinkSpecTable) -> Self {
-        LinkSpec { there: Direction { rate, delay, queue, loss, outages }, reverse }
+    fn from(table: LinkSpecTable) -> Self {
+        let LinkSpecTable { rate, delay, queue, loss, outages, jitter, reorder, duplicate, reverse } = table;
+        LinkSpec { there: Direction { rate, delay, queue, loss, outages, jitter, reorder, duplicate }, reverse }
     }
 }
 

@@ -53,6 +53,9 @@ fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
         "outages": changes.outages.iter().map(|outage| json!({
             "from_ns": outage.from.nanos(), "to_ns": outage.to.map(|to| to.nanos()),
         })).collect::<Vec<_>>(),
+        "jitter": serde_json::to_value(&changes.jitter)?,
+        "reorder": changes.reorder.map(|reorder| json!({ "share": reorder.share, "by_ns": reorder.by.nanos() })),
+        "duplicate": changes.duplicate.map(|duplicate| json!({ "share": duplicate.share })),
         "queue": serde_json::to_value(queue)?,
         "loss": serde_json::to_value(loss)?,
     }))

@@ -12,6 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::link::jitter::JitterConfig;
 use fairwave_core::link::{RateConfig, ScheduleConfig};
 use fairwave_core::loss::{LossConfig, LossScheduleConfig};
 use fairwave_core::quality::playout::PlayoutConfig;
@@ -70,6 +71,15 @@ impl Law for LossConfig {
 
     fn check(&self) -> Result<(), ConfigError> {
         LossConfig::check(self)
+    }
+}
+
+impl Law for JitterConfig {
+    const WHAT: &'static str = JitterConfig::WHAT;
+    const TAG: &'static str = JitterConfig::TAG;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        JitterConfig::check(self)
     }
 }
 

@@ -123,8 +123,22 @@ table_with_direction! {
 
 impl From<LinkTable> for Link {
     fn from(table: LinkTable) -> Self {
-        let LinkTable { from, to, count, rate, delay, queue, loss, outages, duplex, reverse } = table;
-        let there = Direction { rate, delay, queue, loss, outages };
+        let LinkTable {
+            from,
+            to,
+            count,
+            rate,
+            delay,
+            queue,
+            loss,
+            outages,
+            jitter,
+            reorder,
+            duplicate,
+            duplex,
+            reverse,
+        } = table;
+        let there = Direction { rate, delay, queue, loss, outages, jitter, reorder, duplicate };
         Link { from, to, count, spec: LinkSpec { there, reverse }, duplex }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use fairwave_core::link::Direction;
+use fairwave_core::link::{Direction, Recorded};
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
 use fairwave_core::quality::playback::PlaybackConfig;
@@ -58,7 +58,30 @@ impl Plan {
             }
         }
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
-        crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?))).collect()
+        let said =
+            crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?)));
+        said.chain(self.left_over()).collect()
+    }
+
+    /// What is recorded for longer than the run lasts: once for links whose rates were recorded for the same time.
+    fn left_over(&self) -> Vec<(&str, String)> {
+        let mut said: Vec<(&str, Span, &str, usize)> = Vec::new();
+        for link in &self.links {
+            let Some(Recorded { length, .. }) = link.direction.rate.recorded() else { continue };
+            match said.iter_mut().find(|(_, known, ..)| *known == length) {
+                Some((.., others)) => *others += 1,
+                None if length > self.duration => said.push((&link.name, length, link.direction.rate.name(), 0)),
+                None => {}
+            }
+        }
+        let words = |(name, length, law, others): (_, Span, &str, usize)| {
+            let also = if others > 0 { format!(" (and of {others} other link directions)") } else { String::new() };
+            (
+                name,
+                format!("the {law} of its rate{also} lasts {length}, the run {}: the rest is not used", self.duration),
+            )
+        };
+        said.into_iter().map(words).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ranges: what a single value or table may hold, wherever it stands.
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::link::check_outages;
+use fairwave_core::link::{Recorded, check_outages};
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::timed::check_steps;
 use fairwave_core::units::{Rate, Span};
@@ -15,18 +15,18 @@ use crate::rate::WrittenRate;
 use crate::template::Template;
 use crate::values::{Spreadable, Varied};
 
-pub(crate) fn check_spec(spec: &LinkSpec, at: &Path, problems: &mut Vec<Problem>) {
+pub(crate) fn check_spec(spec: &LinkSpec, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
     let LinkSpec { there, reverse } = spec;
-    check_direction(there, at, problems);
+    check_direction(there, duration, at, problems);
     if let Some(reverse) = reverse {
-        check_direction(reverse, &at.key("reverse"), problems);
+        check_direction(reverse, duration, &at.key("reverse"), problems);
     }
 }
 
-fn check_direction(direction: &Direction, at: &Path, problems: &mut Vec<Problem>) {
-    let Direction { rate, delay, queue, loss, outages } = direction;
+fn check_direction(direction: &Direction, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
+    let Direction { rate, delay, queue, loss, outages, jitter, reorder, duplicate } = direction;
     if let Some(rate) = rate {
-        check_rate(rate, &at.key("rate"), problems);
+        check_rate(rate, duration, &at.key("rate"), problems);
     }
     if let Some(delay) = delay {
         check_delay(delay, &at.key("delay"), problems);
@@ -40,6 +40,15 @@ fn check_direction(direction: &Direction, at: &Path, problems: &mut Vec<Problem>
     if let Some(outages) = outages {
         check_config(check_outages(outages), at, problems);
     }
+    if let Some(jitter) = jitter {
+        check_law(jitter, &at.key("jitter"), problems);
+    }
+    if let Some(reorder) = reorder {
+        check_config(reorder.check(), &at.key("reorder"), problems);
+    }
+    if let Some(duplicate) = duplicate {
+        check_config(duplicate.check(), &at.key("duplicate"), problems);
+    }
 }
 
 pub(crate) fn check_template(text: &str, at: &Path, problems: &mut Vec<Problem>) -> Option<Template> {
@@ -52,13 +61,28 @@ pub(crate) fn check_template(text: &str, at: &Path, problems: &mut Vec<Problem>)
     }
 }
 
-fn check_rate(rate: &WrittenRate, at: &Path, problems: &mut Vec<Problem>) {
-    let found = problems.len();
-    if let WrittenRate::Law(law) = rate {
-        check_law(law, at, problems);
-    }
-    if problems.len() > found {
-        return;
+fn check_rate(rate: &WrittenRate, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
+    if let WrittenRate::Law(law) = rate
+        && let Ok(config) = law.resolve(|_| ())
+    {
+        let found = problems.len();
+        check_config(config.check(), at, problems);
+        if problems.len() > found {
+            return;
+        }
+        if let Some(Recorded { length, goes_on: false }) = config.recorded()
+            && length < duration
+        {
+            let what = format!(
+                "this {} lasts {length}, the run {duration}: what comes after its end is not said",
+                config.name()
+            );
+            problems.push(
+                Problem::new(at.clone(), what)
+                    .allowed("`after = \"repeat\"` (it begins again) or `after = \"hold\"` (its last rate holds)")
+                    .help(format!("add one of the two, or write `duration = \"{length}\"` or less")),
+            );
+        }
     }
     let rate = rate.nominal();
     if rate.bounds().0 == Rate::default() {

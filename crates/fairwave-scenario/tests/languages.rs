@@ -330,7 +330,7 @@ prop_compose! {
         queue in proptest::option::of(queue()),
         loss in proptest::option::of(loss()),
     ) -> Direction {
-        Direction { rate, delay: delay.map(Into::into), queue, loss, outages: None }
+        Direction { rate, delay: delay.map(Into::into), queue, loss, ..Direction::default() }
     }
 }
 

@@ -4,9 +4,9 @@
 //!
 //! 1. each link: arrived = departed + dropped + failed + waiting + in transmission, and of those that departed no more were lost or
 //!    are on the wire than departed;
-//! 2. each node: what the links into it handed on (departed − lost − on the wire) and its flows' ends sent is what the
+//! 2. each node: what the links into it handed on (departed − lost − on the wire + duplicated) and its flows' ends sent is what the
 //!    links out of it and its flows' ends received;
-//! 3. each flow, data and feedback each for itself: sent = arrived + dropped + lost + under way or waiting.
+//! 3. each flow, data and feedback each for itself: sent + duplicated by wires = arrived + dropped + lost + under way or waiting.
 //!
 //! The terms come from different places: a link's from the link, a flow's from its ends, what waits from the queue itself.
 //! So a packet that is lost sight of, made from nothing or counted twice upsets at least one of them.
@@ -20,17 +20,25 @@ use crate::ends::{Receiving, Sending};
 use crate::error::RunError;
 use crate::link::{Link, Service};
 
-/// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire.
+/// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire. And those that nobody
+/// sent: copies that wires have made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnderWay {
     data: u32,
     feedback: u32,
+    data_copies: u32,
+    feedback_copies: u32,
 }
 
 impl UnderWay {
     /// One more.
     pub fn add(&mut self, packet: &Packet) {
         *(if packet.feedback { &mut self.feedback } else { &mut self.data }) += 1;
+    }
+
+    /// A wire has made a copy.
+    pub fn copied(&mut self, packet: &Packet) {
+        *(if packet.feedback { &mut self.feedback_copies } else { &mut self.data_copies }) += 1;
     }
 }
 
@@ -64,24 +72,26 @@ impl Books<'_> {
             let (sending, measure, under_way) =
                 (&self.sending[index], &self.receiving[index].measure, self.under_way[index]);
             let (arrived, (dropped, lost)) = (measure.packets_arrived, measure.gone_in_all());
-            if sending.packets_sent != arrived + dropped + lost + u64::from(under_way.data) {
+            let made = sending.packets_sent + u64::from(under_way.data_copies);
+            if made != arrived + dropped + lost + u64::from(under_way.data) {
                 return Err(violated(
-                    "sent = arrived + dropped + lost + under way, per flow",
+                    "sent + duplicated = arrived + dropped + lost + under way, per flow",
                     format!("the data of `{}`", plan.name),
                     format!(
-                        "{} sent, {arrived} arrived, {dropped} dropped, {lost} lost, {} under way",
-                        sending.packets_sent, under_way.data
+                        "{} sent, {} duplicated, {arrived} arrived, {dropped} dropped, {lost} lost, {} under way",
+                        sending.packets_sent, under_way.data_copies, under_way.data
                     ),
                 ));
             }
             let (arrived, missing) = (sending.feedback_arrived, measure.feedback_missing);
-            if measure.feedback_sent != arrived + missing + u64::from(under_way.feedback) {
+            let made = measure.feedback_sent + u64::from(under_way.feedback_copies);
+            if made != arrived + missing + u64::from(under_way.feedback) {
                 return Err(violated(
-                    "sent = arrived + dropped + lost + under way, per flow",
+                    "sent + duplicated = arrived + dropped + lost + under way, per flow",
                     format!("the feedback of `{}`", plan.name),
                     format!(
-                        "{} sent, {arrived} arrived, {missing} dropped or lost, {} under way",
-                        measure.feedback_sent, under_way.feedback
+                        "{} sent, {} duplicated, {arrived} arrived, {missing} dropped or lost, {} under way",
+                        measure.feedback_sent, under_way.feedback_copies, under_way.feedback
                     ),
                 ));
             }
@@ -93,7 +103,8 @@ impl Books<'_> {
         let mut nodes = vec![Node::default(); self.plan.nodes.len()];
         for (plan, link) in self.plan.links.iter().zip(&self.links) {
             let measure = &link.measure;
-            nodes[plan.to].handed_on += measure.whole().departures - measure.whole_missing().lost - measure.on_wire;
+            nodes[plan.to].handed_on +=
+                measure.whole().departures + measure.copies() - measure.whole_missing().lost - measure.on_wire;
             nodes[plan.from].passed_on += measure.whole().arrivals;
         }
         for ((plan, sending), receiving) in self.plan.flows.iter().zip(&self.sending).zip(&self.receiving) {

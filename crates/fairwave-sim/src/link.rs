@@ -102,7 +102,7 @@ impl Link {
         };
         changes.check()?;
         let wire = match loss {
-            loss if !changes.is_none() => Wire::Changing(Box::new(Unsteady::new(*delay, changes, loss))),
+            loss if !changes.is_none() => Wire::Changing(Box::new(Unsteady::new(*delay, changes, loss, stream))),
             Some(loss) => Wire::Lossy(loss),
             None => Wire::Sound,
         };
@@ -157,9 +157,9 @@ impl Link {
         self.rate.change_from(now + Span::from_nanos(1)).map(|(at, _)| at)
     }
 
-    /// Whether packets may arrive in another order than they were sent.
+    /// Whether packets may arrive in another order than they were sent, or more of them than were.
     pub fn reorders(&self) -> bool {
-        matches!(&self.wire, Wire::Changing(unsteady) if unsteady.reorders)
+        matches!(&self.wire, Wire::Changing(unsteady) if unsteady.is_out_of_order())
     }
 
     /// What the outages have taken, for a link that has any.
@@ -199,7 +199,10 @@ impl Link {
                         // It takes no time, and nobody has asked what becomes of it.
                         (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
                     }
-                    unsteady.loses(self.free, packet)
+                    if !unsteady.loses(self.free, packet) {
+                        return self.arrives(window);
+                    }
+                    true
                 }
                 Wire::Sound => false,
             };
@@ -209,6 +212,24 @@ impl Link {
         }
         let arrival = self.free + self.delay;
         if arrival > window.end { Leaving::UnderWay } else { Leaving::Arrives(arrival) }
+    }
+
+    /// The packet that left last, of a link that changes, is not lost.
+    #[inline(never)]
+    fn arrives(&mut self, window: Window) -> Leaving {
+        let arrival = self.free + self.delay;
+        if arrival > window.end {
+            return Leaving::UnderWay;
+        }
+        if let Wire::Changing(unsteady) = &mut self.wire {
+            let overtaken = unsteady.overtakes(self.free, arrival);
+            self.measure.overtaken(overtaken, arrival, window);
+            if unsteady.twice() {
+                self.measure.duplicated(arrival, window);
+                return Leaving::Twice(arrival);
+            }
+        }
+        Leaving::Arrives(arrival)
     }
 
     /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
@@ -251,6 +272,8 @@ impl Link {
 pub enum Leaving {
     /// It reaches the far end, within the run.
     Arrives(Instant),
+    /// It reaches the far end, within the run, and so does a copy that the wire has made.
+    Twice(Instant),
     /// Nothing more happens to it within the run.
     UnderWay,
     /// The wire loses it; within the run, if it `counts`.

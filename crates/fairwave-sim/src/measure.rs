@@ -115,6 +115,19 @@ pub struct LinkMeasure {
     missing_warming: Missing,
     /// Transmitted by the end and then still on the wire.
     pub on_wire: u64,
+    /// In the window.
+    pub disorder: Disorder,
+    /// Before the window.
+    disorder_warming: Disorder,
+}
+
+/// What a wire does to packets that arrive.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disorder {
+    /// Copies that it made.
+    pub duplicated: u64,
+    /// Packets that one which left later overtook.
+    pub reordered: u64,
 }
 
 impl LinkMeasure {
@@ -180,6 +193,25 @@ impl LinkMeasure {
         crossings.departures -= 1;
         crossings.wire -= u64::from(wire);
         self.missing_at(now, window).failed += 1;
+    }
+
+    /// The wire made a copy of a packet that arrives at `now`.
+    pub fn duplicated(&mut self, now: Instant, window: Window) {
+        self.disorder_at(now, window).duplicated += 1;
+    }
+
+    /// A packet that arrives at `now` overtakes so many.
+    pub fn overtaken(&mut self, packets: u64, now: Instant, window: Window) {
+        self.disorder_at(now, window).reordered += packets;
+    }
+
+    fn disorder_at(&mut self, now: Instant, window: Window) -> &mut Disorder {
+        if now >= window.warmup { &mut self.disorder } else { &mut self.disorder_warming }
+    }
+
+    /// Copies that the wire made in the whole run.
+    pub fn copies(&self) -> u64 {
+        self.disorder.duplicated + self.disorder_warming.duplicated
     }
 
     /// `packets` packets wait at `now`.

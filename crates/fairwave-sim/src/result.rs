@@ -344,6 +344,10 @@ pub struct LinkRow {
     pub drop_rate: f64,
     /// Mean wait of the packets whose transmission began.
     pub mean_wait_s: f64,
+    /// Copies that the wire made of packets that arrived.
+    pub duplicated: u64,
+    /// Packets that one which left later overtook.
+    pub reordered: u64,
 }
 
 /// An outage of one direction of a link, which may end after the run.

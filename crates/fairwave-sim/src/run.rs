@@ -315,10 +315,26 @@ impl<'p, P: Probe> Simulation<'p, P> {
                     self.receive(packet.flow.0 as usize, packet, arrival);
                 }
             }
+            Leaving::Twice(arrival) => self.arrive_twice(link, packet, place, arrival, waited),
             Leaving::UnderWay => self.leave_under_way(link, packet),
             Leaving::Lost { counts } => self.lose_on_wire(link, packet, counts),
         }
         None
+    }
+
+    /// The packet that a link transmitted last arrives at `arrival`, and a copy with it. What such a link leads to is never crossed at once.
+    #[cold]
+    #[inline(never)]
+    fn arrive_twice(&mut self, link: usize, packet: &Packet, place: u32, arrival: Instant, waited: bool) {
+        if P::ON {
+            self.probe.left(link, packet, self.network.links[link].free, false);
+        }
+        self.under_way[packet.flow.0 as usize].copied(packet);
+        let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
+        for _ in 0..2 {
+            let target = self.network.routes.at(place + 1).target();
+            self.events.push_arrival(Event::new(arrival, kind, link), packet, target, place + 1);
+        }
     }
 
     /// A link has lost the packet that it transmitted last; within the run, if that `counts`.

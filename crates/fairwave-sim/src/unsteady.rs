@@ -3,6 +3,7 @@
 use fairwave_core::link::{Changes, Changing, Failed};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
+use fairwave_core::random::Stream;
 use fairwave_core::units::{Instant, Span};
 
 use crate::measure::Window;
@@ -29,10 +30,10 @@ pub struct Unsteady {
 }
 
 impl Unsteady {
-    /// A link that begins with `delay`.
-    pub fn new(delay: Span, changes: &Changes, loss: Option<Box<Loss>>) -> Self {
+    /// A link that begins with `delay`; `stream` gives it its random streams by name.
+    pub fn new(delay: Span, changes: &Changes, loss: Option<Box<Loss>>, stream: impl Fn(&str) -> Stream) -> Self {
         Unsteady {
-            changing: Changing::new(delay, changes),
+            changing: Changing::new(delay, changes, stream),
             loss,
             reorders: changes.reorder(),
             failed: None,
@@ -45,12 +46,28 @@ impl Unsteady {
         let failure = self.changing.failure(start, end);
         self.failed = failure.map(|(_, failed)| failed);
         let end = failure.map_or(end, |(at, _)| at);
-        (end, if failure.is_some() { Span::ZERO } else { self.changing.delay(end) })
+        (end, if failure.is_some() { Span::ZERO } else { self.changing.delay(end, end.since(start)) })
     }
 
     /// Whether the packet that was transmitted last, until `now`, gets lost.
     pub fn loses(&mut self, now: Instant, packet: &Packet) -> bool {
         self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet))
+    }
+
+    /// The packet that was transmitted last, until `now`, is to arrive at `arrival`. Answers how many packets it overtakes that nothing
+    /// had overtaken so far.
+    pub fn overtakes(&mut self, now: Instant, arrival: Instant) -> u64 {
+        if self.reorders { self.changing.overtakes(now, arrival) } else { 0 }
+    }
+
+    /// Whether the next packet that arrives arrives twice.
+    pub fn twice(&mut self) -> bool {
+        self.changing.twice()
+    }
+
+    /// What arrives needs an event of its own: packets overtake each other, or one arrives twice.
+    pub fn is_out_of_order(&self) -> bool {
+        self.reorders || self.changing.duplicates()
     }
 
     /// Whether the packet that did not get through was taken by a failure at `now`, which is then counted.

@@ -111,7 +111,7 @@ fn a_law_that_nobody_handed_in_and_a_parameter_out_of_range_are_refused_where_th
         (
             RATE.replace("steps", "stairs").as_str(),
             "topology.bottleneck.rate.law",
-            "allowed: constant, schedule, steps",
+            "allowed: constant, schedule, trace, markov, steps",
         ),
         (RATE.replace("500 ms", "0 s").as_str(), "topology.bottleneck.rate.each", "a time above 0"),
         (RATE.replace("each", "eahc").as_str(), "topology.bottleneck.rate.eahc", "did you mean `each`?"),

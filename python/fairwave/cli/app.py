@@ -466,6 +466,51 @@ def pattern(
     show_pattern(file, draw, convert, json=json)
 
 
+@app.command(
+    epilog=_examples(
+        "fairwave trace examples/lte.csv --draw lte.png",
+        "fairwave trace uplink.mahi --out uplink.csv",
+        "fairwave trace gym.json --part downlink --out gym.trace --to rattan",
+    )
+)
+def trace(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A trace of a rate: mahimahi's, Pensieve's, OpenNetLab's JSON, rattan's TOML, or CSV.",
+        ),
+    ],
+    form: Annotated[
+        Optional[str],
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Its format, where two fit: mahimahi, pensieve, opennetlab, rattan, csv.",
+        ),
+    ] = None,
+    part: Annotated[
+        Optional[str], typer.Option(help="uplink or downlink, of an OpenNetLab file that has both.")
+    ] = None,
+    draw: Annotated[
+        Optional[Path], typer.Option(metavar="FILE", help="Draw it: .png, .svg, .pdf, or .html for a page.")
+    ] = None,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="Convert it, by the name: .csv, .mahi, .json, .toml, .pensieve."),
+    ] = None,
+    to: Annotated[
+        Optional[str],
+        typer.Option("--to", metavar="FORMAT", help="With --out: the format, whatever the name."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what a trace of a link's rate comes to: mean, percentiles, time without service; draw it, convert it."""
+    from fairwave.cli.tracing import show_trace
+
+    show_trace(file, form, part, draw, out, to, json=json)
+
+
 @app.command()
 def schema(laws: Laws = None) -> None:
     """Print the JSON Schema of scenarios."""

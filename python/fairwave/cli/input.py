@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
-from fairwave.scenario import LARGEST_SEED, Scenario, load
+from fairwave.scenario import LARGEST_SEED, Scenario, load, located, with_files
 from fairwave.scenario import read as read_open
 
 if TYPE_CHECKING:
@@ -26,13 +26,17 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
         import sys
 
         given = read_open(sys.stdin.buffer, "-")
-        return given.with_overrides(overrides(settings)) if settings else given
+        return with_files(given.with_overrides(overrides(settings)) if settings else given, Path())
     if not Path(path).exists() or Path(path).is_dir():
         near = sorted(str(one) for one in Path("examples").glob("*.toml"))[:8]
         hint = f"; there are {', '.join(near)}" if near else ""
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
-    read = load(Path(path))
-    return read.with_overrides(overrides(settings)) if settings else read
+    if not settings:
+        return load(Path(path))
+    # What is set may be what a file needs to be read. Files that the scenario names lie beside it, others here.
+    with Path(path).open("rb") as file:
+        read = located(read_open(file, path), Path(path).parent)
+    return with_files(read.with_overrides(overrides(settings)), Path())
 
 
 def overrides(settings: list[str]) -> dict[str, Any]:

@@ -75,9 +75,10 @@ def _link(link: dict[str, Any]) -> NsLink:
         raise NotInNs2Error(
             f"{link['name']}: link rate `{link['rate']['law']}` is not compared; use `constant`"
         )
-    if link.get("delays") or link.get("outages"):
+    if any(link.get(key) for key in ("delays", "outages", "jitter", "reorder", "duplicate")):
         raise NotInNs2Error(
-            f"{link['name']}: links that change are not compared; leave delays and outages constant"
+            f"{link['name']}: links that change, or whose packets are out of step, are not compared; "
+            "leave delays constant"
         )
     return NsLink(
         source=link["from"],

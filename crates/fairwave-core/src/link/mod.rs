@@ -10,10 +10,12 @@
 //! takes the law's nominal rate.
 
 mod changes;
+mod course;
+pub mod jitter;
 
 use std::sync::Arc;
 
-pub use changes::{Changes, Changing, Failed, Outage, check_outages};
+pub use changes::{Changes, Changing, Duplicate, Failed, Outage, Reorder, check_outages};
 
 use crate::config::ConfigError;
 use crate::loss::LossConfig;
@@ -29,11 +31,16 @@ macro_rules! rates {
         $then! { $arguments
             constant { Constant(ConstantConfig) }
             schedule { Schedule(ScheduleConfig) }
+            trace { Trace(TraceConfig) }
+            markov { Markov(MarkovRateConfig) }
         }
     };
 }
 
 rates! { files! () }
+
+pub use markov::{RatePreset, RateState};
+pub use trace::{After, TraceFormat, TracePart};
 
 /// A rate law at work on one direction of a link.
 pub trait Transmitter: Send {
@@ -51,6 +58,15 @@ pub trait Transmitter: Send {
     fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
         None
     }
+}
+
+/// How long what a law follows was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// From the beginning of the run on.
+    pub length: Span,
+    /// It is said what comes then.
+    pub goes_on: bool,
 }
 
 /// The parameters of a rate law, and how it is made.
@@ -75,6 +91,11 @@ pub trait RateLaw: Law {
     fn highest(&self) -> Rate {
         self.nominal()
     }
+
+    /// How long what it follows was recorded; none for a law that knows of no end.
+    fn recorded(&self) -> Option<Recorded> {
+        None
+    }
 }
 
 /// What the family asks of a law that a program handed in.
@@ -90,6 +111,10 @@ pub trait AnyRateLaw: Checked + Send + Sync {
     fn any_nominal(&self) -> Rate;
     /// See [`RateLaw::highest`].
     fn any_highest(&self) -> Rate;
+    /// See [`RateLaw::recorded`].
+    fn any_recorded(&self) -> Option<Recorded> {
+        None
+    }
 }
 
 impl<L: RateLaw> AnyRateLaw for L {
@@ -104,6 +129,9 @@ impl<L: RateLaw> AnyRateLaw for L {
     }
     fn any_highest(&self) -> Rate {
         self.highest()
+    }
+    fn any_recorded(&self) -> Option<Recorded> {
+        self.recorded()
     }
 }
 
@@ -195,6 +223,14 @@ macro_rules! at_work {
                 match self {
                     $(RateConfig::$Variant(law) => law.highest(),)+
                     RateConfig::Own(own) => own.law().any_highest(),
+                }
+            }
+
+            /// See [`RateLaw::recorded`].
+            pub fn recorded(&self) -> Option<Recorded> {
+                match self {
+                    $(RateConfig::$Variant(law) => law.recorded(),)+
+                    RateConfig::Own(own) => own.law().any_recorded(),
                 }
             }
         }

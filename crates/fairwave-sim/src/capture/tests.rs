@@ -94,6 +94,22 @@ fn a_link_s_capture_has_what_it_transmitted_and_dropped_in_order_of_time_and_the
 }
 
 #[test]
+fn a_host_s_capture_shows_copies_that_a_wire_made() {
+    let mut plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    let last = plan.flows[2].forward[plan.flows[2].forward.len() - 1];
+    plan.links[last].direction.changes.duplicate = Some(fairwave_core::link::Duplicate { share: 0.5 });
+    let (node, path) = (plan.links[last].to, file("copies.pcapng"));
+    let wanted = Wanted { captures: vec![(Tap::Host(node), path.clone())], ..Wanted::default() };
+    let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    probe.finish().expect("files");
+    let found = packets(&path);
+    assert!(seen.links[last].duplicated > 10);
+    assert_eq!(found.len() as u64, seen.flows[2].units_received + seen.links[last].duplicated);
+    let twice = found.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 == pair[1].2).count() as u64;
+    assert_eq!(twice, seen.links[last].duplicated, "a copy is the same packet at the same time");
+}
+
+#[test]
 fn a_host_s_capture_has_what_it_sent_and_received_and_every_checksum_is_right() {
     let plan = plan(r#"{ capacity = { packets = 10 } }"#);
     for name in ["data-s0", "call-d0"] {

@@ -33,6 +33,8 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
                     // Little's law: all that waited passed the transmitter.
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,
+                duplicated: m.disorder.duplicated,
+                reordered: m.disorder.reordered,
             }
         })
         .collect()

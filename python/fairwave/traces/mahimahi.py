@@ -1,0 +1,93 @@
+"""mahimahi's traces: a time in whole milliseconds per line, at which 1504 bytes may be sent.
+
+Every opportunity is kept: those of a millisecond are sent in the course of it. What comes at 0 ms goes to the first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairwave.traces.trace import LONGEST, OPPORTUNITY, Trace, TraceError, is_number, lines_of, made
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairwave.traces.trace import Whole
+
+
+def fits(text: str) -> bool:
+    """Whether a text may be mahimahi's."""
+    first = next(iter(lines_of(text)), (0, ""))[1].split()
+    return len(first) == 1 and is_number(first[0])
+
+
+def parse(text: str, name: str, _part: str | None) -> Trace:
+    """The trace in a text; `name` is what messages call the file.
+
+    Raises:
+        TraceError: It holds none; the message says where.
+    """
+    try:
+        times = np.array(text.split(), dtype=np.int64)
+    except (ValueError, OverflowError):
+        times = np.array([], np.int64)
+    if not times.size or times[0] < 0 or (np.diff(times) < 0).any() or text.count("\n") + 1 < times.size:
+        times = np.array(list(_whole_times(text, name)), np.int64)
+    last = int(times[-1])
+    if last == 0:
+        raise TraceError(f"{name} lasts no time, its last line being 0: write times in ms, the last above 0")
+    if last > LONGEST * 1e3:
+        raise TraceError(f"{name} lasts {last} ms: write times in ms up to {LONGEST * 1e3:.0f}")
+    # An opportunity at t ms is sent in the millisecond before it; what comes at 0 goes to the first.
+    counts = np.bincount(np.maximum(times, 1) - 1, minlength=last)
+    edges = np.flatnonzero(np.diff(counts)) + 1
+    starts = np.concatenate([[0], edges])
+    lengths = np.diff(np.concatenate([starts, [last]])) * 1_000_000
+    return made(name, lengths, counts[starts] * OPPORTUNITY * 8_000, "mahimahi", opportunities=counts)
+
+
+def _whole_times(text: str, name: str) -> Iterable[int]:
+    """Times line by line, to find the one that is wrong."""
+    before, lines = 0, lines_of(text)
+    if not lines:
+        raise TraceError(f"{name} has no times: write a time in whole ms per line")
+    for at, line in lines:
+        if not line.strip().isascii() or not line.strip().isdigit():
+            raise TraceError(
+                f"{name}, line {at}: {line.strip()[:40]!r} is no time: write whole milliseconds from 0 up"
+            )
+        if int(line) < before:
+            raise TraceError(
+                f"{name}, line {at}: {int(line)} ms comes after {before} ms: write times in ascending order"
+            )
+        if int(line) > LONGEST * 1e3:
+            raise TraceError(
+                f"{name}, line {at}: {int(line)} ms is too late: write up to {LONGEST * 1e3:.0f}"
+            )
+        before = int(line)
+        yield before
+
+
+def times_of_opportunities(trace: Trace) -> Whole:
+    """When, in ms, as much as one of mahimahi's opportunities has been let through since the one before.
+
+    A trace of opportunities gives them back; of any other what is left in the end of less than one is left out.
+    """
+    if trace.opportunities is not None:
+        return np.repeat(np.arange(1, len(trace.opportunities) + 1), trace.opportunities)
+    total = math.ceil(trace.duration * 1e3 - 1e-9)
+    ends = np.concatenate([[0.0], np.cumsum(trace.lengths) / 1e6])
+    sent = np.concatenate([[0.0], np.cumsum(trace.lengths / 1e9 * trace.rates / 8)])
+    by = np.floor(np.interp(np.arange(total + 1), ends, sent) / OPPORTUNITY + 1e-9).astype(np.int64)
+    return np.repeat(np.arange(1, total + 1), np.diff(by))
+
+
+def text(trace: Trace) -> str:
+    """A trace as the text of a file."""
+    times = times_of_opportunities(trace)
+    if not times.size:
+        raise TraceError(f"this trace lets less than {OPPORTUNITY} bytes through, and mahimahi knows no less")
+    return "\n".join(map(str, times.tolist())) + "\n"

@@ -1,0 +1,135 @@
+"""rattan's traces: TOML with `StaticBwConfig`, `TraceBwConfig` and `RepeatedBwPatternConfig` within each other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from fairwave.traces.trace import LONGEST, MOST_RATE, Trace, TraceError, is_number, made, nanoseconds
+
+RATTAN = ("StaticBwConfig", "TraceBwConfig", "RepeatedBwPatternConfig")
+MOST_STEPS = 10_000_000
+
+
+def fits(text: str) -> bool:
+    """Whether a text may be rattan's."""
+    return re.search(r"^\s*\[+\s*\w+(Config|Pattern)\b", text, re.MULTILINE) is not None
+
+
+def parse(text: str, name: str, _part: str | None) -> Trace:
+    """The trace in a text; `name` is what messages call the file.
+
+    Raises:
+        TraceError: It holds none; the message says where.
+    """
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef,import-not-found]
+
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TraceError(f"{name}: no TOML ({error})") from None
+    steps: list[tuple[float, float]] = []
+    add_steps(table, name, "", steps, outermost=True)
+    lengths, rates = nanoseconds(np.array([one for one, _ in steps])), np.array([rate for _, rate in steps])
+    if not steps or (lengths <= 0).any():
+        raise TraceError(f'{name} has a step that lasts no time: write for example `duration = "100ms"`')
+    if rates.max() > MOST_RATE or lengths.sum(dtype=float) > LONGEST * 1e9:
+        raise TraceError(f"{name}: write rates up to {MOST_RATE:g} b/s, and up to {LONGEST:g} s in all")
+    return made(name, lengths, np.rint(rates).astype(np.int64), "rattan")
+
+
+def add_steps(table: Any, name: str, at: str, steps: list[tuple[float, float]], *, outermost: bool) -> None:
+    """Adds the steps of a model, seconds and b/s."""
+    keys = list(table) if isinstance(table, dict) else []
+    if len(keys) != 1 or keys[0] not in RATTAN or not isinstance(table[keys[0]], dict):
+        what = ", ".join(keys) if keys else repr(table)
+        raise TraceError(
+            f"{name}: {at or 'the file'} has {what[:60]}, of which no steps can be told: "
+            f"write one of {', '.join(RATTAN)}"
+        )
+    kind, model = keys[0], table[keys[0]]
+    here = f"{at}.{kind}".lstrip(".")
+    if kind == "StaticBwConfig":
+        steps.append((_span(model.get("duration"), name, here), _rate(model.get("bw"), name, here)))
+    elif kind == "TraceBwConfig":
+        for pair in model.get("pattern") or []:
+            if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], list)):
+                raise TraceError(
+                    f'{name}: {here}.pattern has {pair!r}: write ["100ms", ["16Mbps", "48Mbps"]]'
+                )
+            length = _span(pair[0], name, here)
+            steps.extend((length, _rate(one, name, here)) for one in pair[1])
+    else:
+        count = model.get("count", 0)
+        if (
+            not isinstance(count, int)
+            or isinstance(count, bool)
+            or count < 0
+            or (count == 0 and not outermost)
+        ):
+            raise TraceError(
+                f"{name}: {here}.count is {count!r}: write 1 or more (0, for ever, only outermost)"
+            )
+        own: list[tuple[float, float]] = []
+        for place, inner in enumerate(model.get("pattern") or []):
+            add_steps(inner, name, f"{here}.pattern[{place}]", own, outermost=False)
+        if len(own) * max(count, 1) + len(steps) > MOST_STEPS:
+            raise TraceError(f"{name}: {here} comes to more than {MOST_STEPS} steps: write fewer")
+        steps.extend(own * max(count, 1))
+
+
+SPANS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "sec": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+}
+PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30}
+
+
+def _span(text: Any, name: str, at: str) -> float:
+    """Seconds of `1s 500ms`."""
+    parts = re.findall(r"\s*([\d.]+)\s*([a-zµ]+)\s*", text) if isinstance(text, str) else []
+    known = parts and all(unit in SPANS and is_number(number) for number, unit in parts)
+    if not known or re.sub(r"\s*[\d.]+\s*[a-zµ]+\s*", "", text):
+        raise TraceError(f'{name}: {at} has a duration of {text!r}: write for example "100ms" or "1s"')
+    return sum(float(number) * SPANS[unit] for number, unit in parts)
+
+
+def _rate(text: Any, name: str, at: str) -> float:
+    """Bits per second of `12Mbps`."""
+    found = (
+        re.fullmatch(r"\s*([\d.]+)\s*([kKmMgGtT]?i?)b(?:ps|/s|it/s)\s*", text)
+        if isinstance(text, str)
+        else None
+    )
+    if found is None or not is_number(found[1]) or found[2].lower() not in PREFIXES:
+        raise TraceError(f'{name}: {at} has a rate of {text!r}: write for example "12Mbps"')
+    return float(found[1]) * PREFIXES[found[2].lower()]
+
+
+def text(trace: Trace) -> str:
+    """A trace as the text of a file."""
+    """Steps of the same length in a row share a pair."""
+    pairs: list[tuple[int, list[str]]] = []
+    for length, rate in zip(trace.lengths.tolist(), trace.rates.tolist(), strict=True):
+        if not pairs or pairs[-1][0] != length:
+            pairs.append((length, []))
+        pairs[-1][1].append(f'"{rate}bps"')
+    # Whole units alone: a parser of durations may take no others.
+    rows = [f'  ["{length}ns", [{", ".join(rates)}]],' for length, rates in pairs]
+    head = ["[RepeatedBwPatternConfig]", "count = 0", "", "[[RepeatedBwPatternConfig.pattern]]", ""]
+    return (
+        "\n".join([*head, "[RepeatedBwPatternConfig.pattern.TraceBwConfig]", "pattern = [", *rows, "]"])
+        + "\n"
+    )
