@@ -220,7 +220,7 @@ def test_data_says_whether_it_can_be_marked_and_the_handshake_agrees_on_it(
     tmp_path, ecn, codepoint, syn, answer, others
 ):
     read = fairwave.load(SCENARIO).with_overrides(
-        {"flow.sack.transport.ecn": ecn, "flow.sack.transport.prr": "true", "duration": "10 s"}
+        {"flow.sack.transport.ecn": ecn, "flow.sack.transport.prr": True, "duration": "10 s"}
     )
     ends = {flow["name"]: flow["from"] for flow in read.plan(1)["flows"]}
     path = tmp_path / "sack.pcapng"

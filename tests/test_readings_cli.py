@@ -37,7 +37,11 @@ def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwa
     assert "none.json" in words
 
 
-@pytest.mark.parametrize("name", studies.names())
+OF_PAPERS = [name for name in studies.names() if name != "today"]
+"""Studies of papers; what `today` asks was made up here, so that nothing in it is open."""
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
 def test_every_study_can_be_read_in_many_ways_each_admitted_by_something(name):
     readings = studies.find(name).readings
     assert readings is not None
@@ -51,7 +55,7 @@ def test_every_study_can_be_read_in_many_ways_each_admitted_by_something(name):
     assert len(design.drawn(readings, 128)) == 128
 
 
-@pytest.mark.parametrize("name", studies.names())
+@pytest.mark.parametrize("name", OF_PAPERS)
 def test_every_assumption_that_is_said_to_vary_is_a_factor(name):
     study = studies.find(name)
     factors = {factor.id for factor in study.readings.factors}

@@ -125,11 +125,12 @@ def test_a_controller_may_ask_for_marks_and_a_connection_may_refuse_them():
 
         marks = "accurate"
 
-    @fw.controller("asks-wrongly")
     class AsksWrongly(Halving):
         """Wants what there is not."""
 
         marks = "some"
 
+    with pytest.raises(ValueError, match="unknown variant `some`, expected one of `none`, `classic`"):
+        fw.controller("asks-wrongly")(AsksWrongly)
     read = fw.load(SCENARIO).with_(flow__file__transport={"name": "tcp/asks", "ecn": "none"})
     assert read.run().flows.num_rows == 1

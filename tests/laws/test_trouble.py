@@ -174,7 +174,7 @@ kept = []
 @pytest.mark.parametrize(
     ("methods", "said"),
     [
-        ({"arrive": lambda self, arrival: "maybe"}, '"admit" or nothing, "drop", or a place'),
+        ({"arrive": lambda self, arrival: "maybe"}, '"admit" or nothing, "drop", "mark", or a place'),
         ({"arrive": too_soon}, "in `depart` and `on_timer` only"),
         ({"depart": stale}, "where nothing waits any more"),
         ({"depart": lambda self, now, buffer: 3}, "a place in the buffer"),

@@ -90,13 +90,6 @@ impl Plan {
         let marks = |link: &usize| self.links.get(*link).is_some_and(|link| link.direction.queue.discipline.marks());
         self.flows.iter().filter(|flow| asks(flow) && !flow.forward.iter().any(marks)).collect()
     }
-
-    /// Of the flows that ask for marks, as `asks` tells, those that no queue on their way to the receiver would give any: they
-    /// ask in vain.
-    pub fn never_marked(&self, asks: impl Fn(&FlowPlan) -> bool) -> Vec<&FlowPlan> {
-        let marks = |link: &usize| self.links.get(*link).is_some_and(|link| link.direction.queue.discipline.marks());
-        self.flows.iter().filter(|flow| asks(flow) && !flow.forward.iter().any(marks)).collect()
-    }
 }
 
 /// How far hosts that send are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its skew,

@@ -188,7 +188,7 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
 
 /// Takes what waits out of a managed queue, as its discipline gives it or drops it, and counts it for its flows.
 fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [UnderWay]) -> Result<(), RunError> {
-    let now = link.free.max(end);
+    let mut now = link.free.max(end);
     let Service::Managed(managed) = &mut link.service else { return Ok(()) };
     let (counted, mut found) = (u64::from(managed.queue.packets()), 0u64);
     while managed.queue.packets() > 0 {
@@ -199,7 +199,12 @@ fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [UnderW
             found += 1;
         }
         if found == before {
-            break;
+            // A discipline that shapes gives nothing before its time.
+            let due = managed.queue.held_until();
+            if due <= now || due == Instant::NEVER {
+                break;
+            }
+            now = due;
         }
     }
     if found != counted {

@@ -195,7 +195,7 @@ fn mistakes_in_their_tables_are_told_where_they_stand_with_what_to_write() {
         (SCALABLE, "gain", "gains", "unknown key `gains`", "did you mean `gain`?"),
         (SCALABLE, "receiver-window", "reciever-window", "", "did you mean `receiver-window`?"),
         (SCALABLE, "tcp/scalable", "tcp/scalabel", "", "did you mean `tcp/scalable`?"),
-        (SCALABLE, "tcp/scalable", "tcp/reno", "", "left out with tcp/reno (it belongs to tcp/scalable)"),
+        (SCALABLE, "tcp/scalable", "tcp/reno", "", "left out with tcp/reno (it belongs to "),
         (DEFICIT_ROUND_ROBIN, "1 kB", "0 B", "bottleneck.queue.quantum", "1 B and above"),
         (DEFICIT_ROUND_ROBIN, "quantum", "quantm", "unknown key `quantm`", "did you mean `quantum`?"),
         (DEFICIT_ROUND_ROBIN, "quantum = \"1 kB\"", "victim = \"front\"", "queue.victim", "drops from the flow"),

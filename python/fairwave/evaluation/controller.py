@@ -150,6 +150,7 @@ class _Asked:
             self.varying_delay(),
             self.narrow(),
             self.high_delay(),
+            self.reordering(),
             self.capacity_step(),
             self.interruption(),
             self.data_centre(),
@@ -644,6 +645,32 @@ class _Asked:
             "loss",
             "share of packets lost at random",
             caption="One flow, 600 ms of round trip.",
+        )
+
+    def reordering(self) -> Criterion:
+        """Packets that come late, and others before them."""
+        got = measures.goodput("flow")
+        base = path(
+            "reordering",
+            [bulk("flow", self.choice)],
+            duration_s=90,
+            bottleneck={"reorder": {"share": 0.01, "by": ms(ROUND_TRIP / 10)}},
+        )
+        return Criterion(
+            "reordering",
+            "RFC 9743 §7.6",
+            "Packets that overtake others",
+            f"its goodput is at least 0.9 of {self.rival}'s",
+            self.grid(
+                "reordering",
+                base,
+                "flow",
+                late={f"{by:g} ms": {"topology.bottleneck.reorder.by": ms(by)} for by in (2, ROUND_TRIP / 2)},
+            ),
+            lambda data: self.at_least(data, got, "reordering", 0.9),
+            [got],
+            "late",
+            "how much later one packet in a hundred comes",
         )
 
     def capacity_step(self) -> Criterion:

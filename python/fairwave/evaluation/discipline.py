@@ -44,8 +44,8 @@ LEVELS = {"mild": round(0.036 * ROOM), "medium": round(0.081 * ROOM), "heavy": r
 AGGRESSIVE = "tcp/cubic"
 """More aggressive than that (§3.3)."""
 
-BACKGROUND = "tcp/vegas"
-"""Less than best effort (§3.3): of those in RFC 6297."""
+BACKGROUND = "tcp/ledbat++"
+"""Less than best effort (§3.3), LEDBAT's successor."""
 
 STANDARD = "tcp/sack"
 """NewReno with selective acknowledgements (§3.3)."""

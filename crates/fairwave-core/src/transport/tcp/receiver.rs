@@ -468,7 +468,8 @@ mod tests {
     fn rfc_8257_section_3_2_a_delayed_acknowledgement_leaves_when_marks_begin_or_end() {
         let config = |marks| TcpConfig { delayed_ack: Some(true), ecn: Some(marks), ..TcpConfig::default() };
         let (clear, mark) = (Ecn::Ect0, Ecn::Ce);
-        let segments = [(0, Ecn::NotEct), (1, clear), (2, mark), (3, mark), (4, mark), (5, clear), (6, clear), (7, clear)];
+        let segments =
+            [(0, Ecn::NotEct), (1, clear), (2, mark), (3, mark), (4, mark), (5, clear), (6, clear), (7, clear)];
         let acks = marked(&mut receiver(config(Marks::Accurate)), &segments);
         assert_eq!(acks, [(1, false, 0), (3, false, 1), (5, false, 3), (6, false, 3), (8, false, 3)]);
         let classic = marked(&mut receiver(config(Marks::Classic)), &segments);
@@ -483,7 +484,11 @@ mod tests {
             assert!(acks.iter().all(|&(_, echo, count)| !echo && count == 0), "{marks:?}: {acks:?}");
             let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
             let acks = marked(&mut receiver(config), &[(0, Ecn::NotEct), (1, Ecn::Ect0), (5, Ecn::Ce)]);
-            assert_eq!(acks[2], (2, marks == Marks::Classic, u32::from(marks == Marks::Accurate)), "5 is within 2 to 5");
+            assert_eq!(
+                acks[2],
+                (2, marks == Marks::Classic, u32::from(marks == Marks::Accurate)),
+                "5 is within 2 to 5"
+            );
         }
     }
 
