@@ -71,7 +71,14 @@ impl Cobalt {
     }
 
     /// Whether a packet is to be dropped that is taken after having waited so long; marks it if that will do.
-    pub fn drops(&mut self, set: &Settings, now: Instant, packet: &mut Packet, waited: Span, random: &mut Stream) -> bool {
+    pub fn drops(
+        &mut self,
+        set: &Settings,
+        now: Instant,
+        packet: &mut Packet,
+        waited: Span,
+        random: &mut Stream,
+    ) -> bool {
         let mut late = now > self.due;
         let mut signals = self.count > 0 && now >= self.due;
         if waited > set.target && waited > set.packet_time * 4 {
@@ -156,7 +163,9 @@ mod tests {
     fn delay_up_to_the_target_or_four_packets_is_no_congestion() {
         let mut slow = set();
         slow.packet_time = Span::from_millis(10);
-        for (set, waited, expected) in [(set(), 5, false), (set(), 6, true), (slow.clone(), 40, false), (slow, 41, true)] {
+        for (set, waited, expected) in
+            [(set(), 5, false), (set(), 6, true), (slow.clone(), 40, false), (slow, 41, true)]
+        {
             let (mut cobalt, mut packet, mut random) = (Cobalt::default(), packet(0, 1000, Class::Tcp), stream());
             cobalt.drops(&set, at(1), &mut packet, Span::from_millis(waited), &mut random);
             assert_eq!(cobalt.dropping, expected, "{waited}");
