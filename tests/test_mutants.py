@@ -46,3 +46,31 @@ def test_what_does_not_compile_is_not_counted_and_a_survivor_needs_a_reason(tmp_
     page, data, unexplained = mutants.report(outcomes, seed=1, population=400)
     assert unexplained == []
     assert "both are 0 there" in page
+
+
+def test_a_files_code_is_what_is_left_without_its_tests():
+    declared = '#[cfg(test)]\nmod clauses;\n#[cfg(test)]\n#[path = "x.rs"]\nmod tests;\n'
+    held = "\n#[cfg(test)]\nmod more {\n    fn g() {}\n}\n"
+    assert mutants.without_tests(f"mod a;\n{declared}fn f() {{}}\n{held}") == "mod a;\nfn f() {}"
+
+
+def test_what_was_caught_is_known_while_the_code_is_the_same_and_survivors_are_tried_again():
+    found = {"a": "CaughtMutant", "b": "MissedMutant", "c": "Unviable", "d": "Timeout"}
+    then = mutants.Version("code", "tests")
+    assert mutants.still_known(found, then, then) == found
+    assert set(mutants.still_known(found, then, mutants.Version("code", "more"))) == {"a", "c", "d"}
+    assert mutants.still_known(found, then, mutants.Version("other", "tests")) == {}
+
+
+def test_files_of_tests_alone_are_no_code():
+    names = [
+        "tcp/storyboards.rs",
+        "queue/red_tests.rs",
+        "loss/tests.rs",
+        "transport/wire_test.rs",
+        "queue/fuzz.rs",
+    ]
+    assert all(mutants._OF_TESTS.search(name) for name in names)
+    assert not any(
+        mutants._OF_TESTS.search(name) for name in ["queue/red.rs", "tcp/latest.rs", "tcp/contests.rs"]
+    )

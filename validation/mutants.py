@@ -9,8 +9,9 @@ compile does not count.
 The files of the families of laws are declared by macros, behind which ``cargo-mutants`` does not look; so it works on a
 copy of the tree in which they are named once more, for it alone.
 
-What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it stopped, as long as core has
-not changed.
+What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it stopped, as long as the code
+of core has not changed. When only its tests have, survivors are tried again: what was caught stays caught where tests
+are added.
 
 A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be
 seen. Why each is tolerated stands in ``validation/mutants.toml``: tables ``survivor`` (``mutant``, as the report
@@ -29,7 +30,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import tomllib
@@ -49,6 +50,8 @@ UNDER_WAY = OUT / "under-way"
 ASKED = 0.95
 #: One mutant in so many does not compile; so many more than asked are drawn that enough remain.
 SPARE = 1.12
+#: Files of tests alone.
+_OF_TESTS = re.compile(r"(^|[/_])(tests?|fuzz|testing|storyboards|clauses)\.rs$")
 _PLACE = re.compile(r"^crates/fairwave-core/src/(?P<file>[^:]+):\d+:\d+: (?P<what>.*)$")
 
 
@@ -110,12 +113,33 @@ def sample(mutants: list[str], count: int, seed: int) -> list[str]:
     return sorted(random.Random(seed).sample(mutants, many))
 
 
-def version() -> str:
-    """A digest of core's code, tests included: what was found out about one version tells nothing of another."""
-    digest = hashlib.sha256()
-    for file in sorted((ROOT / "crates" / "fairwave-core" / "src").rglob("*.rs")):
-        digest.update(str(file.relative_to(ROOT)).encode() + file.read_bytes())
-    return digest.hexdigest()
+@dataclass(frozen=True)
+class Version:
+    """Digests of core's code, one version of which tells nothing of another, and of its tests."""
+
+    code: str
+    tests: str
+
+
+def version() -> Version:
+    """Of core as it is."""
+    code, tests = hashlib.sha256(), hashlib.sha256()
+    core = ROOT / "crates" / "fairwave-core"
+    for file in sorted([*(core / "src").rglob("*.rs"), *(core / "tests").rglob("*.rs")]):
+        name, text = str(file.relative_to(core)), file.read_text(encoding="utf-8")
+        own = "" if name.startswith("tests/") or _OF_TESTS.search(name) else without_tests(text)
+        if own:
+            code.update(f"{name}\n{own}\n".encode())
+        tests.update(f"{name}\n{text}\n".encode())
+    return Version(code.hexdigest(), tests.hexdigest())
+
+
+def without_tests(text: str) -> str:
+    """A file's code: test modules that it declares left out, and one that it holds, with which it ends."""
+    text = re.sub(
+        r"^#\[cfg\(test\)\]\n(#\[path = .*\]\n)?(pub(\([^)]*\))? )?mod \w+;\n", "", text, flags=re.M
+    )
+    return re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", text, maxsplit=1, flags=re.M)[0].rstrip()
 
 
 def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
@@ -127,7 +151,7 @@ def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
     if len(missing) < len(mutants):
         print(f"{len(mutants) - len(missing)} are known from before", flush=True)
     if missing:
-        UNDER_WAY.write_text(made_by, encoding="utf-8")
+        UNDER_WAY.write_text(json.dumps(asdict(made_by)), encoding="utf-8")
         found.update(_some(cargo, missing, jobs))
         _keep(made_by, found)
 
@@ -171,21 +195,28 @@ def _outcomes() -> dict[str, str]:
     }
 
 
-def _known(made_by: str) -> dict[str, str]:
+def _known(made_by: Version) -> dict[str, str]:
     """What is known of this version of core: kept, or left by a run that was interrupted."""
     found: dict[str, str] = {}
     if KEPT.is_file():
         before = json.loads(KEPT.read_text(encoding="utf-8"))
-        if before["version"] == made_by:
-            found = before["found"]
-    if UNDER_WAY.is_file() and UNDER_WAY.read_text(encoding="utf-8") == made_by:
-        found.update(_outcomes())
+        found = still_known(before["found"], Version(**before["version"]), made_by)
+    if UNDER_WAY.is_file():
+        begun = Version(**json.loads(UNDER_WAY.read_text(encoding="utf-8")))
+        found.update(still_known(_outcomes(), begun, made_by))
         _keep(made_by, found)
     return found
 
 
-def _keep(made_by: str, found: dict[str, str]) -> None:
-    KEPT.write_text(json.dumps({"version": made_by, "found": found}), encoding="utf-8")
+def still_known(found: dict[str, str], then: Version, now: Version) -> dict[str, str]:
+    """What of the outcomes of one version holds of another."""
+    if then.code != now.code:
+        return {}
+    return {name: end for name, end in found.items() if then.tests == now.tests or end != "MissedMutant"}
+
+
+def _keep(made_by: Version, found: dict[str, str]) -> None:
+    KEPT.write_text(json.dumps({"version": asdict(made_by), "found": found}), encoding="utf-8")
     UNDER_WAY.unlink(missing_ok=True)
 
 

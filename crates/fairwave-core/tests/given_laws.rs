@@ -5,13 +5,14 @@ use std::sync::Arc;
 use fairwave_core::config::ConfigError;
 use fairwave_core::loss::{self, AnyLossLaw, LossConfig, LossModel};
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
+use fairwave_core::queue::{self, AnyDisciplineLaw, Capacity, Discipline, DisciplineConfig, Nature, QueueConfig};
 use fairwave_core::random::{Seed, Stream};
 use fairwave_core::registry::{Checked, Given};
 use fairwave_core::transport::preset::Preset;
 use fairwave_core::transport::tcp::Recovery;
 use fairwave_core::transport::tcp::control::{self, AnyControlLaw, Controller, Path, Verdict, Window};
 use fairwave_core::transport::{Properties, TransportConfig};
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::{Instant, Rate, Span};
 use serde_json::{Map, Value, json};
 
 /// Loses every packet, or none.
@@ -163,4 +164,43 @@ fn mistakes_in_its_table_are_told_as_those_of_built_in_ones() {
     let error =
         transport(json!({ "name": "tcp/adds", "segment": "0 B" })).expect("of form").check().expect_err("too small");
     assert_eq!(error.key, "segment");
+}
+
+/// A queue that has no law but its capacity.
+struct Plain;
+
+impl Checked for Plain {}
+
+impl Discipline for Plain {}
+
+impl AnyDisciplineLaw for Plain {
+    fn any_nature(&self) -> Nature {
+        Nature::FIFO
+    }
+    fn any_fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+        Ok(())
+    }
+    fn any_caution(&self) -> Option<String> {
+        Some("it has no law".to_owned())
+    }
+    fn any_marks(&self) -> bool {
+        false
+    }
+    fn any_discipline(&self, _capacity: Capacity, _rate: Rate) -> Box<dyn Discipline> {
+        Box::new(Plain)
+    }
+}
+
+#[test]
+fn a_discipline_that_was_given_is_named_like_any_other() {
+    let read = |table: Map<String, Value>| Ok((table, Arc::new(Plain) as Arc<dyn AnyDisciplineLaw>));
+    let plain = || Given::new("plain".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
+    queue::give(plain()).expect("a name that is free");
+    let config: QueueConfig =
+        serde_json::from_value(json!({ "discipline": "plain", "capacity": { "packets": 3 } })).expect("a queue");
+    assert_eq!((config.discipline.name(), config.check()), ("plain", Ok(())));
+    assert_eq!(config.discipline.caution().as_deref(), Some("it has no law"));
+    assert!(DisciplineConfig::names().contains(&"plain".to_owned()));
+    let red = Given::new("red".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
+    assert_eq!(queue::give(red).expect_err("a built-in law").name, "red");
 }

@@ -50,6 +50,15 @@ impl DisciplineLaw for RoundRobinConfig {
         ..Nature::FIFO
     };
 
+    fn fits(&self, capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+        match capacity {
+            Capacity::Bytes(bytes) if self.quantum.get() > bytes => {
+                Err(ConfigError::new("quantum", self.quantum, "at most the capacity", "quantum = \"1500 B\""))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> RoundRobin {
         RoundRobin {
             quantum: self.quantum.get(),
@@ -177,6 +186,8 @@ fn its_mistakes_are_told_like_those_of_any_other() {
     let unknown = serde_json::from_str::<QueueConfig>(&text(r#""quantm":"1 B""#)).expect_err("no such key").to_string();
     assert_eq!(unknown, "unknown field `quantm`, expected one of `capacity`, `victim`, `quantum`, `patience`");
     assert_eq!(config(&text(r#""quantum":"0 B""#)).check().expect_err("nothing").key, "quantum");
+    let narrow = config(r#"{"discipline":"round-robin","capacity":{"bytes":1000},"quantum":"1500 B"}"#);
+    assert_eq!(narrow.check().expect_err("more than there is room for").key, "quantum");
     let chosen = config(&text(r#""quantum":"1 B","victim":"front""#)).check().expect_err("its own affair");
     assert_eq!(chosen.allowed, "left out: round robin drops from the flow of which most waits");
 }

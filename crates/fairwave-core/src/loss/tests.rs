@@ -46,6 +46,32 @@ fn bernoulli_loses_at_its_rate_and_without_memory() {
 }
 
 #[test]
+fn a_pattern_begins_again_unless_it_is_told_not_to() {
+    let read = |text: &str| serde_json::from_str::<LossConfig>(text).expect("a model");
+    let lost = |text| losses(&read(text), 1, 4, MILLISECOND);
+    assert_eq!(lost(r#"{"model":"pattern","pattern":"10"}"#), [true, false, true, false]);
+    assert_eq!(lost(r#"{"model":"pattern","pattern":"10","repeat":false}"#), [true, false, false, false]);
+}
+
+#[test]
+fn a_schedules_cycle_is_the_shortest_of_its_steps() {
+    let handoff = |up| {
+        LossConfig::from(HandoffConfig {
+            up: Span::from_secs(up),
+            down: Span::from_secs(1),
+            constant: false,
+            regular: false,
+        })
+    };
+    let text = serde_json::json!({ "model": "schedule", "steps": [
+        { "at": "0 s", "is": handoff(9) }, { "at": "10 s", "is": "none" }, { "at": "20 s", "is": handoff(4) },
+    ]});
+    let schedule: LossConfig = serde_json::from_value(text).expect("a schedule");
+    assert_eq!(handoff(4).cycle(), Some(Span::from_secs(5)));
+    assert_eq!(schedule.cycle(), Some(Span::from_secs(5)));
+}
+
+#[test]
 fn in_one_endless_round_losses_follow_losses_with_q() {
     let config = RoundsConfig { first: 0.01, after_loss: 0.15, other: None, mean_length: 1e9 }.into();
     let lost = losses(&config, 2, 1_000_000, MILLISECOND);

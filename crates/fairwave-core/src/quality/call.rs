@@ -167,6 +167,25 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_that_takes_longer_counts_whatever_the_codec() {
+        let (delay, round_trip) = (Span::from_millis(100), Span::from_millis(600));
+        let rated = |codec, round_trip| {
+            rate_with_echo(codec, Concealment::AppendixI, delay, round_trip, 0.0, 1.0).expect("rated").rating
+        };
+        let factors = impairment::wideband(Codec::G722).expect("in G.113");
+        let call = WidebandEModel::call(delay, 0.0, 1.0, factors);
+        let whole = WidebandEModel { echo_delay: round_trip / 2, round_trip_delay: round_trip, ..call };
+        assert_eq!(rated(Codec::G722, round_trip), whole.rate());
+        let echo_alone = WidebandEModel { round_trip_delay: delay * 2, ..whole };
+        let loop_alone = WidebandEModel { echo_delay: delay, ..whole };
+        assert!(rated(Codec::G722, round_trip) != echo_alone.rate(), "Tr counts");
+        assert!(rated(Codec::G722, round_trip) != loop_alone.rate(), "T counts");
+        for codec in [Codec::G711, Codec::G722] {
+            assert!(rated(codec, round_trip).r < rated(codec, delay * 2).r, "{codec:?}");
+        }
+    }
+
+    #[test]
     fn an_undisturbed_wideband_call_scores_better_than_any_narrowband_one() {
         assert!(call(Codec::AmrWb2305, 50, 0.0, 1.0).mos > call(Codec::G711, 50, 0.0, 1.0).mos);
     }

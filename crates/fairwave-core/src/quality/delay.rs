@@ -72,6 +72,14 @@ mod tests {
     }
 
     #[test]
+    fn a_units_delay_is_from_when_it_was_made_until_it_arrived() {
+        let at = |millis| Instant::ZERO + Span::from_millis(millis);
+        let summary = DelaySummary::of_units([(at(10), at(30)), (at(20), at(60))]).expect("two units");
+        assert_eq!([summary.min, summary.mean, summary.max].map(Span::millis), [20.0, 30.0, 40.0]);
+        assert_eq!(DelaySummary::of_units([]), None);
+    }
+
+    #[test]
     fn without_delays_there_is_no_summary() {
         assert_eq!(DelaySummary::of([]), None);
         assert_eq!(quantile(&[], 0.5), None);

@@ -270,3 +270,12 @@ proptest! {
         prop_assert!(late(short + more) <= late(short));
     }
 }
+
+#[test]
+fn what_an_adaptive_playout_leaves_out_is_the_papers_safety_and_ten_milliseconds() {
+    let read: PlayoutConfig = serde_json::from_str(r#"{"strategy":"adaptive"}"#).expect("a playout");
+    let PlayoutConfig::Adaptive { safety, least, .. } = read else { panic!("{read:?}") };
+    assert_eq!((safety, least), (4.0, Span::from_millis(10)));
+    let read: PlayoutConfig = serde_json::from_str(r#"{"strategy":"fixed"}"#).expect("a playout");
+    assert!(matches!(read, PlayoutConfig::Fixed { delay, .. } if delay == Span::from_millis(60)));
+}
