@@ -131,3 +131,44 @@ def test_planning_while_runs_are_under_way_does_not_hang():
     for _ in batch:
         ended += len(scenario.plan()["flows"]) == 2
     assert ended == 12
+
+
+def test_a_discipline_answers_that_an_arrival_is_to_be_marked_and_sees_whether_it_can_be():
+    codepoints = set()
+
+    @fw.discipline("marking")
+    class Marking(fw.Discipline):
+        """Marks every arrival, or what cannot be marked it drops."""
+
+        marks = True
+
+        def arrive(self, arrival):
+            codepoints.add(arrival.packet.ecn)
+            return "mark"
+
+    text = SCENARIO.replace("round-robin", "marking")
+    results = fw.load(text).run()
+    (link,) = (row for row in results.to_polars("links").to_dicts() if row["link"] == "r1>r2")
+    # No transport of this scenario asks for marks: what was to be marked was dropped.
+    assert codepoints == {"not-ect"}
+    assert link["marked"] == 0
+    assert link["dropped_early"] == link["arrivals"] > 0
+
+
+def test_what_waits_is_marked_when_it_leaves():
+    assert fw.Packet(ecn="ect1").ecn == "ect1"
+    with pytest.raises(ValueError, match="no codepoint"):
+        fw.Packet(ecn="yes")
+
+    @fw.discipline("marking-at-departure")
+    class AtDeparture(fw.Discipline):
+        """Tries to mark the head."""
+
+        def depart(self, now, buffer):
+            place = buffer.front()
+            if buffer.mark(place):
+                raise ValueError("its transport does not understand marks")
+            return place
+
+    results = fw.load(SCENARIO.replace("round-robin", "marking-at-departure")).run()
+    assert results.to_polars("links")["marked"].sum() == 0

@@ -60,6 +60,13 @@ impl Plan {
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
         crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?))).collect()
     }
+
+    /// Of the flows that ask for marks, as `asks` tells, those that no queue on their way to the receiver would give any: they
+    /// ask in vain.
+    pub fn never_marked(&self, asks: impl Fn(&FlowPlan) -> bool) -> Vec<&FlowPlan> {
+        let marks = |link: &usize| self.links.get(*link).is_some_and(|link| link.direction.queue.discipline.marks());
+        self.flows.iter().filter(|flow| asks(flow) && !flow.forward.iter().any(marks)).collect()
+    }
 }
 
 /// How far hosts that send are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its skew,

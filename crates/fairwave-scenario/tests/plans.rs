@@ -385,3 +385,35 @@ fn no_buffer_depends_on_who_arrives() {
     };
     assert_eq!(buffers(1), buffers(2));
 }
+
+#[test]
+fn a_flow_that_asks_for_marks_asks_in_vain_where_no_queue_on_its_way_marks() {
+    let in_vain = |queue: &str, asking: &str| {
+        let text = format!(
+            r#"
+            name = "marks"
+            duration = "1 s"
+            [topology]
+            preset = "dumbbell"
+            bottleneck = {{ rate = "1 Mb/s", delay = "10 ms", queue = {queue} }}
+            [[flow]]
+            name = "asks"
+            transport = "udp"
+            traffic = {{ kind = "cbr", rate = "2 Mb/s" }}
+            [[flow]]
+            name = "other"
+            transport = "udp"
+            traffic = {{ kind = "cbr", rate = "2 Mb/s" }}
+            "#
+        );
+        let plan = Scenario::from_toml(&text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
+        let found = plan.never_marked(|flow| flow.name.starts_with(asking));
+        found.iter().map(|flow| flow.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(in_vain(r#"{ discipline = "codel" }"#, "asks"), ["asks[0]"]);
+    assert!(in_vain(r#"{ discipline = "codel" }"#, "nobody").is_empty());
+    for marking in [r#"{ discipline = "codel", ecn = true }"#, r#""fq-codel""#, r#""dualpi2""#, r#""cake""#] {
+        assert!(in_vain(marking, "asks").is_empty(), "{marking}");
+    }
+    assert_eq!(in_vain(r#""fq-pie""#, "asks").len(), 1, "not unless it is told to");
+}

@@ -5,6 +5,7 @@
 //! wait, is served packet by packet, each beginning of a transmission being an event.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::{Direction, LinkRate};
@@ -120,6 +121,13 @@ impl Link {
             wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
         })
+    }
+
+    /// Between which nodes each flow goes, for a queue that shares by hosts.
+    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        if let Service::Managed(managed) = &mut self.service {
+            managed.queue.tell_ends(ends);
+        }
     }
 
     /// Transmits a packet from `start` on: the transmitter is free again when that ends. Most neighbours are alike, so at a

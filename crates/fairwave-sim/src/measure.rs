@@ -312,6 +312,13 @@ impl FlowMeasure {
         }
     }
 
+    /// A data packet arrived marked. Apart, as it touches what others leave alone.
+    #[cold]
+    #[inline(never)]
+    pub fn arrived_marked(&mut self, now: Instant, window: Window) {
+        self.marked += u64::from(now >= window.warmup);
+    }
+
     /// A packet was dropped by a queue at `now`.
     pub fn dropped(&mut self, feedback: bool, now: Instant, window: Window) {
         match (feedback, now >= window.warmup) {

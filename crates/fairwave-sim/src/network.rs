@@ -1,5 +1,7 @@
 //! What a plan becomes before it runs: links, routes over them, and which hops need no event of their own.
 
+use std::sync::Arc;
+
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Plan};
 
@@ -23,13 +25,20 @@ impl Network {
         if plan.links.len() > MAX_INDEX || plan.flows.len() > MAX_INDEX {
             return Err(RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX });
         }
+        // Only for queues that share by hosts.
+        let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
+        let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
         let links = (plan.links.iter().enumerate())
             .map(|(index, link)| {
                 let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
-                Link::new(link, plan.seed, window, bin)
-                    .map_err(|error| RunError::Config { place: link.name.clone(), error })
+                let mut made = Link::new(link, plan.seed, window, bin)
+                    .map_err(|error| RunError::Config { place: link.name.clone(), error })?;
+                if let Some(ends) = &ends {
+                    made.tell_ends(ends);
+                }
+                Ok(made)
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, RunError>>()?;
         let mut network = Network { links, routes: Routes::default() };
         for flow in &plan.flows {
             if flow.forward.is_empty()

@@ -491,7 +491,9 @@ impl<'p, P: Probe> Simulation<'p, P> {
         }
         let receiving = &mut self.receiving[flow];
         receiving.measure.packets_arrived += 1;
-        receiving.measure.marked += u64::from(packet.ecn == Ecn::Ce && now >= self.window.warmup);
+        if packet.ecn == Ecn::Ce {
+            receiving.measure.arrived_marked(now, self.window);
+        }
         receiving.receiver.on_packet(now, packet, &mut self.answer);
         self.answer(flow, now);
     }

@@ -73,7 +73,10 @@ fn exchanged(value: &Value, way: u8, exponent: i32) -> Value {
         (_, 11) => json!("bulk"),
         (_, 12) => json!({ "discipline": "pie", "capacity": { "bytes": 1500 }, "victim": "drop-sel" }),
         (_, 13) => json!({ "discipline": "codel", "capacity": { "packets": 1 }, "victim": "random" }),
-        (_, 14) => json!({ "model": "bernoulli", "rate": 0.5 }),
+        (_, 14) => json!({ "discipline": "fq-codel", "capacity": { "packets": 3 }, "quantum": "256 B" }),
+        (_, 15) => json!({ "discipline": "cake", "capacity": { "bytes": 3000 }, "bandwidth": "300 kb/s" }),
+        (_, 16) => json!({ "discipline": "dualpi2", "capacity": { "packets": 2 }, "victim": "front" }),
+        (_, 17) => json!({ "model": "bernoulli", "rate": 0.5 }),
         _ => json!("voice"),
     }
 }

@@ -176,6 +176,7 @@ class Discipline(Law):
         own_victim: Why no victim rule goes with it, as its `victim` chooses: "… drops from the longest flow".
         reaches_capacity: A buffer counted in bytes is full when the backlog has reached the capacity, whatever the size
             of what arrives.
+        marks: It marks where packets can be marked; said so that a flow whose marks come from it alone is not warned.
     """
 
     family: ClassVar[str] = "discipline"
@@ -187,16 +188,18 @@ class Discipline(Law):
     by_flow: ClassVar[bool] = False
     own_victim: ClassVar[str | None] = None
     reaches_capacity: ClassVar[bool] = False
+    marks: ClassVar[bool] = False
 
     def begin(self, rate: float, packets: int | None, size: int | None) -> None:
         """The queue of a link of this rate (b/s) begins; its capacity is in packets or in bytes, the other is None."""
 
-    def arrive(self, arrival: Arrival) -> Literal["admit", "drop"] | Place | None:
+    def arrive(self, arrival: Arrival) -> Literal["admit", "drop", "mark"] | Place | None:
         """A packet arrives, which is not in the buffer yet.
 
         Returns:
             `admit`, which None stands for: it may wait, if there is room. `drop`: one packet must go, and the victim
-            rule says which. A place: the packet there goes, and the arrival.
+            rule says which. `mark`: it is marked and may wait, if its transport understands marks (`arrival.packet.ecn`);
+            otherwise as `drop`. A place: the packet there goes, and the arrival.
         """
 
     def exchanged(self, arrival: Packet, victim: Packet) -> None:
@@ -216,7 +219,8 @@ class Discipline(Law):
         """
 
     def depart(self, now: float, buffer: Buffer) -> Place | None:
-        """The link is free, and packets wait: which one is sent next; `buffer.drop(place)` drops others before.
+        """The link is free, and packets wait: which one is sent next; `buffer.drop(place)` drops others before,
+        `buffer.mark(place)` marks.
 
         Returns:
             Its place; None for the packet that has waited longest.

@@ -142,6 +142,7 @@ def _said(law: type[Law], base: type[Law], name: str) -> dict[str, Any]:
         "not_fifo": not getattr(law, "fifo", True),
         "by_flow": getattr(law, "by_flow", False),
         "reaches_capacity": getattr(law, "reaches_capacity", False),
+        "marks": getattr(law, "marks", False),
         "bulk": getattr(law, "bulk", False),
         "steady": getattr(law, "steady", False),
     }

@@ -200,7 +200,8 @@ impl Buffer {
     pub(super) fn push_into(&mut self, now: Instant, packet: Packet, bin: u32) {
         let index = self.occupied.len() as u32;
         let unlinked = Links::NONE;
-        let node = Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index, came: packet.ecn };
+        let node =
+            Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index, came: packet.ecn };
         let place = if self.free == NIL {
             self.nodes.push(node);
             (self.nodes.len() - 1) as u32

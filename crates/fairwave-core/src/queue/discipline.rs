@@ -162,7 +162,8 @@ pub struct Nature {
 
 impl Nature {
     /// First in, first out, with any victim rule.
-    pub const FIFO: Nature = Nature { fifo: true, passive: false, own_victim: None, makes_room: false, by_flow: false, by_host: false };
+    pub const FIFO: Nature =
+        Nature { fifo: true, passive: false, own_victim: None, makes_room: false, by_flow: false, by_host: false };
 }
 
 /// The parameters of a discipline, and how it is made.

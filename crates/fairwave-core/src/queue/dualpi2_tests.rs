@@ -174,10 +174,12 @@ fn when_marks_saturate_both_queues_drop_what_could_be_marked_by_the_square() {
 
 /// How many of the first `number` packets are classic ones, while both queues always hold some.
 fn classic(text: &str, number: u32) -> u32 {
-    let (mut law, mut buffer) = (dualpi2(&format!("{STILL}{text}")), holding(&[(Ecn::NotEct, 2000), (Ecn::Ect1, 2000)]));
+    let (mut law, mut buffer) =
+        (dualpi2(&format!("{STILL}{text}")), holding(&[(Ecn::NotEct, 2000), (Ecn::Ect1, 2000)]));
     let mut drops = Vec::new();
-    (0..number).filter(|_| law.depart(at(0), &mut buffer, &mut drops).is_some_and(|packet| packet.ecn == Ecn::NotEct)).count()
-        as u32
+    (0..number)
+        .filter(|_| law.depart(at(0), &mut buffer, &mut drops).is_some_and(|packet| packet.ecn == Ecn::NotEct))
+        .count() as u32
 }
 
 #[test]
@@ -242,7 +244,16 @@ struct Plain {
 impl Plain {
     fn new() -> Self {
         let next_update = Instant::ZERO + Span::from_millis(16);
-        Plain { lq: vec![], cq: vec![], p: 0.0, prevq: 0.0, l_count: 0.0, c_count: 0.0, credit: -0.8 * 1514.0, next_update }
+        Plain {
+            lq: vec![],
+            cq: vec![],
+            p: 0.0,
+            prevq: 0.0,
+            l_count: 0.0,
+            c_count: 0.0,
+            credit: -0.8 * 1514.0,
+            next_update,
+        }
     }
 
     fn time(queue: &[(Packet, Instant)], now: Instant) -> f64 {

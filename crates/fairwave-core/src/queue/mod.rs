@@ -18,7 +18,7 @@ mod flows;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
-mod marks;
+mod marks_tests;
 mod rounds;
 #[cfg(test)]
 mod testing;
@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
+pub use cake::{Diffserv, Framing, Isolation};
 pub use config::{Capacity, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
@@ -71,6 +72,7 @@ macro_rules! disciplines {
             fq_codel { FqCodel(FqCodelConfig) }
             fq_pie { FqPie(FqPieConfig) }
             dualpi2 { Dualpi2(Dualpi2Config) }
+            cake { Cake(CakeConfig) }
         }
     };
 }
@@ -482,8 +484,8 @@ impl Queue {
     }
 
     /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue
-    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel and FQ-CoDel how long the packet that left last had
-    /// waited, in seconds, PIE and GREEN their drop probability, and a queue that drops when full the packets that wait. As of the
+    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel, FQ-CoDel and CAKE how long the packet that left last had
+    /// waited, in seconds, PIE and GREEN their drop probability, FQ-PIE that of the queue in which something happened last, DualPI2 its base probability, and a queue that drops when full the packets that wait. As of the
     /// last arrival or departure.
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))

@@ -310,7 +310,11 @@ mod tests {
         (pie.state.probability, pie.state.delay) = (0.2, 0.020);
         pie.state.step(&pie.set, 0.025);
         // α(25 − 15 ms) + β(25 − 20 ms), unscaled above 0.1
-        assert!((pie.state.probability - (0.2 + 0.125 * 0.010 + 1.25 * 0.005)).abs() < 1e-12, "{}", pie.state.probability);
+        assert!(
+            (pie.state.probability - (0.2 + 0.125 * 0.010 + 1.25 * 0.005)).abs() < 1e-12,
+            "{}",
+            pie.state.probability
+        );
     }
 
     #[test]
@@ -385,13 +389,17 @@ mod tests {
             eager.catch_up(Instant::ZERO + Span::from_millis(15) * i + Span::from_nanos(1), &queue_of(0));
         }
         lazy.catch_up(Instant::ZERO + Span::from_millis(6001), &queue_of(0));
-        assert_eq!((lazy.state.probability, lazy.state.burst, lazy.state.delay), (eager.state.probability, eager.state.burst, eager.state.delay));
+        assert_eq!(
+            (lazy.state.probability, lazy.state.burst, lazy.state.delay),
+            (eager.state.probability, eager.state.burst, eager.state.delay)
+        );
     }
 
     /// What becomes of an arrival at a long queue with no burst allowance left.
     fn decided(probability: f64, delay: f64, accumulated: f64) -> (bool, f64) {
         let (mut pie, buffer, mut stream) = (pie(), queue_of(40), stream());
-        (pie.state.probability, pie.state.delay, pie.state.burst, pie.state.accumulated) = (probability, delay, Span::ZERO, accumulated);
+        (pie.state.probability, pie.state.delay, pie.state.burst, pie.state.accumulated) =
+            (probability, delay, Span::ZERO, accumulated);
         let packet = packet(0, 1000, Class::Tcp);
         let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
         (pie.arrive(&arrival, &mut stream) == Verdict::Drop, pie.state.accumulated)

@@ -135,9 +135,8 @@ mod tests {
         (0..3).for_each(|queue| rounds.arrived(queue));
         // A quantum is one packet of 1500 bytes, three of 500, fifteen of 100.
         let order = order(&mut rounds, vec![(1000, 1500), (3000, 500), (15_000, 100)], 19 * 100);
-        let bytes = [0, 1, 2].map(|queue| {
-            order.iter().filter(|of| **of == queue).count() as u64 * [1500, 500, 100][queue as usize]
-        });
+        let bytes = [0, 1, 2]
+            .map(|queue| order.iter().filter(|of| **of == queue).count() as u64 * [1500, 500, 100][queue as usize]);
         assert_eq!(bytes, [150_000; 3]);
         assert_eq!(order[..19], [vec![0], vec![1; 3], vec![2; 15]].concat());
     }

@@ -51,6 +51,7 @@ pub fn configs() -> Vec<serde_json::Value> {
         let mut as_ns2 = alone("red");
         as_ns2["preset"] = "ns2".into();
         ways.push(as_ns2);
+        ways.push(serde_json::json!({"discipline": "cake", "capacity": capacity, "diffserv": "diffserv4"}));
         for config in ways.clone() {
             let turned = |ecn: bool| {
                 let mut config = config.clone();
@@ -95,6 +96,7 @@ fn make_nervous(config: &mut serde_json::Value) {
             "target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B", "quantum": "300 B",
             "flows": 3,
         }),
+        "cake" => serde_json::json!({"bandwidth": "900 kb/s", "rtt": "20 ms"}),
         "dualpi2" => serde_json::json!({"target": "1 ms", "tupdate": "1 ms", "alpha": 50, "beta": 500}),
         "pie" => {
             serde_json::json!({"target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B"})

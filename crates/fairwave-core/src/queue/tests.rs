@@ -35,8 +35,8 @@ proptest! {
             let (mut now, mut free, mut drops) = (Instant::ZERO, Instant::ZERO, Vec::new());
             for (serial, &(size, class, micros)) in steps.iter().enumerate() {
                 let next = now + Span::from_micros(micros);
-                while free <= next && queue.packets() > 0 {
-                    let begins = free.max(now);
+                while free.max(queue.held_until()) <= next && queue.packets() > 0 {
+                    let begins = free.max(now).max(queue.held_until());
                     if let Some(packet) = queue.depart(begins, &mut drops) {
                         gone.add(&packet);
                         free = begins + rate().time_for(packet.size());

@@ -146,6 +146,16 @@ impl Buffer {
         Self::ask(|buffer| buffer.flow_after(flow.map(FlowId)).map(|flow| flow.0))
     }
 
+    /// Marks the packet at a place, in `depart` and `on_timer`, if its transport understands marks; whether it bears a mark now.
+    fn mark(&self, place: PyRef<'_, Place>) -> PyResult<bool> {
+        if !OPEN.is_set() {
+            return Err(PyValueError::new_err(
+                "packets that wait are marked in `depart` and `on_timer` only; `arrive` answers \"mark\"",
+            ));
+        }
+        OPEN.with(|open| Ok(open.try_borrow_mut().map_err(|_| closed())?.buffer.mark(place.0)))
+    }
+
     /// Drops the packet at a place, in `depart` and `on_timer`; whether one waited there.
     fn drop(&self, place: PyRef<'_, Place>) -> PyResult<bool> {
         if !OPEN.is_set() {

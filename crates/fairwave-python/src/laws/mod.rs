@@ -61,6 +61,8 @@ struct Said {
     #[serde(default)]
     reaches_capacity: bool,
     #[serde(default)]
+    marks: bool,
+    #[serde(default)]
     bulk: bool,
     #[serde(default)]
     steady: bool,

@@ -25,6 +25,7 @@ impl AnyDisciplineLaw for Law {
             passive: false,
             own_victim: self.spec.own_victim,
             by_flow: self.said().by_flow,
+            ..Nature::FIFO
         }
     }
 
@@ -34,6 +35,10 @@ impl AnyDisciplineLaw for Law {
 
     fn any_caution(&self) -> Option<String> {
         None
+    }
+
+    fn any_marks(&self) -> bool {
+        self.said().marks
     }
 
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
@@ -187,12 +192,13 @@ impl Discipline for Queue {
                 match answer.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
                     Some("admit") => return Ok(Verdict::Admit),
                     Some("drop") => return Ok(Verdict::Drop),
+                    Some("mark") => return Ok(Verdict::Mark),
                     _ => {}
                 }
                 if answer.cast::<Place>().is_err() {
                     return Err(Trouble::Answer(format!(
-                        "it answered {answer:?}, but must answer \"admit\" or nothing, \"drop\", or a place: that packet \
-                         and the arrival go"
+                        "it answered {answer:?}, but must answer \"admit\" or nothing, \"drop\", \"mark\", or a place: that \
+                         packet and the arrival go"
                     )));
                 }
                 Ok(place_of(&answer, arrival.buffer)?.map_or(Verdict::Admit, Verdict::DropBoth))

@@ -1,6 +1,6 @@
 //! What laws that are written in Python are shown: values of core with times in seconds, rates in bits per second, sizes in bytes.
 
-use fairwave_core::packet::{Class, FlowId};
+use fairwave_core::packet::{Class, Ecn, FlowId};
 use fairwave_core::queue as core_queue;
 use fairwave_core::traffic::FrameType;
 use fairwave_core::transport::tcp::control as core_control;
@@ -195,6 +195,24 @@ fn name_of(class: Class) -> &'static str {
     }
 }
 
+const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+
+fn codepoint(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "not-ect",
+        Ecn::Ect1 => "ect1",
+        Ecn::Ect0 => "ect0",
+        Ecn::Ce => "ce",
+    }
+}
+
+fn ecn_of(name: &str) -> PyResult<Ecn> {
+    CODEPOINTS.into_iter().find(|ecn| codepoint(*ecn) == name).ok_or_else(|| {
+        let known = CODEPOINTS.map(codepoint).join(", ");
+        PyValueError::new_err(format!("`{name}` is no codepoint; there are {known}"))
+    })
+}
+
 /// A packet on its way.
 #[pyclass(frozen, from_py_object, module = "fairwave", get_all)]
 #[derive(Clone)]
@@ -207,6 +225,8 @@ pub struct Packet {
     traffic_class: &'static str,
     /// From the flow's receiver back to its sender.
     feedback: bool,
+    /// What it says of congestion: `not-ect`, `ect1`, `ect0` or `ce`.
+    ecn: &'static str,
     /// Video layer, 0 for the base and for everything else.
     layer: u8,
     /// How many data packets the sender sent before this one, for transports that number them so; None for TCP and for feedback.
@@ -221,6 +241,7 @@ impl Packet {
             size: packet.wire,
             traffic_class: name_of(packet.class),
             feedback: packet.feedback,
+            ecn: codepoint(packet.ecn),
             layer: packet.layer,
             sequence: packet.sequence(),
         }
@@ -231,7 +252,8 @@ impl Packet {
 impl Packet {
     /// A packet for tests.
     #[new]
-    #[pyo3(signature = (flow = 0, size = 1000, traffic_class = "tcp", feedback = false, layer = 0, sequence = None))]
+    #[pyo3(signature = (flow = 0, size = 1000, traffic_class = "tcp", feedback = false, layer = 0, sequence = None,
+        ecn = "not-ect"))]
     fn new(
         flow: u32,
         size: u16,
@@ -239,8 +261,10 @@ impl Packet {
         feedback: bool,
         layer: u8,
         sequence: Option<u32>,
+        ecn: &str,
     ) -> PyResult<Self> {
-        Ok(Packet { flow, size, traffic_class: name_of(class_of(traffic_class)?), feedback, layer, sequence })
+        let (traffic_class, ecn) = (name_of(class_of(traffic_class)?), codepoint(ecn_of(ecn)?));
+        Ok(Packet { flow, size, traffic_class, feedback, ecn, layer, sequence })
     }
 
     fn __repr__(&self) -> String {
@@ -310,7 +334,7 @@ impl Arrival {
     ) -> PyResult<Self> {
         let packet = match packet {
             Some(packet) => packet,
-            None => Packet::new(0, 1000, "tcp", false, 0, None)?,
+            None => Packet::new(0, 1000, "tcp", false, 0, None, "not-ect")?,
         };
         Ok(Arrival { now, packet: Py::new(py, packet)?, buffer: Py::new(py, Buffer {})?, packets, bytes, idle, full })
     }

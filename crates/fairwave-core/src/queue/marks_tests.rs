@@ -47,7 +47,8 @@ fn an_arrival_that_can_be_marked_waits_with_a_mark_and_one_that_cannot_is_droppe
             queue.arrive(at(0), with(ecn), &mut drops);
         }
         assert!(drops.is_empty());
-        let departed: Vec<_> = std::iter::from_fn(|| Some((queue.depart(at(0), &mut drops)?.ecn, queue.has_marked()))).collect();
+        let departed: Vec<_> =
+            std::iter::from_fn(|| Some((queue.depart(at(0), &mut drops)?.ecn, queue.has_marked()))).collect();
         assert_eq!(departed[..2], [(ecn, false); 2]);
         assert!(departed[2..].contains(&(left, ecn != Ecn::Ce)), "{departed:?}");
     }
@@ -101,7 +102,8 @@ fn red_marks_below_max_threshold_and_drops_from_there_on() {
         }
         let arrival = Arrival { now: at(0), packet: &with(Ecn::Ect0), buffer: &buffer, idle: Span::ZERO, full: false };
         let mut stream = stream();
-        let signals: Vec<_> = (0..40).map(|_| red.arrive(&arrival, &mut stream)).filter(|v| *v != Verdict::Admit).collect();
+        let signals: Vec<_> =
+            (0..40).map(|_| red.arrive(&arrival, &mut stream)).filter(|v| *v != Verdict::Admit).collect();
         assert!(!signals.is_empty() && signals.iter().all(|verdict| *verdict == expected), "{length}: {signals:?}");
     }
 }
@@ -165,7 +167,8 @@ fn what_avq_marks_stays_out_of_the_virtual_queue_and_counts_as_arrived() {
     let overflowing = |preset: &str, ecn: Ecn| {
         let text = format!(r#"{{"discipline":"avq","virtual-buffer":"1500 B","ecn":true,"preset":"{preset}"}}"#);
         let DisciplineConfig::Avq(law) = serde_json::from_str(&text).expect("avq") else { panic!("not avq") };
-        let (mut avq, buffer, mut stream) = (law.discipline(Capacity::Packets(12), rate()), Buffer::default(), stream());
+        let (mut avq, buffer, mut stream) =
+            (law.discipline(Capacity::Packets(12), rate()), Buffer::default(), stream());
         let mut arrive = |wire| {
             let packet = Packet { wire, ..with(ecn) };
             let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
