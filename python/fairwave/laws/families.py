@@ -198,8 +198,8 @@ class Discipline(Law):
 
         Returns:
             `admit`, which None stands for: it may wait, if there is room. `drop`: one packet must go, and the victim
-            rule says which. `mark`: it is marked and may wait, if its transport understands marks (`arrival.packet.ecn`);
-            otherwise as `drop`. A place: the packet there goes, and the arrival.
+            rule says which. `mark`: it is marked and may wait, if its transport understands marks
+            (`arrival.packet.ecn`); otherwise as `drop`. A place: the packet there goes, and the arrival.
         """
 
     def exchanged(self, arrival: Packet, victim: Packet) -> None:
@@ -219,8 +219,9 @@ class Discipline(Law):
         """
 
     def depart(self, now: float, buffer: Buffer) -> Place | None:
-        """The link is free, and packets wait: which one is sent next; `buffer.drop(place)` drops others before,
-        `buffer.mark(place)` marks.
+        """The link is free, and packets wait: which one is sent next.
+
+        Before, `buffer.drop(place)` drops others, and `buffer.mark(place)` marks.
 
         Returns:
             Its place; None for the packet that has waited longest.

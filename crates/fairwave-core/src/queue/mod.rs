@@ -271,6 +271,14 @@ macro_rules! at_work {
                 }
             }
 
+            /// See [`DisciplineLaw::lists`].
+            pub fn lists(&self) -> u64 {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.lists(),)+
+                    DisciplineConfig::Own(own) => own.law().any_lists(),
+                }
+            }
+
             /// See [`DisciplineLaw::fits`].
             ///
             /// # Errors
