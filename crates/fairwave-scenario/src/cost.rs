@@ -46,6 +46,8 @@ const BYTES_PER_PACKET: f64 = 64.0;
 /// Packets for which a queue that chooses its victims takes room in advance, and the bytes of each.
 const ROOM: u64 = 1024;
 const BYTES_PER_PLACE: f64 = 88.0;
+/// Memory of a list of packets that a discipline keeps ready, with what it knows of it. A round figure of the right order.
+const BYTES_PER_LIST: f64 = 110.0;
 /// Memory of a bin while it is filled, of one that is left as a row of a table, and of a sample of a sender with its rows.
 const BYTES_PER_BIN: f64 = 8.0;
 const BYTES_PER_ROW: f64 = 80.0;
@@ -323,13 +325,14 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// So many more queues, each for so many packets.
-    pub fn add(&mut self, queues: u64, packets: u64) {
+    /// So many more queues, each for so many packets, and with so many lists of them.
+    pub fn add(&mut self, queues: u64, packets: u64, lists: u64) {
         if packets == 0 {
             return;
         }
         self.queues = self.queues.saturating_add(queues);
-        self.bytes += queues as f64 * packets.saturating_add(1).min(ROOM) as f64 * BYTES_PER_PLACE;
+        let packets = packets.saturating_add(1).min(ROOM) as f64;
+        self.bytes += queues as f64 * (packets * BYTES_PER_PLACE + lists as f64 * BYTES_PER_LIST);
     }
 
     /// Refuses queues that together take more than any memory holds.

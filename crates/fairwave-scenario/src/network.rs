@@ -237,7 +237,8 @@ impl Network {
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
         {
             let Some(link) = link else { continue };
-            room.add(link.count, own.places_in_advance());
+            let (packets, lists) = own.places_in_advance();
+            room.add(link.count, packets, lists);
             changes += link.count as f64 * cost::changes_of(&own.loss, scenario.duration);
             if let Err(problem) = room.check(&own.at).and_then(|()| cost::check_changes(changes, &own.at)) {
                 problems.push(*problem);
@@ -310,16 +311,16 @@ impl Configured {
         })
     }
 
-    /// For how many packets it takes room in advance, if it is a queue that does.
-    fn places_in_advance(&self) -> u64 {
+    /// For how many packets it takes room in advance, and how many lists of them it keeps, if it is a queue that does.
+    fn places_in_advance(&self) -> (u64, u64) {
         let queue = match self.buffer {
             Some(buffer) => self.queue.with_packets(buffer.at_least_packets),
             None => self.queue.resolve(|_| ()),
         };
         match queue {
-            Ok(queue) if queue.is_fifo_tail() => 0,
-            Ok(queue) => most_waiting(&queue),
-            Err(_) => 0,
+            Ok(queue) if queue.is_fifo_tail() => (0, 0),
+            Ok(queue) => (most_waiting(&queue), queue.discipline.lists()),
+            Err(_) => (0, 0),
         }
     }
 

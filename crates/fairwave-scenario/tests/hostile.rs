@@ -231,6 +231,11 @@ fn managed_queues_before_every_host_are_refused_with_the_room_that_they_take() {
     let topology = "preset = \"dumbbell\"\naccess = { queue = { victim = \"random\", capacity = { packets = 5000 } } }";
     let said = complaint(Text { topology, flow: "count = 100000", duration: "10 ms", ..SOUND });
     assert_refused(&said, "topology.queue", &["managed queues would take about 36.0 GB of memory in advance"]);
+    // A list for each of 1024 hashes costs more than the packets.
+    let topology =
+        "preset = \"dumbbell\"\naccess = { queue = { discipline = \"fq-codel\", capacity = { packets = 100 } } }";
+    let said = complaint(Text { topology, flow: "count = 100000", duration: "10 ms", ..SOUND });
+    assert_refused(&said, "topology.queue", &["managed queues would take about 48.6 GB of memory in advance"]);
 }
 
 #[test]

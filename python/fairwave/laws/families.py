@@ -250,7 +250,7 @@ class Discipline(Law):
     def depart(self, now: float, buffer: Buffer) -> Place | None:
         """The link is free, and packets wait: which one is sent next.
 
-        `buffer.drop(place)` drops others before, `buffer.mark(place)` marks.
+        Before, `buffer.drop(place)` drops others, and `buffer.mark(place)` marks.
 
         Returns:
             Its place; None for the packet that has waited longest.

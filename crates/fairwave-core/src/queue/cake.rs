@@ -50,6 +50,17 @@ pub enum Diffserv {
     Diffserv4,
 }
 
+impl Diffserv {
+    /// Of each tin, the part of the rate, and the weight where there is none, as powers of two.
+    fn shifts(self) -> &'static [u32] {
+        match self {
+            Diffserv::Besteffort => &[0],
+            Diffserv::Diffserv3 => &[0, 4, 2],
+            Diffserv::Diffserv4 => &[0, 4, 1, 2],
+        }
+    }
+}
+
 /// Who gets equal shares of a tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -180,14 +191,13 @@ impl DisciplineLaw for CakeConfig {
         true
     }
 
+    fn lists(&self) -> u64 {
+        self.diffserv.shifts().len() as u64 * u64::from(QUEUES)
+    }
+
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Cake {
         let whole = self.bandwidth.map(|rate| rate.bits_per_second() / 8);
-        // The part of the rate, and the weight where there is none, as powers of two.
-        let shifts: &[u32] = match self.diffserv {
-            Diffserv::Besteffort => &[0],
-            Diffserv::Diffserv3 => &[0, 4, 2],
-            Diffserv::Diffserv4 => &[0, 4, 1, 2],
-        };
+        let shifts = self.diffserv.shifts();
         let tin = |shift: &u32| {
             let rate = whole.map(|whole| (whole >> shift).max(1));
             let packet_time = rate.map_or(Span::ZERO, |rate| Clock::time(rate, MTU));

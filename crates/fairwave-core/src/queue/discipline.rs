@@ -194,6 +194,11 @@ pub trait DisciplineLaw: Law {
         false
     }
 
+    /// How many lists of packets it keeps ready from the beginning: by it is reckoned what memory a scenario needs.
+    fn lists(&self) -> u64 {
+        0
+    }
+
     /// The discipline for a queue of this capacity before a link of this rate.
     fn discipline(&self, capacity: Capacity, rate: Rate) -> Self::Discipline;
 }
@@ -211,6 +216,8 @@ pub trait AnyDisciplineLaw: Checked + Send + Sync {
     fn any_caution(&self) -> Option<String>;
     /// See [`DisciplineLaw::marks`].
     fn any_marks(&self) -> bool;
+    /// See [`DisciplineLaw::lists`].
+    fn any_lists(&self) -> u64;
     /// See [`DisciplineLaw::discipline`].
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline>;
 }
@@ -227,6 +234,9 @@ impl<L: DisciplineLaw> AnyDisciplineLaw for L {
     }
     fn any_marks(&self) -> bool {
         self.marks()
+    }
+    fn any_lists(&self) -> u64 {
+        self.lists()
     }
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
         Box::new(self.discipline(capacity, rate))

@@ -114,6 +114,10 @@ impl DisciplineLaw for FqCodelConfig {
         self.ecn || self.ce_threshold.is_some()
     }
 
+    fn lists(&self) -> u64 {
+        u64::from(self.flows)
+    }
+
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> FqCodel {
         let (target, interval) = (self.target, self.interval);
         FqCodel {

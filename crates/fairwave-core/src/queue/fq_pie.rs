@@ -94,6 +94,10 @@ impl DisciplineLaw for FqPieConfig {
         self.ecn
     }
 
+    fn lists(&self) -> u64 {
+        u64::from(self.flows)
+    }
+
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> FqPie {
         let set = Settings {
             target: self.target.seconds(),

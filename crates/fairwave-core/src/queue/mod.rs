@@ -18,7 +18,7 @@ mod flows;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
-mod marks;
+mod marks_tests;
 mod rounds;
 #[cfg(test)]
 mod testing;
@@ -268,6 +268,14 @@ macro_rules! at_work {
                 match self {
                     $(DisciplineConfig::$Variant(law) => law.marks(),)+
                     DisciplineConfig::Own(own) => own.law().any_marks(),
+                }
+            }
+
+            /// See [`DisciplineLaw::lists`].
+            pub fn lists(&self) -> u64 {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.lists(),)+
+                    DisciplineConfig::Own(own) => own.law().any_lists(),
                 }
             }
 
