@@ -65,6 +65,7 @@ def _values(flows: int, seconds: float) -> dict[str, Any]:
         "flows": flows,
         "rate": f"{flows} Mb/s",
         "access": "100 Mb/s",
+        "transport": "tcp/reno",
         "queue": 5 * flows // 2,
         "interval": f"{1e9 / flows:.0f} ns",
         "duration": f"{seconds} s",

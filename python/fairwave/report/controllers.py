@@ -236,6 +236,70 @@ def real_numbers(of: dict[str, Trace]) -> list[Number]:
     ]
 
 
+def cubic_numbers(of: dict[str, Trace]) -> list[Number]:
+    """What a loss leaves of CUBIC's window, and how long it takes to come back."""
+    peaks, troughs, periods = cycles(of["window"])
+    top = full_pipe()
+    return [
+        Number(
+            "window kept after a loss, share of the peak",
+            "RFC 9438 §4.6",
+            0.7,
+            float(np.mean(troughs / peaks)),
+            0.04,
+        ),
+        Number("peak of the window, segments", "path and queue full", top, float(np.mean(peaks)), 0.05),
+        Number(
+            "period, s",
+            "RFC 9438 Eq. (2): ∛((1 − β)·peak/C)",
+            float(np.cbrt(0.3 * top / 0.4)),
+            float(np.mean(periods)),
+            0.10,
+        ),
+    ]
+
+
+def background_numbers(of: dict[str, Trace]) -> list[Number]:
+    """LEDBAT++ goes up to its target, and empties the queue from time to time."""
+    delays = of["queue_packets"].settled() * PACKET * 8 / RATE * 1e3
+    return [
+        Number(
+            "queueing delay that nine tenths of the time stay below, ms",
+            "its target",
+            60.0,
+            float(np.quantile(delays, 0.9)),
+            0.10,
+        ),
+        Number(
+            "goodput over the payload rate of the bottleneck",
+            "slowing down takes a tenth of the time at most",
+            0.95,
+            float(np.mean(of["goodput_bps"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.06,
+        ),
+    ]
+
+
+def model_numbers(of: dict[str, Trace]) -> list[Number]:
+    """BBR's bandwidth against that of the bottleneck, and how little it keeps waiting."""
+    return [
+        Number(
+            "bandwidth that it believes in over the payload rate of the bottleneck",
+            "the largest delivery rate",
+            1.0,
+            float(np.median(of["estimate"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.02,
+        ),
+        Number(
+            "goodput over the payload rate of the bottleneck",
+            "ProbeRTT takes a fiftieth, the pace's margin a hundredth",
+            0.97,
+            float(np.mean(of["goodput_bps"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.03,
+        ),
+    ]
+
+
 def tcp(name: str, **options: object) -> dict[str, object]:
     """A transport whose receiver does not limit it on this path."""
     return {"name": name, "receiver-window": 1000, **options}
@@ -294,6 +358,42 @@ CONTROLLERS = (
         "that finds the bottleneck busy arrives at the bottleneck's pace.",
         "rate of the last wave, b/s",
         real_numbers,
+    ),
+    Controller(
+        "cubic",
+        "CUBIC: flat around the last loss",
+        tcp("tcp/cubic", **{"preset": "rfc", "fast-convergence": False}),
+        "The window comes back fast at first, then ever more slowly to where the last loss happened. (Without fast "
+        "convergence, which RFC 9438 §4.7 advises against for a flow alone.)",
+        None,
+        cubic_numbers,
+    ),
+    Controller(
+        "ledbat",
+        "LEDBAT++: in the background",
+        tcp("tcp/ledbat++", preset="rfc"),
+        "The queue grows to the target of 60 ms; from time to time the window falls to two segments, so that it "
+        "empties and the path is measured without it.",
+        None,
+        background_numbers,
+    ),
+    Controller(
+        "bbr",
+        "BBR, version 3: a model of the path",
+        tcp("tcp/bbr", preset="rfc"),
+        "It sends at the rate that the path was seen to deliver, probes for more every two to three seconds, and "
+        "halves what is in flight every five seconds to measure the path without a queue.",
+        "bandwidth of the path, b/s",
+        model_numbers,
+    ),
+    Controller(
+        "bbr1",
+        "BBR, version 1: eight phases",
+        tcp("tcp/bbr1", preset="rfc"),
+        "A quarter faster for a round trip, a quarter slower for the next, and six at the rate; every ten seconds four "
+        "segments in flight.",
+        "bandwidth of the path, b/s",
+        model_numbers,
     ),
 )
 

@@ -1,6 +1,6 @@
 //! BBR, version 3: a model of what the path delivers and holds, probed from time to time, and bounded by what losses and marks say.
 //!
-//! Source: draft-ietf-ccwg-bbr (its text of August 2026), by the names of its functions; for marks, which it leaves open, version 3 in
+//! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions; for marks, which it leaves open, version 3 in
 //! `google/bbr`. *Startup* doubles the rate until three round trips have brought less than a quarter more or too much was lost, *Drain*
 //! empties the queue. Then *ProbeBW* goes round ([`probe_bw`]): DOWN gives way, CRUISE keeps the rate for two to three seconds (or as many
 //! round trips as Reno would take), REFILL fills the pipe, UP sends a quarter faster until nothing more comes or too much is lost. *ProbeRTT*
@@ -103,6 +103,7 @@ impl ControlLaw for BbrConfig {
     type Controller = Box<Bbr>;
     const RECOVERY: Recovery = Recovery::Sack;
     const SAMPLES: bool = true;
+    const PACES: bool = true;
 
     fn controller(&self, preset: Preset) -> Box<Bbr> {
         self.controller_with(preset, Seed::default().stream("controller"))

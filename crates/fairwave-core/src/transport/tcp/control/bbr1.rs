@@ -58,6 +58,7 @@ impl ControlLaw for Bbr1Config {
     type Controller = Box<Bbr1>;
     const RECOVERY: Recovery = Recovery::Sack;
     const SAMPLES: bool = true;
+    const PACES: bool = true;
 
     fn controller(&self, preset: Preset) -> Box<Bbr1> {
         self.controller_with(preset, Seed::default().stream("controller"))

@@ -3,11 +3,11 @@
 //! Source: RFC 8257. In each window of data the part M of marked segments is measured (§3.3), of which α = (1 − g)·α + g·M is the mean; a mark
 //! takes α/2 of the window, once per window. All else is Reno's: growth (§3.4) and losses (§3.5).
 //!
-//! **Assumptions and deviations.** Segments are counted where the RFC counts bytes. Marks are reported by count (RFC 9768) and not by the
-//! receiver's state machine of §3.2, which tries to say the same with one bit. The window falls with the first mark of a window, by the α of the
-//! windows before, as Linux does and RFC 3168 §6.1.2 asks for; step 9 of §3.3 can be read as falling at its end. A loss in a window in
-//! which a mark has taken its part already leaves half of what there was before the mark: the decrease of that window is Reno's, and one.
-//! The window opens only while it is filled.
+//! **Assumptions and deviations.** Segments are counted where the RFC counts bytes. Marks are reported by count, and not by the receiver's
+//! state machine (RFC 8257 §3.2), which tries to say the same with one bit. The window falls with the first mark of a window, by the α of
+//! the windows before, as Linux has it; step 9 of RFC 8257 §3.3 can be read as falling at its end. A loss in a window in which a
+//! mark has taken its part already leaves half of what there was before the mark: the decrease of that window is Reno's, and
+//! one. The window opens only while it is filled.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! What the controllers of today have in common: a window that opens by what is acknowledged, and only while it is filled; a
 //! smoothed round trip; the round trips of a window.
 //!
-//! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an acknowledgement covers, as its
-//! Eq. (3) is recommended to be; RFC 6298 §2 for the smoothed round trip.
+//! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an acknowledgement covers, as it
+//! recommends; RFC 6298 §2 for the smoothed round trip.
 //!
 //! **Assumptions.** A window is filled if within the last round trip as much was in flight as it allowed when that round trip began. So a
 //! sender that is paced, and reaches its window only now and then, fills it; one that its application or its receiver holds

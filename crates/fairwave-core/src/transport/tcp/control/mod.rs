@@ -8,6 +8,8 @@ mod growth;
 pub mod hystart;
 #[cfg(test)]
 mod pipe_test;
+#[cfg(test)]
+mod today_tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //! **Assumptions and deviations.** The window is a fraction of which the sender uses the whole segments above it, never fewer than two; the rate is
 //! the fraction per smoothed round trip, twice that in slow start below half of the threshold. The authors' window moves to the fraction
 //! by one segment per acknowledgement; this one at once, which is the same when it falls, as nothing leaves meanwhile. A loss halves the
-//! window, nothing grows until it is repaired. There is **no fall-back for classic ECN**: a queue that marks as it would drop (RFC 3168) is
+//! window, nothing grows until it is repaired. There is **no fall-back for classic ECN**: a queue that marks as it would drop is
 //! not recognised, as in the deployed code, where that is off; such a queue gives this law more than its share. α is not measured before
 //! the first mark, which therefore finds α = 1 and halves the window. Undoing of spurious losses and the authors' choice of bursts for
 //! segmentation by hardware are left out.
@@ -58,6 +58,7 @@ impl ControlLaw for PragueConfig {
     type Controller = Prague;
     const RECOVERY: Recovery = Recovery::Sack;
     const MARKS: Marks = Marks::Scalable;
+    const PACES: bool = true;
 
     fn controller(&self, _preset: Preset) -> Prague {
         Prague {
