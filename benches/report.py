@@ -137,10 +137,15 @@ def _recovery(part: dict[str, Any]) -> Iterator[str]:
             f"{row['sack_packet_hops']:,}",
             f"{row['sack_ns_per_packet_hop']}",
             f"{row['ratio']}",
+            f"{row['rack_cpu_s']}",
+            f"{row['rack_packet_hops']:,}",
+            f"{row['rack_ns_per_packet_hop']}",
+            f"{row['rack_ratio']}",
         )
         for row in part["rows"]
     ]
-    head = ("rate", "NewReno s", "packet-hops", "ns per hop", "SACK s", "packet-hops", "ns per hop", "ratio")
+    each = ("packet-hops", "ns per hop")
+    head = ("rate", "NewReno s", *each, "SACK s", *each, "ratio", "RACK s", *each, "ratio")
     yield from _table(head, rows)
     yield ""
     yield f"Commit {part['commit']}."

@@ -31,6 +31,7 @@ def situations() -> Iterator[Situation]:
     yield from _timers()
     yield from _sawtooth()
     yield from _formulas()
+    yield from _cubic()
     yield from _sharing()
 
 
@@ -224,6 +225,29 @@ def _formulas() -> Iterator[Situation]:
             {"name": "tcp/sack", "initial-threshold": 20}, seeds=4, warmup="20 s",
         ).mean("flows", "goodput_bps") / _random(0.01).mean("flows", "goodput_bps"),
     )  # fmt: skip
+
+
+def _periodic(period: int, round_trip_ms: int, seconds: int) -> float:
+    """The mean window of CUBIC where one segment of so many is lost."""
+    pattern = {"model": "pattern", "pattern": "0" * (period - 1) + "1"}
+    wire = link("10 Gb/s", f"{round_trip_ms / 2:g} ms", 100_000, loss=pattern)
+    transport = {"name": "tcp/cubic", "initial-threshold": 100}
+    outcome = _one(wire, seconds, transport, warmup=f"{seconds / 2:g} s")
+    return outcome.mean("flows", "goodput_bps") / 8 / SEGMENT * round_trip_ms / 1e3
+
+
+def _cubic() -> Iterator[Situation]:
+    for period, round_trip_ms, mean, table, seconds in (
+        (10_000, 100, 187, 1, 800),
+        (10_000, 10, 120, 2, 80),
+        (100_000, 10, 379, 2, 200),
+    ):
+        yield Situation(
+            f"tcp/cubic-{round_trip_ms}-{period}",
+            f"CUBIC, one segment of {period} lost, round trip {round_trip_ms} ms: mean window", "segments",
+            *about(mean, 0.1), f"RFC 9438 Table {table}, C = 0.4",
+            partial(_periodic, period, round_trip_ms, seconds),
+        )  # fmt: skip
 
 
 def _dumbbell(groups: list[tuple[str, int, str, str]], seconds: float = 100, packets: int = 80) -> Outcome:

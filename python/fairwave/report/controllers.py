@@ -280,6 +280,26 @@ def background_numbers(of: dict[str, Trace]) -> list[Number]:
     ]
 
 
+def model_numbers(of: dict[str, Trace]) -> list[Number]:
+    """BBR's bandwidth against that of the bottleneck, and how little it keeps waiting."""
+    return [
+        Number(
+            "bandwidth that it believes in over the payload rate of the bottleneck",
+            "the largest delivery rate",
+            1.0,
+            float(np.median(of["estimate"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.02,
+        ),
+        Number(
+            "goodput over the payload rate of the bottleneck",
+            "ProbeRTT takes a fiftieth, the pace's margin a hundredth",
+            0.97,
+            float(np.mean(of["goodput_bps"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.03,
+        ),
+    ]
+
+
 def tcp(name: str, **options: object) -> dict[str, object]:
     """A transport whose receiver does not limit it on this path."""
     return {"name": name, "receiver-window": 1000, **options}
@@ -356,6 +376,24 @@ CONTROLLERS = (
         "empties and the path is measured without it.",
         None,
         background_numbers,
+    ),
+    Controller(
+        "bbr",
+        "BBR, version 3: a model of the path",
+        tcp("tcp/bbr", preset="rfc"),
+        "It sends at the rate that the path was seen to deliver, probes for more every two to three seconds, and "
+        "halves what is in flight every five seconds to measure the path without a queue.",
+        "bandwidth of the path, b/s",
+        model_numbers,
+    ),
+    Controller(
+        "bbr1",
+        "BBR, version 1: eight phases",
+        tcp("tcp/bbr1", preset="rfc"),
+        "A quarter faster for a round trip, a quarter slower for the next, and six at the rate; every ten seconds four "
+        "segments in flight.",
+        "bandwidth of the path, b/s",
+        model_numbers,
     ),
 )
 
