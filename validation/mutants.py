@@ -7,7 +7,8 @@ digests and no simulator. A mutant that fails a test, or makes the tests run for
 compile does not count.
 
 The files of the families of laws are declared by macros, behind which ``cargo-mutants`` does not look; so it works on a
-copy of the tree in which they are named once more, for it alone.
+copy of the tree in which they are named once more, for it alone. Tests of whole connections run only on mutants that
+all other tests let pass.
 
 What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it stopped, as long as the code
 of core has not changed. When only its tests have, survivors are tried again: what was caught stays caught where tests
@@ -50,6 +51,8 @@ UNDER_WAY = OUT / "under-way"
 ASKED = 0.95
 #: One mutant in so many does not compile; so many more than asked are drawn that enough remain.
 SPARE = 1.12
+#: Tests of whole connections, which take most of the time that all tests take.
+SLOW = ("today_tests", "the_mean_window", "storyboards", "any_discipline_that_asks", "as_in_ns2_a_load")
 #: Files of tests alone.
 _OF_TESTS = re.compile(r"(^|[/_])(tests?|fuzz|testing|storyboards|clauses)\.rs$")
 _PLACE = re.compile(r"^crates/fairwave-core/src/(?P<file>[^:]+):\d+:\d+: (?P<what>.*)$")
@@ -142,7 +145,7 @@ def without_tests(text: str) -> str:
     return re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", text, maxsplit=1, flags=re.M)[0].rstrip()
 
 
-def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
+def run(cargo: str, mutants: list[str], population: list[str], jobs: int) -> Outcomes:
     """Breaks the code in each of these ways and runs core's tests, some at a time: what has ended is kept."""
     OUT.mkdir(parents=True, exist_ok=True)
     made_by = version()
@@ -150,10 +153,14 @@ def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
     missing = [name for name in mutants if name not in found]
     if len(missing) < len(mutants):
         print(f"{len(mutants) - len(missing)} are known from before", flush=True)
-    if missing:
-        UNDER_WAY.write_text(json.dumps(asdict(made_by)), encoding="utf-8")
-        found.update(_some(cargo, missing, jobs))
-        _keep(made_by, found)
+    # The slow tests run only on what survives all others.
+    for left_out in (SLOW, ()):
+        if missing:
+            UNDER_WAY.write_text(json.dumps(asdict(made_by)), encoding="utf-8")
+            judged = _some(cargo, missing, population, jobs, left_out)
+            missing = [name for name in missing if judged.get(name) == "MissedMutant"]
+            found.update({name: end for name, end in judged.items() if not (left_out and name in missing)})
+            _keep(made_by, found)
 
     def named(*summaries: str) -> list[str]:
         return sorted(name for name in mutants if found.get(name) in summaries)
@@ -161,12 +168,22 @@ def run(cargo: str, mutants: list[str], jobs: int) -> Outcomes:
     return Outcomes(named("CaughtMutant", "Timeout"), named("MissedMutant"), named("Unviable"))
 
 
-def _some(cargo: str, mutants: list[str], jobs: int) -> dict[str, str]:
-    """What became of each of these mutants."""
-    names = [argument for name in mutants for argument in ("--re", f"^{re.escape(name)}$")]
+def _some(
+    cargo: str, mutants: list[str], population: list[str], jobs: int, left_out: tuple[str, ...]
+) -> dict[str, str]:
+    """What became of each of these mutants, with core's tests but these."""
+    # `--re` lets fields that are taken away pass whatever it says; so all that is not wanted counts as caught before.
+    wanted = set(mutants)
+    before = OUT / "mutants.out"
+    before.mkdir(parents=True, exist_ok=True)
+    for file in before.glob("*.txt"):
+        file.unlink()
+    others = "".join(f"{name}\n" for name in population if name not in wanted)
+    (before / "previously_caught.txt").write_text(others, encoding="utf-8")
     command = [
         cargo,
         "mutants",
+        "--iterate",
         "--jobs",
         str(jobs),
         "--output",
@@ -174,13 +191,16 @@ def _some(cargo: str, mutants: list[str], jobs: int) -> dict[str, str]:
         "--no-shuffle",
         "--colors",
         "never",
+        "--",
+        "--",
+        *(f"--skip={test}" for test in left_out),
     ]
     few = {**os.environ, "PROPTEST_CASES": os.environ.get("PROPTEST_CASES", "24")}
-    code = subprocess.run([*command, *names], cwd=TREE, check=False, env=few).returncode
+    code = subprocess.run(command, cwd=TREE, check=False, env=few).returncode
     # 0: all caught, 2: some survived, 3: some ran out of time. Anything else went wrong before.
     if code not in {0, 2, 3}:
         raise SystemExit(f"cargo-mutants ended with status {code}")
-    return _outcomes()
+    return {name: end for name, end in _outcomes().items() if name in wanted}
 
 
 def _outcomes() -> dict[str, str]:
@@ -203,7 +223,9 @@ def _known(made_by: Version) -> dict[str, str]:
         found = still_known(before["found"], Version(**before["version"]), made_by)
     if UNDER_WAY.is_file():
         begun = Version(**json.loads(UNDER_WAY.read_text(encoding="utf-8")))
-        found.update(still_known(_outcomes(), begun, made_by))
+        # Not all tests may have run on what had survived when it was interrupted.
+        ended = {name: end for name, end in _outcomes().items() if end != "MissedMutant"}
+        found.update(still_known(ended, begun, made_by))
         _keep(made_by, found)
     return found
 
@@ -296,7 +318,7 @@ def main() -> int:
         parser.error(f"no mutant's name contains `{options.only}`; `cargo mutants --list` shows them all")
     begun = time.monotonic()
     print(f"{len(chosen)} of {len(population)} mutants, {options.jobs} at a time", flush=True)
-    outcomes = run(options.cargo, chosen, options.jobs)
+    outcomes = run(options.cargo, chosen, population, options.jobs)
     page, data, unexplained = report(outcomes, options.seed, len(population))
     minutes = (time.monotonic() - begun) / 60
     print(f"{len(outcomes.caught)} of {outcomes.sampled} caught in {minutes:.0f} minutes")

@@ -25,7 +25,7 @@ mod units;
 #[cfg(test)]
 mod flavours;
 #[cfg(test)]
-mod modern;
+mod modern_tests;
 #[cfg(test)]
 mod storyboards;
 
