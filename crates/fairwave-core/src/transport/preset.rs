@@ -15,7 +15,8 @@ pub enum Preset {
     /// receiver's window never limits; losses are found by time and repaired in proportion (RACK-TLP, PRR) where a controller
     /// recovers by selective acknowledgements; the first timeout is 1 s, and each other at least 200 ms above the round trip; the
     /// window falls to the initial one after idling for a timeout; segments are paced only by a controller that paces, and marked only for one that
-    /// asks. Not taken are: the adaptation of the 40 ms up to 200 ms to how fast segments come, and quick acknowledgements after
+    /// asks. Reno's growth, in all controllers that build on it, counts what is acknowledged, and rests while the window is not filled.
+    /// Not taken are: the adaptation of the 40 ms up to 200 ms to how fast segments come, and quick acknowledgements after
     /// disorder; the halving of the window with each timeout of idling; F-RTO and other ways of undoing a reduction; DSACK; offloading of segmentation.
     Linux,
     /// What ns-2.35 does.

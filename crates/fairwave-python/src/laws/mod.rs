@@ -66,8 +66,6 @@ struct Said {
     #[serde(default)]
     gives_marks: bool,
     #[serde(default)]
-    marks: bool,
-    #[serde(default)]
     bulk: bool,
     #[serde(default)]
     steady: bool,

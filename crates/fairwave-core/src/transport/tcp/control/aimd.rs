@@ -13,6 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::config::{ConfigError, check_between};
 use crate::registry::{Checked, Law};
@@ -35,7 +36,7 @@ impl AimdConfig {
     /// The controller with what is set, and TCP(1, 0.5) where nothing is.
     pub(super) fn aimd(&self, preset: Preset) -> Aimd {
         let aimd = Aimd::new(self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5), preset.like_ns2());
-        Aimd { whole: preset == Preset::Ns2Of2004, ..aimd }
+        Aimd { growth: Growth::of(preset), whole: preset == Preset::Ns2Of2004, ..aimd }
     }
 }
 
@@ -118,6 +119,7 @@ reno_with! {
 pub struct Aimd {
     alpha: f64,
     beta: f64,
+    growth: Growth,
     like_ns2: bool,
     /// Decreases are in whole segments.
     whole: bool,
@@ -128,7 +130,7 @@ pub struct Aimd {
 impl Aimd {
     /// TCP(`alpha`, `beta`): `alpha` > 0 segments per round trip, `beta` in (0, 1) the part kept.
     pub fn new(alpha: f64, beta: f64, like_ns2: bool) -> Self {
-        Aimd { alpha, beta, like_ns2, whole: false, first: true }
+        Aimd { alpha, beta, growth: Growth::default(), like_ns2, whole: false, first: true }
     }
 
     fn kept(&self, window: &Window) -> f64 {
@@ -166,8 +168,8 @@ impl Additive for Aimd {
 
 impl Controller for Aimd {
     #[inline]
-    fn on_ack(&mut self, _path: &Path, window: &mut Window) {
-        window.congestion += if window.in_slow_start() { 1.0 } else { self.alpha / window.congestion };
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        self.growth.grow(self.alpha, path, window);
     }
 
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {

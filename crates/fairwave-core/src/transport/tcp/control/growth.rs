@@ -9,6 +9,7 @@
 //! back does not, at the latest a round trip after that began.
 
 use super::{Path, Window};
+use crate::transport::tcp::Preset;
 use crate::units::Span;
 
 /// Slow start (RFC 5681 §3.1): the window grows by what is acknowledged, at most `most` segments for one acknowledgement, and not
@@ -98,6 +99,38 @@ impl WindowUse {
     }
 }
 
+/// How a window grows that gains so many segments per round trip: with each acknowledgement, whatever it covers (RFC 5681 §3.1 Eq. 2
+/// and Eq. 3 for one that covers a segment; ns-2.35), or as in Linux (`tcp_reno_cong_avoid`) by what it covers, and only while
+/// the window is filled. With delayed acknowledgements the first grows by half of what the second does.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Growth {
+    /// Where what is acknowledged is counted.
+    counted: Option<WindowUse>,
+}
+
+impl Growth {
+    /// As it is in this preset.
+    pub fn of(preset: Preset) -> Self {
+        Growth { counted: (preset == Preset::Linux).then(WindowUse::default) }
+    }
+
+    /// The window after an acknowledgement: slow start up to the threshold, `alpha` segments per round trip from there on.
+    #[inline]
+    pub fn grow(&mut self, alpha: f64, path: &Path, window: &mut Window) {
+        match &mut self.counted {
+            None => window.congestion += if window.in_slow_start() { 1.0 } else { alpha / window.congestion },
+            Some(window_use) => {
+                let is_filled = window_use.is_filled(path, window);
+                if is_filled && window.in_slow_start() {
+                    slow_start(path.acknowledged, f64::INFINITY, window);
+                } else if is_filled {
+                    avoidance(path.acknowledged, alpha, window);
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +198,31 @@ mod tests {
         let turn = fewer.iter().position(|filled| !filled).expect("it is seen");
         assert!(turn <= 20 && fewer[turn..].iter().all(|filled| !filled), "{fewer:?}");
         assert!(ask(10), "and at once when it is filled again");
+    }
+
+    #[test]
+    fn linux_grows_by_what_is_acknowledged_while_the_window_is_filled_and_others_by_each_acknowledgement() {
+        let delayed = ack(2, 10, 20);
+        let after = |preset, path: &Path, congestion, threshold| {
+            let mut window = Window { congestion, threshold };
+            Growth::of(preset).grow(1.0, path, &mut window);
+            window.congestion
+        };
+        assert_eq!(after(Preset::Linux, &delayed, 10.0, 100.0), 12.0);
+        assert_eq!(after(Preset::Linux, &delayed, 10.0, 11.0), 11.0, "not beyond the threshold");
+        assert_eq!(after(Preset::Linux, &delayed, 10.0, 5.0), 10.2);
+        for preset in [Preset::Rfc, Preset::Ns2] {
+            assert_eq!(after(preset, &delayed, 10.0, 100.0), 11.0);
+            assert_eq!(after(preset, &delayed, 10.0, 5.0), 10.1);
+        }
+        let mut growth = Growth::of(Preset::Linux);
+        let mut window = Window { congestion: 10.0, threshold: 5.0 };
+        for round in 1..4 {
+            // Two segments in each round trip, of the ten that the window allows.
+            growth.grow(1.0, &ack(2, 2, 2 * round), &mut window);
+        }
+        let before = window.congestion;
+        growth.grow(1.0, &ack(2, 2, 8), &mut window);
+        assert_eq!(window.congestion, before, "what the application leaves unused does not grow");
     }
 }

@@ -11,6 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::config::ConfigError;
 use crate::registry::{Checked, Law};
@@ -51,14 +52,15 @@ impl ControlLaw for WestwoodConfig {
     type Controller = Westwood;
     const RECOVERY: Recovery = Recovery::Reno;
 
-    fn controller(&self, _preset: Preset) -> Westwood {
-        Westwood::new(self.filter.unwrap_or(19.0 / 21.0))
+    fn controller(&self, preset: Preset) -> Westwood {
+        Westwood { growth: Growth::of(preset), ..Westwood::new(self.filter.unwrap_or(19.0 / 21.0)) }
     }
 }
 
 /// The window of Westwood.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Westwood {
+    growth: Growth,
     pole: f64,
     counter: AckedCount,
     /// Segments acknowledged since the last sample.
@@ -91,7 +93,8 @@ impl AckedCount {
 impl Westwood {
     /// Westwood with the given pole of its filter, in [0, 1).
     pub fn new(pole: f64) -> Self {
-        Westwood { pole, counter: AckedCount::default(), pending: 0, last: Instant::ZERO, sample: 0.0, estimate: 0.0 }
+        let (counter, growth) = (AckedCount::default(), Growth::default());
+        Westwood { growth, pole, counter, pending: 0, last: Instant::ZERO, sample: 0.0, estimate: 0.0 }
     }
 
     /// The estimated bandwidth, payload.
@@ -126,7 +129,7 @@ pub(super) fn threshold_of(estimate: f64, path: &Path) -> f64 {
 impl Controller for Westwood {
     fn on_ack(&mut self, path: &Path, window: &mut Window) {
         self.measure(path);
-        window.congestion += if window.in_slow_start() { 1.0 } else { 1.0 / window.congestion };
+        self.growth.grow(1.0, path, window);
     }
 
     fn on_other_ack(&mut self, path: &Path, _window: &mut Window) {

@@ -10,6 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::growth::Growth;
 use super::westwood::{AckedCount, check_filter, threshold_of};
 use super::{ControlLaw, Controller, Path, Verdict, Window};
 use crate::config::ConfigError;
@@ -41,14 +42,15 @@ impl ControlLaw for WestwoodPlusConfig {
     type Controller = WestwoodPlus;
     const RECOVERY: Recovery = Recovery::Newreno;
 
-    fn controller(&self, _preset: Preset) -> WestwoodPlus {
-        WestwoodPlus::new(self.filter.unwrap_or(0.9))
+    fn controller(&self, preset: Preset) -> WestwoodPlus {
+        WestwoodPlus { growth: Growth::of(preset), ..WestwoodPlus::new(self.filter.unwrap_or(0.9)) }
     }
 }
 
 /// The window of Westwood+.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WestwoodPlus {
+    growth: Growth,
     filter: f64,
     counter: AckedCount,
     /// Bits acknowledged in this round.
@@ -64,7 +66,8 @@ const LEAST_ROUND: Span = Span::from_millis(50);
 impl WestwoodPlus {
     /// Westwood+ that keeps `filter`, in [0, 1), of its estimate in each round.
     pub fn new(filter: f64) -> Self {
-        WestwoodPlus { filter, counter: AckedCount::default(), bits: 0.0, began: Instant::ZERO, estimate: 0.0 }
+        let (counter, growth) = (AckedCount::default(), Growth::default());
+        WestwoodPlus { growth, filter, counter, bits: 0.0, began: Instant::ZERO, estimate: 0.0 }
     }
 
     /// The estimated bandwidth, payload.
@@ -93,7 +96,7 @@ impl WestwoodPlus {
 impl Controller for WestwoodPlus {
     fn on_ack(&mut self, path: &Path, window: &mut Window) {
         self.measure(path);
-        window.congestion += if window.in_slow_start() { 1.0 } else { 1.0 / window.congestion };
+        self.growth.grow(1.0, path, window);
     }
 
     fn on_other_ack(&mut self, path: &Path, _window: &mut Window) {
