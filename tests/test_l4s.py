@@ -9,8 +9,9 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("the reasons are TOML, read from 3.11 on", allow_module_level=True)
 
-from fairwave.validation.verdict import Estimate
 from validation import l4s
+
+from fairwave.validation.verdict import Estimate
 
 
 def outcome(measured, shares, key=("cubic", 20)):
@@ -31,7 +32,7 @@ def test_a_row_is_run_with_the_laboratorys_round_trips_rate_and_buffer():
     scenario = l4s.scenario(rows["10 pfifo, cubic 20 : prague 80"], today=False).to_dict()
     bottleneck, *access = scenario["link"]
     assert bottleneck["queue"] == {"discipline": "drop-tail", "capacity": {"packets": 200}}
-    assert float(bottleneck["rate"].split()[0]) == pytest.approx(10e6 * 1500 / 1514, rel=1e-3)
+    assert float(bottleneck["rate"].split()[0]) == pytest.approx(10 * 1500 / 1514, rel=1e-3)
     assert [flow["transport"].get("rtt-virtual") for flow in scenario["flow"]] == [None, "0 s"]
     one_way = [1 + float(access[2 * i]["delay"].split()[0]) + 0.01 for i in (0, 1)]
     assert one_way == pytest.approx([10, 40])

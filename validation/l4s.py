@@ -1,19 +1,21 @@
 """CUBIC and Prague, two at a time: what a laboratory measured of Linux, and fairwave beside it: ``docs/l4s.md``.
 
-``validation/l4s.csv`` holds the measurements: Pete Heist and Jonathan Morton, *L4S tests* (`heistp/l4s-tests` on GitHub, table
-of scenario 1), Linux of the L4S team as of 4 August 2020 (`L4STeam/linux`, b256daedc767) in network namespaces, one
-bottleneck shaped by `htb`, two flows for three minutes, of which the last one counts. Each pair is measured once, in
-either order of starting.
+``validation/l4s.csv`` holds the measurements: Pete Heist and Jonathan Morton, *L4S tests* (`heistp/l4s-tests`
+on GitHub, table of scenario 1), Linux of the L4S team as of 4 August 2020 (`L4STeam/linux`, b256daedc767) in
+network namespaces, one bottleneck shaped by `htb`, two flows for three minutes, of which the last one counts.
+Each pair is measured once, in either order of starting.
 
-**The same here.** The bottleneck sends 1500 bytes of IP in the time that `htb` gives to the 1514 of Ethernet; queues have
-Linux' sizes and defaults; flows have the preset `linux`, start 50 ms apart, and the last third counts. Prague was then dependent on its
-round trip (its independence came in later): `rtt-virtual = "0 s"`. CUBIC does not ask for marks; which of the two it did in the laboratory
-is not said. Each seed draws when the second flow starts, from 50 to 150 ms.
+**The same here.** The bottleneck sends 1500 bytes of IP in the time that `htb` gives to the 1514 of Ethernet;
+queues have Linux' sizes and defaults; flows have the preset `linux`, start 50 ms apart, and the last third
+counts. Prague was then dependent on its round trip (its independence came in later): `rtt-virtual = "0 s"`.
+CUBIC does not ask for marks; which of the two it did in the laboratory is not said. Each seed draws when the
+second flow starts, from 50 to 150 ms.
 
-**What was fixed before looking** at more than a dozen of the rows: the share of the first flow is *alike* if it lies within
-0.1 of the laboratory's, or between its two measurements where both orders were measured. Nothing was tuned to the table.
-One word came after looking: what is not alike is within *chance* if the laboratory's single run lies where 95 % of
-single runs do here. Why others are not alike stands in ``validation/l4s.toml``, and the run fails where a reason is missing, or not needed any more.
+**What was fixed before looking** at more than a dozen of the rows: the share of the first flow is *alike* if it
+lies within 0.1 of the laboratory's, or between its two measurements where both orders were measured. Nothing
+was tuned to the table. One word came after looking: what is not alike is within *chance* if the laboratory's
+single run lies where 95 % of single runs do here. Why others are not alike stands in ``validation/l4s.toml``,
+and the run fails where a reason is missing, or not needed any more.
 """
 
 from __future__ import annotations
@@ -199,8 +201,10 @@ def page(outcomes: Sequence[Outcome], seeds: int) -> str:
         "",
         *about[2].replace("``", "`").rstrip().splitlines(),
         "",
-        f"**Result.** Of {len(outcomes)} pairs {count['alike']} are alike, {count['chance']} within chance, {count['off']} off. "
-        f"Each was run under {seeds} seeds here; intervals are of 95 %.",
+        (
+            f"**Result.** Of {len(outcomes)} pairs {count['alike']} are alike, {count['chance']} within chance, "
+            f"{count['off']} off. Each was run under {seeds} seeds here; intervals are of 95 %."
+        ),
         "",
         "![Shares of the first flow, measured and simulated](figures/l4s.png)",
         "",
@@ -244,9 +248,9 @@ def page(outcomes: Sequence[Outcome], seeds: int) -> str:
 
 def figure(outcomes: Sequence[Outcome]) -> None:
     """Measured and simulated shares, a point for each pair."""
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     canvas, axes = plt.subplots(figsize=(5.6, 5.2), layout="constrained")

@@ -130,7 +130,7 @@ class Outcome:
 
     def rows(self, table: str, **where: Any) -> list[Table]:
         """The rows whose columns have these values."""
-        rows = getattr(self._results, table).to_pylist()
+        rows = self._results.tables[table].to_pylist()
         return [row for row in rows if all(row[column] == value for column, value in where.items())]
 
     def values(self, table: str, column: str, **where: Any) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from practice import losses, measures, queues, rating, tcp, video, voice
+from practice import losses, marks, measures, queues, rating, tcp, video, voice
 from practice.situation import Situation
 
 AREAS = {
@@ -11,6 +11,7 @@ AREAS = {
     "video": ("Video", video),
     "tcp": ("TCP and TFRC", tcp),
     "queue": ("Paths and queues", queues),
+    "marks": ("Marks", marks),
     "loss": ("Links that lose", losses),
     "measure": ("Measures", measures),
 }
