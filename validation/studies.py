@@ -10,6 +10,8 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ KEPT = DOCS / "studies"
 PAGE = DOCS / "studies.md"
 PICTURE = DOCS / "figures" / "readings.png"
 NAMES = ("voice", "smoothness", "video", "dropping")
+OWN = ("today",)
+"""Studies with claims of our own: no paper, so no readings of one."""
 TITLES = {
     "000": "Assessment of Internet voice transport with TCP",
     "001": "Evaluation of transport services for VoIP",
@@ -37,7 +41,7 @@ TITLES = {
 
 def keep(folder: Path) -> None:
     """Keeps ledger, digest and the verdicts of every reading of the studies that were run into `folder`."""
-    for name in NAMES:
+    for name in (*NAMES, *OWN):
         source = folder / name
         if not (source / "ledger.json").is_file():
             continue
@@ -49,6 +53,8 @@ def keep(folder: Path) -> None:
         text = json.dumps(ledger, ensure_ascii=False, indent=1) + "\n"
         (KEPT / f"{name}.json").write_text(text, encoding="utf-8")
         shutil.copyfile(source / "digest.md", KEPT / f"{name}.md")
+        if name in OWN:
+            continue
         shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
         for picture in ("readings-matrix", "readings-factors"):
             shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
@@ -138,6 +144,31 @@ def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> None:
         canvas.savefig(PICTURE, metadata={"Software": None})
 
 
+def own() -> Iterator[str]:
+    """What the studies say that are not about a paper."""
+    for name in OWN:
+        file = KEPT / f"{name}.json"
+        if not file.is_file():
+            continue
+        ledger = json.loads(file.read_text(encoding="utf-8"))
+        counts = Counter(one["verdict"] for one in ledger["claims"])
+        said = ", ".join(f"{many} {verdict}" for verdict, many in counts.most_common())
+        yield f"## [{name}](studies/{name}.md)\n\n{ledger['title']}: {len(ledger['claims'])} claims, {said}."
+        rows = ["| claim | verdict | decided by |", "|---|---|---|"]
+        for one in ledger["claims"]:
+            cells = [f"**{one['id']}** {one['statement']}", one["verdict"], _decided(one)]
+            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        yield "\n".join(rows)
+
+
+def _decided(claim: dict[str, Any]) -> str:
+    """The comparison on which a verdict hangs."""
+    if claim["estimate"] is None or claim["interval"] is None:
+        return claim["of"] or ""
+    low, high = claim["interval"]
+    return f"{claim['of']}: {claim['estimate']:.3g} [{low:.3g}, {high:.3g}] {claim['unit']}".rstrip()
+
+
 def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
     """The page's text."""
     parts = [
@@ -180,7 +211,7 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
                 f"{', '.join(told['decided_by'][:3])} |"
             )
         parts.append("\n".join(rows))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *own()]) + "\n"
 
 
 def main() -> int:

@@ -114,7 +114,7 @@ class Scenario:
         return spelled_out
 
     def cautions(self, seed: int = 1) -> list[str]:
-        """What one may not expect of a law in a run with this seed, and what to write instead; mostly nothing.
+        """What one may not expect of a link or a group of flows in a run with this seed, and what to write instead.
 
         Raises:
             fairwave.ScenarioError: It cannot be planned.

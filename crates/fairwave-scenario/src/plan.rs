@@ -13,7 +13,8 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
-use fairwave_core::transport::TransportConfig;
+use fairwave_core::transport::{Properties, TransportConfig};
+use fairwave_core::transport::tcp::control::Marks;
 use fairwave_core::units::{Instant, Skew, Span};
 
 pub use crate::active::Intervals;
@@ -47,7 +48,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What a link's law does that one may not expect of it, with the flows that cross it: the link's name and the words.
+    /// What a link or a group of flows does that one may not expect of it: its name and the words.
     pub fn cautions(&self) -> Vec<(&str, String)> {
         let mut unyielding = vec![false; self.links.len()];
         for flow in self.flows.iter().filter(|flow| matches!(&*flow.transport, TransportConfig::Udp(_))) {
@@ -60,7 +61,7 @@ impl Plan {
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
         let said =
             crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?)));
-        said.chain(self.left_over()).collect()
+        said.chain(self.left_over()).chain(self.marked_in_vain()).collect()
     }
 
     /// What is recorded for longer than the run lasts: once for links whose rates were recorded for the same time.
@@ -84,11 +85,20 @@ impl Plan {
         said.into_iter().map(words).collect()
     }
 
-    /// Of the flows that ask for marks, as `asks` tells, those that no queue on their way to the receiver would give any: they
-    /// ask in vain.
-    pub fn never_marked(&self, asks: impl Fn(&FlowPlan) -> bool) -> Vec<&FlowPlan> {
+    /// Groups of flows that ask for marks on whose way no queue gives any.
+    fn marked_in_vain(&self) -> Vec<(&str, String)> {
         let marks = |link: &usize| self.links.get(*link).is_some_and(|link| link.direction.queue.discipline.marks());
-        self.flows.iter().filter(|flow| asks(flow) && !flow.forward.iter().any(marks)).collect()
+        let mut said = Vec::new();
+        for flow in &self.flows {
+            let asks = flow.transport.tcp().is_some_and(|tcp| tcp.marks != Marks::None);
+            if asks && !flow.forward.iter().any(marks) && !said.contains(&flow.group) {
+                said.push(flow.group);
+            }
+        }
+        let words = "its packets may be marked instead of dropped, and no queue on their way marks any, so it works as without: write \
+                     queue = { discipline = \"codel\", ecn = true } (or fq-codel, dualpi2, …; docs/queues.md), or ecn = \"none\"";
+        let name = |group: usize| self.groups.get(group).map(|name| (name.as_str(), words.to_owned()));
+        said.into_iter().filter_map(name).collect()
     }
 }
 

@@ -387,8 +387,8 @@ fn no_buffer_depends_on_who_arrives() {
 }
 
 #[test]
-fn a_flow_that_asks_for_marks_asks_in_vain_where_no_queue_on_its_way_marks() {
-    let in_vain = |queue: &str, asking: &str| {
+fn who_asks_for_marks_where_no_queue_on_the_way_marks_is_told_so_once_for_a_group() {
+    let in_vain = |queue: &str, transport: &str| {
         let text = format!(
             r#"
             name = "marks"
@@ -398,22 +398,28 @@ fn a_flow_that_asks_for_marks_asks_in_vain_where_no_queue_on_its_way_marks() {
             bottleneck = {{ rate = "1 Mb/s", delay = "10 ms", queue = {queue} }}
             [[flow]]
             name = "asks"
-            transport = "udp"
-            traffic = {{ kind = "cbr", rate = "2 Mb/s" }}
+            count = 3
+            transport = {transport}
+            traffic = "bulk"
             [[flow]]
             name = "other"
-            transport = "udp"
-            traffic = {{ kind = "cbr", rate = "2 Mb/s" }}
+            transport = "tcp/sack"
+            traffic = "bulk"
             "#
         );
         let plan = Scenario::from_toml(&text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
-        let found = plan.never_marked(|flow| flow.name.starts_with(asking));
-        found.iter().map(|flow| flow.name.clone()).collect::<Vec<_>>()
+        plan.cautions().into_iter().map(|(name, words)| (name.to_owned(), words)).collect::<Vec<_>>()
     };
-    assert_eq!(in_vain(r#"{ discipline = "codel" }"#, "asks"), ["asks[0]"]);
-    assert!(in_vain(r#"{ discipline = "codel" }"#, "nobody").is_empty());
+    let said = in_vain(r#"{ discipline = "codel" }"#, r#""tcp/prague""#);
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].0, "asks");
+    assert!(said[0].1.contains("ecn = true") && said[0].1.contains(r#"ecn = "none""#), "{}", said[0].1);
+    let classic = r#"{ name = "tcp/cubic", ecn = "classic" }"#;
+    assert_eq!(in_vain(r#""drop-tail""#, classic).len(), 1);
+    assert_eq!(in_vain(r#""fq-pie""#, classic).len(), 1, "not unless it is told to");
+    assert!(in_vain(r#""drop-tail""#, r#""tcp/cubic""#).is_empty(), "does not ask");
+    assert!(in_vain(r#""drop-tail""#, r#"{ name = "tcp/prague", ecn = "none" }"#).is_empty(), "does not ask any more");
     for marking in [r#"{ discipline = "codel", ecn = true }"#, r#""fq-codel""#, r#""dualpi2""#, r#""cake""#] {
-        assert!(in_vain(marking, "asks").is_empty(), "{marking}");
+        assert!(in_vain(marking, classic).is_empty(), "{marking}");
     }
-    assert_eq!(in_vain(r#""fq-pie""#, "asks").len(), 1, "not unless it is told to");
 }
