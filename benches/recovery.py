@@ -1,9 +1,8 @@
-"""What loss recovery costs on one fast flow: CPU time of SACK and of recovery by time (RACK-TLP with PRR) over NewReno's,
-which has no scoreboard to look after.
+"""What loss recovery costs on one fast flow: CPU time of SACK and of RACK-TLP with PRR over NewReno's.
 
-One flow over a round trip of 40 ms and a drop-tail buffer of one bandwidth-delay product, so that tens of thousands of
-segments are in flight and thousands of them are lost at once when slow start overflows the buffer. The set-up is
-taken off.
+NewReno has no scoreboard to look after. One flow over a round trip of 40 ms and a drop-tail buffer of one
+bandwidth-delay product, so that tens of thousands of segments are in flight and thousands of them are lost at once when
+slow start overflows the buffer. The set-up is taken off.
 """
 
 from __future__ import annotations

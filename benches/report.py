@@ -24,6 +24,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
     yield from _speed(results)
     if "instructions" in results:
         yield from _instructions(results["instructions"])
+    if "rates" in results:
+        yield from _rates(results["rates"])
     if "recovery" in results:
         yield from _recovery(results["recovery"])
     if "scale" in results:
@@ -99,7 +101,8 @@ def _instructions(part: dict[str, Any]) -> Iterator[str]:
         return
     yield (
         "Counted by callgrind on the same dumbbell, set-up taken off. Above the budget (+2 %) it fails, and where CUBIC"
-        f" costs more than {part.get('most', 1.3):g} times what Reno costs."
+        f" costs more than {part.get('most', 1.3):g} times what Reno costs, or FQ-CoDel before the bottleneck more than"
+        f" {part.get('most_fair', 2):g} times what drop-tail costs, over all hops."
     )
     yield ""
     rows = [
@@ -109,10 +112,36 @@ def _instructions(part: dict[str, Any]) -> Iterator[str]:
             f"{part['budget'].get(key, '')}",
             f"{part.get('cubic', {}).get(key, '')}",
             f"{part.get('cubic_over_reno', {}).get(key, '')}",
+            f"{part.get('fq_codel', {}).get(key, '')}",
+            f"{part.get('fq_codel_over_drop_tail', {}).get(key, '')}",
         )
         for key, value in part["per_packet_hop"].items()
     ]
-    yield from _table(("N", "instructions", "budget", "CUBIC", "over Reno"), rows)
+    yield from _table(
+        ("N", "instructions", "budget", "CUBIC", "over Reno", "FQ-CoDel", "over drop-tail"), rows
+    )
+    yield ""
+    yield f"Commit {part['commit']}."
+
+
+def _rates(part: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield "## Rates by trace"
+    yield ""
+    read = ", ".join(f"{form}'s format {seconds:g} s" for form, seconds in part["reading_s"].items())
+    yield (
+        f"An hour's trace is read in (CPU time): {read}; above {part['longest_s']:g} s it fails. Per packet-hop a trace"
+        f" may cost {part['most']:g} times what a constant rate costs."
+    )
+    yield ""
+    if "absent" in part:
+        yield part["absent"] + "."
+        return
+    rows = [
+        (name, f"{value}", f"{part['over_constant'][name]:.3f}")
+        for name, value in part["per_packet_hop"].items()
+    ]
+    yield from _table(("rate", "instructions per packet-hop", "over constant"), rows)
     yield ""
     yield f"Commit {part['commit']}."
 

@@ -78,6 +78,7 @@ def contested(flows: int, seconds: float) -> dict[str, Any]:
         "flows": flows,
         "rate": "100 Mb/s",
         "access": "100 Mb/s",
+        "discipline": "drop-tail",
         "queue": 249,
         "interval": "10 ms",
         "transport": "tcp/reno",
