@@ -13,8 +13,8 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
-use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::transport::tcp::control::Marks;
+use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::{Instant, Skew, Span};
 
 pub use crate::active::Intervals;

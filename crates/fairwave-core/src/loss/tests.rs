@@ -39,6 +39,32 @@ fn rate_after_loss(lost: &[bool]) -> f64 {
 const MILLISECOND: Span = Span::from_millis(1);
 
 #[test]
+fn a_model_that_is_told_what_it_must_be_has_the_other_values_that_are_stated() {
+    for (said, stated) in [
+        (
+            r#"{"model":"markov","good":"5 s","bad":"500 ms"}"#,
+            r#"{"model":"markov","good":"5 s","bad":"500 ms","good-loss":0.0,"bad-loss":1.0}"#,
+        ),
+        (r#"{"model":"rounds"}"#, r#"{"model":"rounds","first":0.01,"after-loss":0.15,"mean-length":10.0}"#),
+        (r#"{"model":"pattern","pattern":"01"}"#, r#"{"model":"pattern","pattern":"01","repeat":true}"#),
+    ] {
+        let of = |text: &str| -> LossConfig { serde_json::from_str(text).expect("a model") };
+        assert_eq!(of(said), of(stated));
+        let shown = serde_json::to_value(of(said)).expect("a table");
+        assert_eq!(of(&shown.to_string()), of(stated));
+    }
+    for other in [
+        r#"{"model":"markov","good":"5 s","bad":"500 ms","good-loss":0.1,"bad-loss":0.9}"#,
+        r#"{"model":"rounds","first":0.02,"after-loss":0.3,"mean-length":5.0,"other":0.2}"#,
+        r#"{"model":"pattern","pattern":"01","repeat":false}"#,
+    ] {
+        let told: serde_json::Value = serde_json::from_str(other).expect("JSON");
+        let config: LossConfig = serde_json::from_value(told.clone()).expect("a model");
+        assert_eq!(serde_json::to_value(config).expect("a table"), told);
+    }
+}
+
+#[test]
 fn bernoulli_loses_at_its_rate_and_without_memory() {
     let lost = losses(&LossConfig::from(BernoulliConfig { rate: 0.05 }), 1, 400_000, MILLISECOND);
     assert!((rate(&lost) - 0.05).abs() < 0.001, "{}", rate(&lost));

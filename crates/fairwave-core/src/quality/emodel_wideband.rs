@@ -170,6 +170,20 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_that_comes_at_once_is_masked_by_ones_own_voice() {
+        // Eq. 7-8's last term, 6 exp(−0.3 T²), is worth 4.4 dB after a millisecond. Worked out by hand for TELR 10 dB:
+        // TERV = 10 + 10.08 − 1.54 + 4.44 = 22.98, Roe = 106.2, Re = 106.9.
+        let model =
+            WidebandEModel { talker_echo_loudness: 10.0, echo_delay: Span::from_millis(1), ..Default::default() };
+        let t: f64 = 1.0;
+        let terv = 10.0 + 10.08 - 40.0 * (1.1_f64 / (1.0 + t / 150.0)).log10() + 6.0 * (-0.3_f64).exp();
+        let half = (-1.5 * (model.noise - 2.0) - (80.0 + 3.0 * (terv - 14.0))) / 2.0;
+        let expected = ((half + (half * half + 100.0).sqrt() - 1.0) * (1.0 - (-t).exp())).max(0.0);
+        assert!(expected > 3.0, "{expected}");
+        assert!((model.rate().talker_echo - expected).abs() < 1e-9, "{} {expected}", model.rate().talker_echo);
+    }
+
+    #[test]
     fn the_modes_of_amr_wb_score_as_g107_1_has_them() {
         // R = 129 − Ie,WB of G.113 Table IV.1, by Annex A: worked out by hand from Eq..
         for (codec, expected) in [

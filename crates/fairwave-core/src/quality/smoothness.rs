@@ -79,6 +79,15 @@ mod tests {
         assert_eq!(found, bits(&[12, 28, 44]));
     }
 
+    #[test]
+    fn there_are_no_bins_narrower_than_the_grain_nor_of_no_grain() {
+        let payload = [Bytes::new(8); 4];
+        let second = Span::from_secs(1);
+        assert_eq!(rates(&payload, second, Span::from_millis(500), Span::ZERO, second * 4), []);
+        assert_eq!(rates(&payload, Span::ZERO, second, Span::ZERO, second * 4), []);
+        assert_eq!(rates(&payload, second, second, Span::ZERO, second * 4), bits(&[64; 4]));
+    }
+
     proptest! {
         #[test]
         fn cov_has_no_unit(rates in prop::collection::vec(1u64..1_000_000, 2..40)) {

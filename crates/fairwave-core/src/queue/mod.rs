@@ -13,6 +13,8 @@
 mod bins;
 mod buffer;
 mod config;
+#[cfg(test)]
+mod configured_tests;
 mod discipline;
 mod flows;
 #[cfg(test)]

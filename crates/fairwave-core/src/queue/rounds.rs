@@ -195,4 +195,12 @@ mod tests {
         }
         assert!(times.iter().all(|n| n.abs_diff(1000) < 160), "{times:?}");
     }
+
+    #[test]
+    fn numbers_are_mixed_as_splitmix64_mixes_its_counter() {
+        // The first outputs of SplitMix64 from the seed 1234567, whose counter goes up by the golden gamma.
+        let counter = |n: u64| 1_234_567_u64.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let published = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        assert_eq!([1, 2, 3].map(|n| mixed(counter(n))), published);
+    }
 }

@@ -247,6 +247,76 @@ fn red_ages_only_over_time_in_which_the_link_idles() {
 }
 
 #[test]
+fn a_change_of_rate_ages_red_by_the_time_that_the_link_idled_before_it_and_not_while_packets_wait() {
+    let red = || {
+        queue(serde_json::json!({
+            "discipline": "red", "capacity": {"packets": 30}, "weight": 0.5, "mean-packet": "500 B",
+            "min-threshold": 10, "max-threshold": 20,
+        }))
+    };
+    let (mut idling, mut drops) = (red(), Vec::new());
+    for _ in 0..2 {
+        idling.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+    }
+    let mut waiting = red();
+    (waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops), waiting.depart(Instant::ZERO, &mut drops));
+    waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+    (idling.depart(Instant::ZERO, &mut drops), idling.depart(Instant::ZERO + Span::from_millis(4), &mut drops));
+    let (before, held) = (idling.average(), waiting.average());
+    // Packets of 4 ms each: one link idles from 8 ms on, the other pauses with a packet that waits.
+    let now = Instant::ZERO + Span::from_millis(16);
+    for queue in [&mut idling, &mut waiting] {
+        queue.rate_changed(now, rate());
+    }
+    assert!((idling.average() - before / 4.0).abs() < 1e-9, "{before} {}", idling.average());
+    assert_eq!(waiting.average(), held);
+}
+
+#[test]
+fn a_change_of_rate_that_comes_before_the_last_packet_has_left_takes_nothing_from_the_time_that_follows() {
+    let mut queue = queue(serde_json::json!({
+        "discipline": "red", "capacity": {"packets": 30}, "weight": 0.5, "mean-packet": "500 B",
+        "min-threshold": 10, "max-threshold": 20,
+    }));
+    let mut drops = Vec::new();
+    queue.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+    queue.depart(Instant::ZERO, &mut drops);
+    let before = queue.average();
+    queue.rate_changed(Instant::ZERO + Span::from_millis(2), rate());
+    assert_eq!(queue.average(), before);
+    // It leaves at 4 ms; at 8 ms one packet would have met an empty queue.
+    queue.arrive(Instant::ZERO + Span::from_millis(8), packet(1, 500, Class::Tcp), &mut drops);
+    assert!((queue.average() - before / 2.0).abs() < 1e-9, "{before} {}", queue.average());
+}
+
+#[test]
+fn voice_guard_hears_of_another_rate_through_its_queue() {
+    let victim = |then: Option<u64>| {
+        let mut queue = queue(serde_json::json!({
+            "discipline": "drop-tail", "capacity": {"packets": 3}, "victim": "voice-guard",
+        }));
+        let (mut now, mut drops) = (Instant::ZERO, Vec::new());
+        // For ten seconds a quarter of a link of 1 Mb/s is voice: it is not protected.
+        for _ in 0..2500 {
+            now += Span::from_millis(4);
+            queue.arrive(now, packet(1, 125, Class::Voice), &mut drops);
+            queue.depart(now, &mut drops);
+        }
+        if let Some(rate) = then {
+            queue.rate_changed(now, Rate::from_bits_per_second(rate));
+        }
+        assert!(drops.is_empty());
+        queue.arrive(now, packet(2, 400, Class::Tcp), &mut drops);
+        for _ in 0..3 {
+            queue.arrive(now, packet(1, 500, Class::Voice), &mut drops);
+        }
+        drops.first().map(|(packet, _)| packet.class)
+    };
+    assert_eq!(victim(None), Some(Class::Voice));
+    assert_eq!(victim(Some(500_000)), Some(Class::Tcp), "half of the link is voice now, which is protected");
+}
+
+#[test]
 fn parameters_out_of_range_are_refused_with_key_value_and_an_example() {
     let cases = [
         (r#"{"discipline":"red","capacity":{"packets":50},"min-threshold":30,"max-threshold":20}"#, "min-threshold"),

@@ -138,3 +138,66 @@ impl Delays {
         Span::from_seconds((self.mean + (safety * self.deviation).max(least.millis())) / 1e3)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Algorithm 4 of Ramjee et al. 1994 in its own letters: d̂ and v̂ after each delay, in milliseconds.
+    fn by_the_paper(delays: &[f64]) -> Vec<(f64, f64)> {
+        let (mut d, mut v, mut var, mut impulse) = (delays[0], 0.0, 0.0, false);
+        let (mut one, mut two) = (delays[0], delays[0]);
+        let mut out = vec![(d, v)];
+        for &n in &delays[1..] {
+            let mut ends = false;
+            if !impulse {
+                if (n - one).abs() > 2.0 * v + 100.0 {
+                    (var, impulse) = (0.0, true);
+                }
+            } else {
+                var = var / 2.0 + ((2.0 * n - one - two) / 8.0).abs();
+                if var <= 7.875 {
+                    (impulse, ends) = (false, true);
+                }
+            }
+            if !ends {
+                d = if impulse { d + n - one } else { 0.125 * n + 0.875 * d };
+                v = 0.125 * (n - d).abs() + 0.875 * v;
+            }
+            (two, one) = (one, n);
+            out.push((d, v));
+        }
+        out
+    }
+
+    #[test]
+    fn a_spike_is_followed_and_left_as_algorithm_4_does() {
+        let delays = [
+            50.0, 54.0, 47.0, 61.0, 320.0, 300.0, 281.0, 239.0, 203.0, 160.0, 121.0, 97.0, 80.0, 66.0, 55.0, 53.0,
+            58.0, 51.0, 180.0, 176.0, 171.0, 168.0, 166.0, 60.0, 52.0,
+        ];
+        let mut estimates = Delays::new(Estimator::Spike);
+        let mut in_spike = Vec::new();
+        for (delay, (mean, deviation)) in delays.iter().zip(by_the_paper(&delays)) {
+            estimates.on_arrival(*delay);
+            assert!((estimates.mean - mean).abs() < 1e-9, "{delay}: {estimates:?}, d̂ {mean}");
+            assert!((estimates.deviation - deviation).abs() < 1e-9, "{delay}: {estimates:?}, v̂ {deviation}");
+            in_spike.push(estimates.spike.is_some());
+        }
+        assert!(in_spike[4..8].iter().all(|spike| *spike) && !in_spike[17], "{in_spike:?}");
+    }
+
+    #[test]
+    fn the_average_keeps_0_998002_of_itself() {
+        let mut estimates = Delays::new(Estimator::Average);
+        for delay in [50.0, 60.0, 40.0] {
+            estimates.on_arrival(delay);
+        }
+        let weight = 0.998_002;
+        let first = weight * 50.0 + (1.0 - weight) * 60.0;
+        let second = weight * first + (1.0 - weight) * 40.0;
+        let deviation = weight * (1.0 - weight) * (60.0 - first) + (1.0 - weight) * (second - 40.0);
+        assert!((estimates.mean - second).abs() < 1e-12);
+        assert!((estimates.deviation - deviation).abs() < 1e-12);
+    }
+}

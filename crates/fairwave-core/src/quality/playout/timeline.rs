@@ -24,17 +24,7 @@ pub struct Timeline {
 /// between talkspurts.
 pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -> Timeline {
     let (spurts, length) = (talkspurts(units, packet_time), whole_samples(packet_time));
-    let mut media = Span::ZERO;
-    let packets: Vec<Packet> = (units.iter().enumerate())
-        .map(|(unit, spoken)| {
-            if let Some(before) = unit.checked_sub(1).and_then(|before| units.get(before)) {
-                let same = spurts[unit] == spurts[unit - 1];
-                media += if same { length } else { spoken.created.since(before.created) };
-            }
-            let ends_talkspurt = spurts.get(unit + 1) != Some(&spurts[unit]);
-            Packet { unit, media, length, ends_talkspurt }
-        })
-        .collect();
+    let packets = numbered(units, &spurts, length);
     let mut arrivals: Vec<(Instant, usize)> = (units.iter().enumerate())
         .filter(|(_, unit)| unit.arrived < Instant::NEVER)
         .map(|(index, unit)| (unit.arrived, index))
@@ -52,6 +42,21 @@ pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -
     let fates = fates(units, &pieces, begins, length);
     let missed = missed(&fates, &pieces, &spurts, length);
     Timeline { begins, pieces, fates, missed }
+}
+
+/// The units as packets with media times.
+fn numbered(units: &[SpokenUnit], spurts: &[usize], length: Span) -> Vec<Packet> {
+    let mut media = Span::ZERO;
+    (units.iter().enumerate())
+        .map(|(unit, spoken)| {
+            if let Some(before) = unit.checked_sub(1).and_then(|before| units.get(before)) {
+                let same = spurts[unit] == spurts[unit - 1];
+                media += if same { length } else { spoken.created.since(before.created) };
+            }
+            let ends_talkspurt = spurts.get(unit + 1) != Some(&spurts[unit]);
+            Packet { unit, media, length, ends_talkspurt }
+        })
+        .collect()
 }
 
 /// Ticks from `begins` on until all that arrives has been played.
@@ -161,6 +166,15 @@ mod tests {
         (units.iter())
             .map(|&(made, arrived)| SpokenUnit { created: at(made), arrived: arrived.map_or(Instant::NEVER, at) })
             .collect()
+    }
+
+    #[test]
+    fn media_times_advance_by_a_packet_within_a_talkspurt_and_by_what_passed_between_two() {
+        let call = units(&[(0, None), (21, None), (40, None), (1000, None), (1019, None)]);
+        let packets = numbered(&call, &[0, 0, 0, 1, 1], PACKET);
+        let media: Vec<u64> = packets.iter().map(|packet| packet.media.nanos() / 1_000_000).collect();
+        assert_eq!(media, [0, 20, 40, 1000, 1020]);
+        assert!(packets.iter().map(|packet| packet.ends_talkspurt).eq([false, false, true, false, true]));
     }
 
     fn plain() -> NeteqConfig {

@@ -194,7 +194,7 @@ impl Connection {
     }
 
     /// The rate at which segments leave, segments per second; infinite if nothing paces them.
-    fn pace(&self) -> f64 {
+    pub(super) fn pace(&self) -> f64 {
         let rate = self.control.pacing(&self.path, &self.window);
         if self.parameters.pacing != Pacing::Window || rate.is_finite() {
             return rate;

@@ -330,6 +330,24 @@ fn a_paced_window_leaves_at_a_fifth_more_than_its_rate_in_congestion_avoidance()
 }
 
 #[test]
+fn a_window_that_has_just_fallen_is_paced_by_what_is_still_out() {
+    let config = TcpConfig {
+        pacing: Some(true),
+        initial_threshold: Some(20),
+        receiver_window: Some(20),
+        ..TcpConfig::default()
+    };
+    let mut wire = bulk(Flavour::Newreno, &config);
+    wire.run_until(at(5000));
+    let connection = &mut wire.sender.connection;
+    let out = connection.max - connection.una;
+    assert!(out > 10, "{out}");
+    connection.window = Window { congestion: 5.0, threshold: 5.0 };
+    let smoothed = connection.rtt.smoothed(&connection.parameters.rto).seconds();
+    assert!((connection.pace() - 1.2 * f64::from(out) / smoothed).abs() < 1e-9, "{}", connection.pace());
+}
+
+#[test]
 fn pacing_may_be_switched_off_for_a_law_that_paces() {
     let needs = Needs { paces: true, ..SACK };
     let config = TcpConfig { pacing: Some(false), ..TcpConfig::default() };
