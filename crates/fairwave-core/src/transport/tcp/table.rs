@@ -261,3 +261,71 @@ impl AnyTransport for GivenTcp {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::Preset;
+    use crate::transport::tcp::control::prague::PragueConfig;
+    use crate::transport::tcp::control::{Controller, Marks, aimd::AimdConfig};
+
+    /// A law as one that is given, which has no type that its transport knows.
+    struct Erased<C>(C);
+
+    impl<C: ControlLaw> Checked for Erased<C> {
+        fn check(&self) -> Result<(), ConfigError> {
+            self.0.check()
+        }
+    }
+
+    impl<C: ControlLaw> AnyControlLaw for Erased<C> {
+        fn any_recovery(&self) -> crate::transport::tcp::Recovery {
+            C::RECOVERY
+        }
+        fn any_waves(&self) -> bool {
+            C::WAVES
+        }
+        fn any_samples(&self) -> bool {
+            C::SAMPLES
+        }
+        fn any_marks(&self) -> Marks {
+            C::MARKS
+        }
+        fn any_paces(&self) -> bool {
+            C::PACES
+        }
+        fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
+            Box::new(self.0.controller_with(preset, stream))
+        }
+        fn any_shown(&self) -> Option<String> {
+            self.0.shown()
+        }
+    }
+
+    /// A law that was given says of itself what the same law says that is built in.
+    fn same<C: ControlLaw + 'static>(law: C, connection: TcpConfig) -> TcpParameters {
+        let built_in = Tcp { law: law.clone(), connection };
+        let given = GivenTcp { law: Arc::new(Erased(law)), connection };
+        assert_eq!(given.packet(true), built_in.packet(true));
+        assert_eq!(given.like_ns2(), built_in.like_ns2());
+        assert_eq!(given.delivers_all(), built_in.delivers_all());
+        assert_eq!(given.slowest_timer(), built_in.slowest_timer());
+        assert_eq!(given.tcp(), built_in.tcp());
+        assert_eq!(given.shown(), built_in.shown());
+        assert_eq!(given.check(), built_in.check());
+        given.parameters()
+    }
+
+    #[test]
+    fn a_law_that_was_given_says_what_it_would_say_if_it_were_built_in() {
+        let aimd = AimdConfig { alpha: Some(0.31), beta: Some(0.875) };
+        let connection =
+            TcpConfig { segment: Some(Bytes::new(500)), max_rto: Some(Span::from_secs(7)), ..TcpConfig::default() };
+        let parameters = same(aimd, connection);
+        assert_eq!((parameters.segment, parameters.rto.max), (500, Span::from_secs(7)));
+        let linux = TcpConfig { preset: Preset::Linux, deadline: Some(Span::from_secs(1)), ..TcpConfig::default() };
+        let parameters = same(PragueConfig::default(), linux);
+        assert_eq!((parameters.marks, parameters.segment), (PragueConfig::MARKS, 1448));
+        same(AimdConfig { alpha: Some(-1.0), beta: None }, TcpConfig::default());
+    }
+}

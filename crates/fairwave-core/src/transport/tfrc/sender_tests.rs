@@ -3,6 +3,7 @@
 use super::*;
 use crate::packet::{Class, Ecn, FlowId};
 use crate::transport::Sender;
+use crate::transport::tfrc::Preset;
 use crate::units::{Bytes, Rate};
 
 fn ms(millis: u64) -> Instant {
@@ -297,4 +298,21 @@ fn what_waits_is_told() {
     drive(&mut sender, ms(1_000));
     let backlog = sender.view().backlog.expect("told");
     assert_eq!((backlog.units, backlog.longest), (0, Span::from_secs(1)));
+}
+
+#[test]
+fn for_ns2_the_first_rate_of_the_equation_is_not_bound_to_that_of_slow_start() {
+    let context = FlowContext { flow: FlowId(3), class: Class::OtherUdp, bulk: true, ..FlowContext::default() };
+    let config = TfrcConfig { segment: Some(Bytes::new(1000)), preset: Preset::Ns2, ..TfrcConfig::default() };
+    let mut sender = TfrcSender::new(context, &config).expect("a valid configuration");
+    sender.on_start(Instant::ZERO, &mut Output::default());
+    report(&mut sender, ms(100), ms(0), 0, 1_000_000, 0.0);
+    let slow_start = rate(&sender);
+    // At one loss in a million the equation allows megabytes per second, and twice what was received is the limit.
+    report(&mut sender, ms(200), ms(100), 0, 1_000_000, 1e-6);
+    let first = rate(&sender);
+    assert!(first > slow_start + 100_000.0, "{slow_start} then {first}");
+    // From then on a packet of 1000 bytes per round trip of 100 ms in each.
+    report(&mut sender, ms(300), ms(200), 0, 4_000_000, 1e-6);
+    assert!(rate(&sender) <= first + 20_001.0, "{first} then {}", rate(&sender));
 }

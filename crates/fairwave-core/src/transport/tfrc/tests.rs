@@ -358,6 +358,18 @@ fn a_flow_that_goes_on_after_a_pause_starts_from_the_initial_rate_or_what_it_had
 }
 
 #[test]
+fn a_flow_that_goes_on_before_its_timer_goes_off_keeps_its_rate() {
+    let mut wire = bulk();
+    wire.bottleneck = Some(Rate::from_bits_per_second(10_000_000));
+    wire.run_until(ms(5000));
+    let before = bit_rate(wire.sender.view());
+    assert!(before > 1e6, "{before}");
+    wire.sender.on_stop(ms(5000));
+    wire.sender.on_start(ms(5010), &mut crate::transport::Output::default());
+    assert_eq!(bit_rate(wire.sender.view()), before);
+}
+
+#[test]
 fn sizes_that_packets_cannot_have_are_refused() {
     let config = TfrcConfig::default();
     assert!(config.check().is_ok());
