@@ -50,7 +50,7 @@ format:  ## put Rust and Python into house style
 bench: setup  ## packet-hops per CPU second, beside ns-2 where it is installed
 	$(BIN)/python -m benches
 
-validate: setup  ## the same scenarios in ns-2 and in fairwave
+validate: setup  ## the same scenarios in fairwave and in ns-2, ns-3, the kernel
 	$(BIN)/python -m validation
 
 validate-quick: setup  ## a part of them, in less than a minute; writes nothing

@@ -1,35 +1,49 @@
-"""``make validate``: every case in fairwave and in ns-2; writes the report into ``docs``.
+"""``make validate``: the same experiments in fairwave and elsewhere; writes the reports into ``docs``.
 
-``--renew PATTERN`` runs only some cases and writes the report with the kept numbers of all others; with a pattern that
-matches none, nothing is run and the report is written anew from what is kept in ``docs/validation.json``.
+Elsewhere is ns-2, ns-3, the kernel's own TCP, and a table of what a laboratory measured of Linux (l4s). ``--only
+ns3,l4s`` asks only these; what is kept of the others stays. ``--renew PATTERN`` runs only some cases and writes the
+reports with the kept numbers of all others; with a pattern that matches none, nothing is run and the reports are
+written anew from what is kept in ``docs/validation.json`` and ``docs/opinions.json``.
 
-Ends with status 1 where a difference remains that ``validation/explanations.toml`` does not explain.
+Whoever is not there (ns-2, ns-3, root for the kernel) is not asked, which is said. Ends with status 1 where a
+difference remains that ``validation/explanations.toml`` or ``validation/l4s.toml`` does not explain.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from fairwave.validation import explanations, ns2, report, suite
+from fairwave.validation import explanations, ns2, ns3, ns3_cases, opinions, report, suite
 from fairwave.validation.cases import cases
+from fairwave.validation.kernel import cases as kernel_cases
+from fairwave.validation.kernel import lab
 from fairwave.validation.translate import NotInNs2Error
 from fairwave.validation.verdict import Estimate
+from validation import l4s
 
 EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 REFERENCES = Path(__file__).with_name("ns2")
 
+#: What ns-3 and the kernel once did, in folders of their own.
+KEPT = Path("out")
+
+#: Who can be asked.
+PARTS = ("ns2", "ns3", "kernel", "l4s")
+
 
 def main() -> int:
-    """Runs the cases and writes the report; the exit status."""
+    """Runs the cases and writes the reports; the exit status."""
     parser = argparse.ArgumentParser(prog="make validate", description=__doc__)
     parser.add_argument(
-        "--quick", action="store_true", help="a part of the cases, 3 seeds each, nothing written"
+        "--quick", action="store_true", help="a part of ns-2's cases, 3 seeds each, nothing written"
     )
+    parser.add_argument("--only", default=",".join(PARTS), help=f"whom to ask (default {','.join(PARTS)})")
     parser.add_argument(
         "--case", action="append", default=[], help="only cases that match this pattern; nothing written"
     )
@@ -38,20 +52,38 @@ def main() -> int:
     )
     parser.add_argument("--seeds", type=int, help="runs of each case, instead of the case's own number")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
-    parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
+    parser.add_argument("--threads", type=int, help="runs at once (default: all cores; of the kernel 1)")
     parser.add_argument(
         "--kept", type=Path, default=Path("out/ns2"), help="where ns-2's output is kept (default out/ns2)"
     )
+    parser.add_argument(
+        "--ns3-python", help=f"an interpreter that has ns-3 (default: ${ns3.VARIABLE}, then this one)"
+    )
     options = parser.parse_args()
-    known = explanations.read(EXPLANATIONS)
-    chosen = [
-        case
-        for case in cases()
-        if (not options.quick or case.quick)
-        and (
-            not (wanted := options.case + options.renew) or any(fnmatchcase(case.key, one) for one in wanted)
+    options.only = options.only.split(",")
+    if unknown := set(options.only) - set(PARTS):
+        parser.error(
+            f"--only {','.join(sorted(unknown))}: allowed are {', '.join(PARTS)}; write for example --only ns3,kernel"
         )
-    ]
+    known = explanations.read(EXPLANATIONS)
+    missing = beside_ns2(options, known) if "ns2" in options.only else 0
+    if not options.quick:
+        missing += third_and_fourth(options, known)
+        if "l4s" in options.only and not (options.case or options.renew):
+            missing += l4s.renew(options.seeds or 5, options.threads)
+    print(f"{missing} differences without an explanation")
+    return int(bool(missing))
+
+
+def wanted(key: str, options: argparse.Namespace) -> bool:
+    """Whether the options ask for this case."""
+    patterns = options.case + options.renew
+    return not patterns or any(fnmatchcase(key, one) for one in patterns)
+
+
+def beside_ns2(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
+    """Runs the cases in ns-2 and writes their report; how many differences nobody explains."""
+    chosen = [case for case in cases() if (not options.quick or case.quick) and wanted(case.key, options)]
     if chosen and ns2.find() is None:
         print(ns2.ABSENT)
         return 0
@@ -92,9 +124,66 @@ def main() -> int:
         numbers.write_text(json.dumps(report.data(outcomes), indent=1) + "\n")
         (options.out / "validation.md").write_text(report.markdown(outcomes, known, "make validate"))
         print(f"written: {options.out / 'validation.md'}")
-    missing = report.unexplained(outcomes, known)
-    print(f"{len(missing)} differences without an explanation")
-    return int(bool(missing))
+    return len(report.unexplained(outcomes, known))
+
+
+def third_and_fourth(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
+    """Runs the cases in ns-3 and in the kernel and writes their report; how many differences nobody explains."""
+    outcomes: list[opinions.Outcome] = []
+    about: dict[str, str] = {}
+    if "ns3" in options.only and (
+        chosen := [case for case in ns3_cases.cases() if wanted(case.key, options)]
+    ):
+        python = ns3.find(options.ns3_python)
+        if python is None:
+            print(ns3.ABSENT)
+        else:
+            about["ns3"] = f"ns-3 {ns3.version(python)}"
+            processes = options.threads or len(os.sched_getaffinity(0))
+            for case in chosen:
+                outcomes.append(
+                    opinions.beside_ns3(case, options.seeds or case.runs, KEPT / "ns3", python, processes)
+                )
+                tell(outcomes[-1], options)
+    if "kernel" in options.only and (
+        asked := [case for case in kernel_cases.cases() if wanted(case.key, options)]
+    ):
+        if lacks := lab.missing():
+            print(f"the kernel is not asked; it needs {'; '.join(lacks)}")
+        else:
+            about["kernel"] = opinions.machine()
+            for case_ in asked:
+                if absent := set(case_.flows) - set(lab.controllers()):
+                    print(f"{case_.key}: left out: this kernel has no {', '.join(sorted(absent))}")
+                    continue
+                outcomes.append(
+                    opinions.beside_kernel(
+                        case_, options.seeds or case_.runs, KEPT / "kernel", options.threads or 1
+                    )
+                )
+                tell(outcomes[-1], options)
+    if not options.case:
+        numbers = options.out / "opinions.json"
+        kept = json.loads(numbers.read_text()) if numbers.exists() else {}
+        parts = opinions.renewed(kept, opinions.data(outcomes, about), opinions.known_keys())
+        outcomes = [one for one in opinions.stored(parts) if one.part in options.only]
+        numbers.write_text(json.dumps(parts, indent=1) + "\n")
+        (options.out / "opinions.md").write_text(opinions.markdown(parts, known))
+        print(f"written: {options.out / 'opinions.md'}")
+    return len(opinions.unexplained(outcomes, known))
+
+
+def tell(outcome: opinions.Outcome, options: argparse.Namespace) -> None:
+    """A line for a case, and one for each measure that differs."""
+    agreeing = sum(one.agrees for one in outcome.comparisons)
+    print(f"{outcome.key}: {agreeing} of {len(outcome.comparisons)} agree", flush=True)
+    for one in outcome.comparisons:
+        if options.case or not one.agrees:
+            mark = "" if one.agrees else "  undecided" if one.undecided else "  differs"
+            print(
+                f"    {one.measure:28} fairwave {_shown(one.ours)}  theirs {_shown(one.theirs)}{mark}",
+                flush=True,
+            )
 
 
 def _shown(estimate: Estimate) -> str:

@@ -20,7 +20,6 @@ and the run fails where a reason is missing, or not needed any more.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import math
@@ -284,17 +283,13 @@ def problems(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from (f"needs no reason any more: {key}" for key in sorted(known.keys() - off))
 
 
-def main() -> int:
-    """Runs the table and writes the report; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m validation.l4s", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5, help="runs of each pair (default 5)")
-    parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
-    options = parser.parse_args()
+def renew(seeds: int = 5, threads: int | None = None) -> int:
+    """Runs the table and writes the report; how many rows lack a reason, or have one that they do not need."""
     outcomes = []
     for row in rows():
-        outcomes.append(run(row, range(1, options.seeds + 1), options.threads))
-        print(f"{row.key}: {outcomes[-1].word}", flush=True)
-    PAGE.write_text(page(outcomes, options.seeds), encoding="utf-8")
+        outcomes.append(run(row, range(1, seeds + 1), threads))
+        print(f"l4s/{row.key}: {outcomes[-1].word}", flush=True)
+    PAGE.write_text(page(outcomes, seeds), encoding="utf-8")
     data = [{**asdict(one), "word": one.word} for one in outcomes]
     DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     figure(outcomes)
@@ -302,8 +297,4 @@ def main() -> int:
     for problem in found:
         print(problem, file=sys.stderr)
     print(f"{sum(one.alike for one in outcomes)} of {len(outcomes)} alike; written: docs/l4s.md")
-    return int(bool(found))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return len(found)

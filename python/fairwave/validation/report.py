@@ -25,8 +25,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "seeds": outcome.seeds,
             "measures": {
                 comparison.measure: {
-                    "fairwave": _numbers(comparison.ours),
-                    "ns2": _numbers(comparison.theirs),
+                    "fairwave": numbers(comparison.ours),
+                    "ns2": numbers(comparison.theirs),
                     "agrees": comparison.reason or False,
                     "undecided": comparison.undecided,
                 }
@@ -34,8 +34,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             },
             "references": {
                 comparison.measure: {
-                    "fairwave": _numbers(comparison.ours),
-                    "reference": _numbers(comparison.theirs),
+                    "fairwave": numbers(comparison.ours),
+                    "reference": numbers(comparison.theirs),
                     "agrees": comparison.reason or False,
                     "undecided": comparison.undecided,
                 }
@@ -54,7 +54,7 @@ def stored(data: dict[str, Any], known: Iterable[Case]) -> list[Outcome]:
 
     def comparisons(measures: dict[str, Any], whose: str) -> list[Comparison]:
         return [
-            Comparison(measure, _estimate(numbers["fairwave"]), _estimate(numbers[whose]))
+            Comparison(measure, estimate(numbers["fairwave"]), estimate(numbers[whose]))
             for measure, numbers in measures.items()
         ]
 
@@ -171,7 +171,7 @@ def _case(outcome: Outcome, known: list[Explanation], used: dict[str, Explanatio
     yield "| measure | fairwave | ns-2 | difference | verdict |"
     yield "|---|---|---|---|---|"
     for comparison in outcome.comparisons:
-        yield f"| {_row(comparison)} | {_verdict(outcome, comparison, known, used)} |"
+        yield f"| {row(comparison)} | {_verdict(outcome, comparison, known, used)} |"
 
 
 def _references(
@@ -191,10 +191,11 @@ def _references(
     for outcome in outcomes:
         for comparison in outcome.references:
             verdict = _verdict(outcome, comparison, known, used)
-            yield f"| {outcome.case.title} | {_row(comparison)} | {verdict} |"
+            yield f"| {outcome.case.title} | {row(comparison)} | {verdict} |"
 
 
-def _row(comparison: Comparison) -> str:
+def row(comparison: Comparison) -> str:
+    """The cells of a comparison: measure, ours, theirs, difference."""
     return f"{comparison.measure} | {_shown(comparison.ours)} | {_shown(comparison.theirs)} | {_difference(comparison)}"
 
 
@@ -257,11 +258,13 @@ def _difference(comparison: Comparison) -> str:
     return "" if math.isnan(comparison.difference) else f"{comparison.difference:+.1%}"
 
 
-def _numbers(estimate: Estimate) -> list[float | int | None]:
+def numbers(estimate: Estimate) -> list[float | int | None]:
+    """An estimate as it is kept: mean, half of its interval, count; null for what is not finite."""
     return [_number(estimate.mean), _number(estimate.half), estimate.count]
 
 
-def _estimate(numbers: list[Any]) -> Estimate:
+def estimate(numbers: list[Any]) -> Estimate:
+    """What :func:`numbers` kept."""
     mean, half, count = numbers
     if count == 0:
         return Estimate(math.nan, math.nan, 0)

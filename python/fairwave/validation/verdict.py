@@ -4,15 +4,17 @@ A measure agrees if the means differ by at most the margin (3 % of ns-2's mean),
 the other's 95 % interval, or if they differ by less than what the measure can resolve (a drop rate of
 0.0002 beside one of 0.0003 is no finding). Intervals are Student's over independent seeds.
 
-Two intervals of the same mean miss each other's means now and then: what does not agree so is *undecided* (a category
+Two intervals of the same mean miss each other's means now and then: what does not agree so is *undecided*
+(a category
 that came after a first look at results) where
-the difference's own 95 % interval (Welch's) contains 0, for then these seeds cannot tell the simulators apart.
+the difference's own 95 % interval (Welch's) contains 0, for then these seeds cannot tell the simulators
+apart.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy import stats
@@ -22,6 +24,17 @@ MARGIN = 0.03
 #: Differences below these are not looked at: about one packet in a run (drop and loss rates), half a packet
 #: of queue.
 RESOLUTION = {"drop_rate": 2e-4, "loss_rate": 2e-4, "mean_queue": 0.5, "jain": 0.005, "cov": 0.005}
+
+#: The same for the measures of the third and fourth opinions: a packet in a run, half a packet of queue at 20 Mb/s,
+#: half a segment.
+MORE_RESOLUTION = {
+    "mark_rate": 2e-4,
+    "retransmissions": 2e-4,
+    "wait_ms": 0.3,
+    "rtt_ms": 0.3,
+    "rtt_p95_ms": 0.3,
+    "window": 0.5,
+}
 
 
 @dataclass(frozen=True)
@@ -54,11 +67,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One measure in both simulators."""
+    """One measure in both simulators; ``margin`` is the part of theirs by which the means may differ."""
 
     measure: str
     ours: Estimate
     theirs: Estimate
+    margin: float = MARGIN
 
     @property
     def difference(self) -> float:
@@ -88,23 +102,29 @@ class Comparison:
     def reason(self) -> str:
         """Why the two agree: ``margin``, ``intervals`` or ``resolution``; empty where they do not."""
         gap = abs(self.ours.mean - self.theirs.mean)
-        if gap <= MARGIN * abs(self.theirs.mean):
+        if gap <= self.margin * abs(self.theirs.mean):
             return "margin"
         if gap <= min(self.ours.half, self.theirs.half) and min(self.ours.count, self.theirs.count) > 1:
             return "intervals"
-        if gap <= RESOLUTION.get(self.measure.split("/")[0].removesuffix("_steady"), 0.0):
+        if gap <= (RESOLUTION | MORE_RESOLUTION).get(self.measure.split("/")[0].removesuffix("_steady"), 0.0):
             return "resolution"
         return ""
 
 
-def compare(ours: Sequence[dict[str, float]], theirs: Sequence[dict[str, float]]) -> list[Comparison]:
-    """One comparison per measure that both have, in the order of ns-2's."""
+def compare(
+    ours: Sequence[dict[str, float]],
+    theirs: Sequence[dict[str, float]],
+    margins: Mapping[str, float] | None = None,
+) -> list[Comparison]:
+    """One comparison per measure that both have, in the order of theirs; ``margins`` by the name before the slash."""
+    allowed = margins or {}
     names = [name for name in theirs[0] if name in ours[0]] if ours and theirs else []
     return [
         Comparison(
             name,
             Estimate.of([run.get(name, math.nan) for run in ours]),
             Estimate.of([run.get(name, math.nan) for run in theirs]),
+            allowed.get(name.split("/")[0].removesuffix("_steady"), MARGIN),
         )
         for name in names
     ]
