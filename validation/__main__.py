@@ -19,13 +19,14 @@ import time
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from validation import l4s
+
 from fairwave.validation import explanations, ns2, ns3, ns3_cases, opinions, report, suite
 from fairwave.validation.cases import cases
 from fairwave.validation.kernel import cases as kernel_cases
 from fairwave.validation.kernel import lab
 from fairwave.validation.translate import NotInNs2Error
 from fairwave.validation.verdict import Estimate
-from validation import l4s
 
 EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 REFERENCES = Path(__file__).with_name("ns2")

@@ -90,7 +90,8 @@ def machine() -> str:
             words = f"; CUBIC's HyStart is {'on' if file.read().strip() == '1' else 'off'}"
     except OSError:
         words = ""
-    return f"Linux {platform.release()} ({platform.machine()}), {', '.join(lab.controllers())}{words}"
+    version = platform.release().partition("-")[0]
+    return f"Linux {version} ({platform.machine()}), {', '.join(lab.controllers())}{words}"
 
 
 def data(outcomes: Sequence[Outcome], about: dict[str, str]) -> Table:
@@ -231,9 +232,9 @@ def _lines(parts: Table, reasons: list[Explanation]) -> Iterator[str]:
         f" and noisy: {wide}), or if each mean"
         " lies inside the other's 95 % interval, or by resolution (rates 0.0002, times 0.3 ms, windows"
         " 0.5 segments, Jain's index 0.005);"
-        " it is *undecided* where the difference's own 95 % interval contains 0. Margins were fixed"
-        " before the first comparison. Every other"
-        " difference has a note that says why."
+        " it is *undecided* where the difference's own 95 % interval contains 0. Margins were fixed before the first"
+        " comparison; the resolutions of rates, times and windows, and the rule about a relay that was late, came after"
+        " a first look at the kernel. Every other difference has a note that says why."
     )
     used: dict[str, Explanation] = {}
     for part, theirs in THEIRS.items():

@@ -304,7 +304,7 @@ mod tests {
 
     /// A law that was given says of itself what the same law says that is built in.
     fn same<C: ControlLaw + 'static>(law: C, connection: TcpConfig) -> TcpParameters {
-        let built_in = Tcp { law: law.clone(), connection };
+        let built_in = Tcp { law: law.clone(), connection: connection.clone() };
         let given = GivenTcp { law: Arc::new(Erased(law)), connection };
         assert_eq!(given.packet(true), built_in.packet(true));
         assert_eq!(given.like_ns2(), built_in.like_ns2());
