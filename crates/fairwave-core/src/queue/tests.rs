@@ -259,10 +259,13 @@ fn a_change_of_rate_ages_red_by_the_time_that_the_link_idled_before_it_and_not_w
         idling.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
     }
     let mut waiting = red();
-    (waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops), waiting.depart(Instant::ZERO, &mut drops));
-    waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+    for _ in 0..3 {
+        waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+    }
+    waiting.depart(Instant::ZERO, &mut drops);
     (idling.depart(Instant::ZERO, &mut drops), idling.depart(Instant::ZERO + Span::from_millis(4), &mut drops));
     let (before, held) = (idling.average(), waiting.average());
+    assert!(before > 0.0 && held > 0.0);
     // Packets of 4 ms each: one link idles from 8 ms on, the other pauses with a packet that waits.
     let now = Instant::ZERO + Span::from_millis(16);
     for queue in [&mut idling, &mut waiting] {
@@ -279,13 +282,16 @@ fn a_change_of_rate_that_comes_before_the_last_packet_has_left_takes_nothing_fro
         "min-threshold": 10, "max-threshold": 20,
     }));
     let mut drops = Vec::new();
-    queue.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
-    queue.depart(Instant::ZERO, &mut drops);
+    for _ in 0..2 {
+        queue.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+    }
+    (queue.depart(Instant::ZERO, &mut drops), queue.depart(Instant::ZERO + Span::from_millis(4), &mut drops));
     let before = queue.average();
-    queue.rate_changed(Instant::ZERO + Span::from_millis(2), rate());
+    assert!(before > 0.0);
+    queue.rate_changed(Instant::ZERO + Span::from_millis(6), rate());
     assert_eq!(queue.average(), before);
-    // It leaves at 4 ms; at 8 ms one packet would have met an empty queue.
-    queue.arrive(Instant::ZERO + Span::from_millis(8), packet(1, 500, Class::Tcp), &mut drops);
+    // The last leaves at 8 ms; at 12 ms one packet would have met an empty queue.
+    queue.arrive(Instant::ZERO + Span::from_millis(12), packet(1, 500, Class::Tcp), &mut drops);
     assert!((queue.average() - before / 2.0).abs() < 1e-9, "{before} {}", queue.average());
 }
 
