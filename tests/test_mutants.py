@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -74,3 +75,14 @@ def test_files_of_tests_alone_are_no_code():
     assert not any(
         mutants._OF_TESTS.search(name) for name in ["queue/red.rs", "tcp/latest.rs", "tcp/contests.rs"]
     )
+
+
+def test_the_report_in_docs_holds_what_is_asked_of_it():
+    data = json.loads((mutants.ROOT / "docs" / "mutants.json").read_text(encoding="utf-8"))
+    assert data["sampled"] >= 300
+    assert data["caught"] >= mutants.ASKED * data["sampled"]
+    assert data["caught"] + len(data["survived"]) == data["sampled"]
+    known = mutants.reasons()
+    for one in data["survived"]:
+        assert one["why"] == known[one["mutant"]]
+        assert one["mutant"] in mutants.PAGE.read_text(encoding="utf-8").replace("\\|", "|")
