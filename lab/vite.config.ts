@@ -1,0 +1,33 @@
+// One HTML file with everything in it: the page, its styles, the simulator (compressed, base64), a recording of speech.
+import { existsSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import type { Plugin } from "vite";
+import { viteSingleFile } from "vite-plugin-singlefile";
+import { defineConfig } from "vitest/config";
+
+const ENGINE =
+  process.env.FAIRWAVE_WASM ?? new URL("../target/wasm32-unknown-unknown/page/fairwave_wasm.wasm", import.meta.url);
+const SPEECH = process.env.FAIRWAVE_SPEECH ?? "";
+
+/** `virtual:engine` is the simulator; `virtual:speech` the recording, G.711 µ law, empty where there is none. */
+function within(): Plugin {
+  const files: Record<string, () => string> = {
+    "virtual:engine": () => gzipSync(readFileSync(ENGINE), { level: 9 }).toString("base64"),
+    "virtual:speech": () => (existsSync(SPEECH) ? readFileSync(SPEECH).toString("base64") : ""),
+  };
+  return {
+    name: "fairwave-within",
+    resolveId: (id) => (id in files ? `\0${id}` : null),
+    load: (id) => {
+      const make = files[id.slice(1)];
+      return id.startsWith("\0virtual:") && make ? `export default ${JSON.stringify(make())};` : null;
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [within(), viteSingleFile()],
+  worker: { format: "iife" },
+  build: { target: "es2022", assetsInlineLimit: 100_000_000, chunkSizeWarningLimit: 4000, reportCompressedSize: false },
+  test: { include: ["test/**/*.test.ts"], testTimeout: 120_000 },
+});
