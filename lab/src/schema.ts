@@ -64,6 +64,16 @@ export class Schema {
     return [...found];
   }
 
+  /** Whether the alternative of a definition whose `key` is `name` has another key. */
+  takes(definition: string, key: string, name: string, other: string): boolean {
+    const start = (this.root.$defs as Table | undefined)?.[definition];
+    if (!start || typeof start !== "object") return false;
+    return this.flat([start as Part]).some((part) => {
+      const properties = part.properties as Table | undefined;
+      return (properties?.[key] as Part | undefined)?.const === name && properties?.[other] !== undefined;
+    });
+  }
+
   private resolved(part: Part): Part {
     const reference = part.$ref;
     if (typeof reference !== "string" || !reference.startsWith("#/")) return part;

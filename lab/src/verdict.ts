@@ -35,7 +35,10 @@ export function verdicts(seen: Seen, scores: ReadonlyMap<string, Interval>): Sai
     const name = voice.group === "call" ? "" : ` (${voice.group})`;
     if (mos === null || mos === undefined || Number.isNaN(mos)) {
       const why = voice.note ? `: ${voice.note}` : "";
-      said.push({ text: `The ${voice.group === "call" ? "call" : `call ${voice.group}`} has no rating${why}.`, band: "" });
+      said.push({
+        text: `The ${voice.group === "call" ? "call" : `call ${voice.group}`} has no rating${why}.`,
+        band: "",
+      });
       continue;
     }
     const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)} over ${score.n} runs` : "";
@@ -44,7 +47,10 @@ export function verdicts(seen: Seen, scores: ReadonlyMap<string, Interval>): Sai
     const flow = seen.flows.find((row) => row.group === voice.group);
     const [mouth, missed] = [flow?.mouth_to_ear_s, flow?.missed_ratio];
     if (voice.rated === 1 && typeof mouth === "number" && typeof missed === "number") {
-      said.push({ text: `Mouth to ear ${Math.round(mouth * 1000)} ms, ${per(missed)} of its packets not heard.`, band: "" });
+      said.push({
+        text: `Mouth to ear ${Math.round(mouth * 1000)} ms, ${per(missed)} of its packets not heard.`,
+        band: "",
+      });
     }
   }
   for (const group of seen.network.groups.filter((one) => !one.call)) {

@@ -107,7 +107,7 @@ mod tests {
                 let segment = ((code ^ mask(law)) >> 4) & 7;
                 let step = match law {
                     Law::U => 8 << segment,
-                    Law::A => 16 << segment.max(1) >> 1 << u8::from(segment > 0) >> u8::from(segment > 0),
+                    Law::A => 16 << (segment.max(1) - 1),
                 };
                 // Beyond the last value there is no nearer one; a scale of 14 bits errs by up to 4.
                 let beyond = exact.abs() - value(law, 127);
