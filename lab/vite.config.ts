@@ -1,4 +1,6 @@
 // One HTML file with everything in it: the page, its styles, the simulator (compressed, base64), a recording of speech.
+
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
@@ -25,8 +27,26 @@ function within(): Plugin {
   };
 }
 
+/** The one script that the page may run is named by its hash: nothing that a scenario says can be another. */
+function sealed(): Plugin {
+  return {
+    name: "fairwave-sealed",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const page = bundle["index.html"];
+      if (page?.type !== "asset") throw new Error("there is no page");
+      const html = String(page.source);
+      const scripts = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map((match) => match[1] ?? "");
+      const hashes = scripts.map((one) => `'sha256-${createHash("sha256").update(one).digest("base64")}'`);
+      if (!scripts.length || !html.includes("script-src 'unsafe-inline'"))
+        throw new Error("the page has no script, or no policy");
+      page.source = html.replace("script-src 'unsafe-inline'", `script-src ${hashes.join(" ")}`);
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [within(), viteSingleFile()],
+  plugins: [within(), viteSingleFile(), sealed()],
   worker: { format: "iife" },
   build: { target: "es2022", assetsInlineLimit: 100_000_000, chunkSizeWarningLimit: 4000, reportCompressedSize: false },
   test: { include: ["test/**/*.test.ts"], testTimeout: 120_000 },

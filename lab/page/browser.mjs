@@ -12,7 +12,12 @@ export function launch() {
   const executablePath = process.env.FAIRWAVE_CHROMIUM ?? names.find((name) => existsSync(name));
   return chromium.launch({
     executablePath,
-    args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"],
+    args: [
+      "--no-sandbox",
+      "--autoplay-policy=no-user-gesture-required",
+      "--use-fake-ui-for-media-stream",
+      "--use-fake-device-for-media-stream",
+    ],
   });
 }
 
@@ -29,10 +34,14 @@ export async function open(browser, { width = 1440, height = 900, dark = false, 
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-  page.on("request", (request) => /^https?:/.test(request.url()) && wrong.push(`asked the network for ${request.url()}`));
+  page.on(
+    "request",
+    (request) => /^https?:/.test(request.url()) && wrong.push(`asked the network for ${request.url()}`),
+  );
   await page.goto(pathToFileURL(PAGE).href + hash);
   await drawn(page, 0);
-  if (settled) await page.waitForFunction(() => document.documentElement.dataset.settled, undefined, { timeout: 60_000 });
+  if (settled)
+    await page.waitForFunction(() => document.documentElement.dataset.settled, undefined, { timeout: 60_000 });
   return { context, page, wrong };
 }
 
@@ -40,7 +49,9 @@ export const drawings = (page) => page.evaluate(() => Number(document.documentEl
 
 /** Waits until more has been drawn than `before`. */
 export async function drawn(page, before) {
-  await page.waitForFunction((count) => Number(document.documentElement.dataset.drawn ?? 0) > count, before, { timeout: 60_000 });
+  await page.waitForFunction((count) => Number(document.documentElement.dataset.drawn ?? 0) > count, before, {
+    timeout: 60_000,
+  });
 }
 
 /** Waits until nothing is being computed and answers with the digest of what is shown. */

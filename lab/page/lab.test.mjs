@@ -51,7 +51,9 @@ test("each control can be dragged, and what is shown becomes another", async () 
     if ((await control.evaluate((one) => one.tagName)) === "SELECT") {
       const value = await control.inputValue();
       const others = await control.locator("option").evaluateAll((all) => all.map((one) => one.value));
-      const other = { "link-0-queue-victim": "drop-sel", "link-0-queue-discipline": "pie" }[id.slice(8)] ?? (value === "tfrc" ? "rap" : "tfrc");
+      const other =
+        { "link-0-queue-victim": "drop-sel", "link-0-queue-discipline": "pie" }[id.slice(8)] ??
+        (value === "tfrc" ? "rap" : "tfrc");
       assert.ok(others.includes(other), `${id}: ${others}`);
       await control.selectOption(other);
       await drawn(page, count);
@@ -193,10 +195,15 @@ test("A and B are played, at the same place in the sentence", async () => {
     // Without the recording: a file of the visitor's own, a tone of three seconds.
     const samples = Buffer.alloc(48_000);
     for (let at = 0; at < 24_000; at++) samples.writeInt16LE(Math.round(8000 * Math.sin(at / 6)), at * 2);
-    const head = Buffer.from("RIFF....WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data....", "latin1");
+    const head = Buffer.from(
+      "RIFF....WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data....",
+      "latin1",
+    );
     head.writeUInt32LE(36 + samples.length, 4);
     head.writeUInt32LE(samples.length, 40);
-    await page.locator("#speech-file").setInputFiles({ name: "tone.wav", mimeType: "audio/wav", buffer: Buffer.concat([head, samples]) });
+    await page
+      .locator("#speech-file")
+      .setInputFiles({ name: "tone.wav", mimeType: "audio/wav", buffer: Buffer.concat([head, samples]) });
     await page.waitForFunction(() => document.getElementById("speech-source").value === "tone.wav");
   }
   await page.locator("#keep-a").click();
@@ -206,9 +213,13 @@ test("A and B are played, at the same place in the sentence", async () => {
   await page.locator("#keep-b").click();
   await page.locator("#take-b").waitFor();
   await page.locator("#play-a").click();
-  await page.waitForFunction(() => /^A [1-9]/.test(document.getElementById("heard-clock").textContent), undefined, { timeout: 15_000 });
+  await page.waitForFunction(() => /^A [1-9]/.test(document.getElementById("heard-clock").textContent), undefined, {
+    timeout: 15_000,
+  });
   await page.locator("#play-b").click();
-  await page.waitForFunction(() => /^B [1-9]/.test(document.getElementById("heard-clock").textContent), undefined, { timeout: 5000 });
+  await page.waitForFunction(() => /^B [1-9]/.test(document.getElementById("heard-clock").textContent), undefined, {
+    timeout: 5000,
+  });
   assert.equal(await page.locator("#play-b").getAttribute("aria-pressed"), "true");
   await page.locator("#play-stop").click();
   assert.deepEqual(wrong, []);
@@ -256,7 +267,22 @@ test("the keyboard alone reaches and turns everything", async () => {
       reached.add("turned");
     }
   }
-  for (const id of ["turned", "add", "copy", "link", "csv", "play", "time", "packet-play", "speech-source", "keep-a", "keep-b", "bufferbloat", "text", "run-text"]) {
+  for (const id of [
+    "turned",
+    "add",
+    "copy",
+    "link",
+    "csv",
+    "play",
+    "time",
+    "packet-play",
+    "speech-source",
+    "keep-a",
+    "keep-b",
+    "bufferbloat",
+    "text",
+    "run-text",
+  ]) {
     assert.ok(reached.has(id), `${id} is not reached: ${[...reached].join(" ")}`);
   }
   assert.notEqual(await digest(page), old);

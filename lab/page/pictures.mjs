@@ -1,7 +1,7 @@
 // Pictures of the page for docs and README: docs/figures/lab*.png.
 
 import { fileURLToPath } from "node:url";
-import { digest, drawn, drawings, launch, open } from "./browser.mjs";
+import { digest, drawings, drawn, launch, open } from "./browser.mjs";
 
 const folder = fileURLToPath(new URL("../../docs/figures", import.meta.url));
 const browser = await launch();

@@ -66,14 +66,14 @@ class Page {
   private speech: Int16Array | undefined = ownSpeech();
   private recording: { stop(): Promise<Int16Array> } | undefined;
 
-  constructor(module: WebAssembly.Module) {
+  constructor(private readonly module: WebAssembly.Module) {
     this.first = new Engine(module);
     this.others = new Engine(module);
   }
 
   async start(): Promise<void> {
     // The schema is long and needed only where keys are added; the first picture does not wait for it.
-    const schema = this.others.ask<{ ok: true; schema: Table }>({ op: "schema" });
+    const schema = new Engine(this.module).ask<{ ok: true; schema: Table }>({ op: "schema" });
     this.wire();
     await this.openHash(true);
     const answer = await schema;
@@ -92,17 +92,23 @@ class Page {
     } catch (error) {
       this.complain(error instanceof Error ? error.message : String(error));
     }
-    const said = find("problem").textContent;
+    const said = find("problem").textContent ?? "";
     await this.adopt(HOME, "scenario.toml");
-    if (said) this.complain(said);
+    // What was wrong with the link stays until something else is set.
+    this.standing = said;
+    this.complain(said);
   }
+
+  private standing = "";
 
   // What is set.
 
   /** Takes a scenario as it is written. False, with what is wrong on the page, when it cannot be used. */
   async adopt(written: string, file: string): Promise<boolean> {
     this.halt();
-    const { json } = await this.first.ask<Checked>({ op: "check", text: written, file });
+    this.standing = "";
+    const json = await this.check(written, file);
+    if (!json) return false;
     if (!json.ok) {
       this.refuse(json);
       return false;
@@ -120,6 +126,16 @@ class Page {
     return true;
   }
 
+  /** What is to be said of a scenario; nothing where something else was asked meanwhile. */
+  private async check(written: string, file: string): Promise<Checked | Refused | undefined> {
+    try {
+      return (await this.others.ask<Checked>({ op: "check", text: written, file })).json;
+    } catch (error) {
+      if (error instanceof Cancelled) return undefined;
+      throw error;
+    }
+  }
+
   private take(checked: Checked): void {
     this.json = checked.json;
     this.spelled = checked.spelled;
@@ -127,7 +143,7 @@ class Page {
     text("lead", checked.description);
     document.title = `${checked.name} – fairwave lab`;
     find<HTMLTextAreaElement>("text").value = checked.toml;
-    this.complain("");
+    this.complain(this.standing);
   }
 
   private get own(): Controls | undefined {
@@ -231,6 +247,7 @@ class Page {
     // What was drawn before a gesture stays beside as a ghost while that goes on.
     if (performance.now() - this.lastChange > 800 && this.seen) this.ghost = this.seen;
     this.lastChange = performance.now();
+    this.standing = "";
     this.ask();
     if (remake) this.remakeAfter = true;
   }
@@ -289,7 +306,7 @@ class Page {
   private show(seen: Seen, settled: boolean): void {
     const first = this.seen === undefined;
     this.seen = seen;
-    this.complain("");
+    this.complain(this.standing);
     this.draw();
     if (first) this.makeControls();
     if (!settled) return;
@@ -316,8 +333,8 @@ class Page {
 
   /** After a pause: the text, and replications until the interval is small. */
   private async settle(asked: number): Promise<void> {
-    const { json } = await this.first.ask<Checked>({ op: "check", text: JSON.stringify(this.json), file: "scenario" });
-    if (asked !== this.changes) return;
+    const json = await this.check(JSON.stringify(this.json), "scenario");
+    if (!json || asked !== this.changes) return;
     if (json.ok) {
       this.take(json);
       if (this.remakeAfter) this.makeControls();
@@ -448,9 +465,9 @@ class Page {
   private copying = false;
 
   private async toml(): Promise<string | undefined> {
-    const { json } = await this.first.ask<Checked>({ op: "check", text: JSON.stringify(this.json), file: "scenario" });
-    if (json.ok) return json.toml;
-    this.refuse(json);
+    const json = await this.check(JSON.stringify(this.json), "scenario");
+    if (json?.ok) return json.toml;
+    if (json) this.refuse(json);
     return undefined;
   }
 

@@ -61,8 +61,16 @@ function sum(rows: readonly number[][]): number[] {
   return (rows[0] ?? []).map((_, bin) => rows.reduce((total, row) => total + (row[bin] ?? 0), 0));
 }
 
-/** What is drawn of a result. */
+let made = new WeakMap<Seen, Panel[]>();
+
+/** What is drawn of a result; made once for each. */
 export function panels(seen: Seen): Panel[] {
+  const known = made.get(seen) ?? makePanels(seen);
+  made.set(seen, known);
+  return known;
+}
+
+function makePanels(seen: Seen): Panel[] {
   const bins = times(seen).length;
   const found: Panel[] = [];
   found.push({
@@ -181,12 +189,17 @@ export class Plots {
     return Math.max(240, (this.place.firstElementChild?.clientWidth ?? this.place.clientWidth) - 24);
   }
 
+  private lastWidth = 0;
+
   private resize(): void {
+    if (this.width() === this.lastWidth) return;
+    this.lastWidth = this.width();
     for (const { plot } of this.drawn.values()) plot.setSize({ width: this.width(), height: 170 });
   }
 
   /** Everything anew: the reader's colours have changed. */
   clear(): void {
+    made = new WeakMap();
     for (const { plot, figure } of this.drawn.values()) {
       plot.destroy();
       figure.remove();

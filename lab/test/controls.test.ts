@@ -50,24 +50,29 @@ describe("controls", () => {
     return [control.least, control.value, control.most].map((value) => [String(value), own.with(control, value)]);
   };
 
-  test.each([HOME, ...LESSONS.map((lesson) => lesson.steps.at(-1)?.scenario ?? "")].map((text) => [text.slice(8, 40), text]))(
-    "each of the first ones of %s can be turned to every end and choice, or is refused in words",
-    (_, text) => {
-      const { own, seen } = opened(text);
-      for (const control of own.initial(seen.network)) {
-        for (const [value, json] of turned(own, control)) {
-          const refused = accepts(json);
-          // Some transports do not carry some traffic; that is told.
-          if (refused) expect(`${control.label} ${value}: ${refused}`).toMatch(/transport|victim|discipline|queue/);
-        }
+  test.each(
+    [HOME, ...LESSONS.map((lesson) => lesson.steps.at(-1)?.scenario ?? "")].map((text) => [text.slice(8, 40), text]),
+  )("each of the first ones of %s can be turned to every end and choice, or is refused in words", (_, text) => {
+    const { own, seen } = opened(text);
+    for (const control of own.initial(seen.network)) {
+      for (const [value, json] of turned(own, control)) {
+        const refused = accepts(json);
+        // Some transports do not carry some traffic; that is told.
+        if (refused) expect(`${control.label} ${value}: ${refused}`).toMatch(/transport|victim|discipline|queue/);
       }
-    },
-  );
+    }
+  });
 
   test("every key of the scenario that holds a value can become one, and keeps the scenario as it is", () => {
     const { own } = opened(HOME);
     const keys = own.all().map((path) => words(path));
-    for (const key of ["duration", "link.0.queue.capacity.packets", "flow.0.traffic.codec", "flow.1.traffic.rate", "link.1.rate"]) {
+    for (const key of [
+      "duration",
+      "link.0.queue.capacity.packets",
+      "flow.0.traffic.codec",
+      "flow.1.traffic.rate",
+      "link.1.rate",
+    ]) {
       expect(keys).toContain(key);
     }
     const controls = own.all().flatMap((path) => own.of(path) ?? []);

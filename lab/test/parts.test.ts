@@ -53,9 +53,12 @@ describe("links", () => {
     expect(await fromHash("#lessons")).toBeUndefined();
   });
 
-  test.each(["#s=%3Cscript%3E", "#s=AAAA", '#s="><img src=x>', "#s=____"])("that hold none are refused: %s", async (hash) => {
-    await expect(fromHash(hash)).rejects.toThrow(/link/);
-  });
+  test.each(["#s=%3Cscript%3E", "#s=AAAA", '#s="><img src=x>', "#s=____"])(
+    "that hold none are refused: %s",
+    async (hash) => {
+      await expect(fromHash(hash)).rejects.toThrow(/link/);
+    },
+  );
 
   test("that unpack to more than any scenario are given up", async () => {
     await expect(fromHash(await toHash("a".repeat(3_000_000)))).rejects.toThrow(/longer/);
@@ -64,7 +67,12 @@ describe("links", () => {
 
 describe("tables", () => {
   test("quote what needs it, and a text is never a formula", () => {
-    expect(table([{ a: 1, b: 'say "x", y' }, { a: null, b: "=1+1" }])).toBe('a,b\n1,"say ""x"", y"\n,\'=1+1\n');
+    expect(
+      table([
+        { a: 1, b: 'say "x", y' },
+        { a: null, b: "=1+1" },
+      ]),
+    ).toBe('a,b\n1,"say ""x"", y"\n,\'=1+1\n');
     expect(table([{ a: -1 }])).toBe("a\n-1\n");
   });
 });

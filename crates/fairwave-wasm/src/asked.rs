@@ -265,7 +265,6 @@ impl Added {
         let new = |wanted: Vec<usize>, there: &mut Vec<usize>| -> Vec<usize> {
             let new: Vec<usize> = wanted.into_iter().filter(|flow| !there.contains(flow)).collect();
             there.extend(&new);
-            there.sort_unstable();
             new
         };
         let windows = if interval && !record.windows.is_empty() {

@@ -13,10 +13,12 @@ mod asked;
 mod observer;
 mod packets;
 mod speech;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 
-pub use asked::answer;
+use asked::answer;
 
 /// What is between caller and called.
 #[derive(Default)]

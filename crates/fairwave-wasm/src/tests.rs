@@ -4,8 +4,9 @@ use std::path::Path;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_wasm::answer;
 use serde_json::{Value, json};
+
+use crate::asked::answer;
 
 fn ask_with(request: &Value, sound: &[u8]) -> (Value, Vec<u8>) {
     let text = request.to_string();
