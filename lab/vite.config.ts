@@ -1,7 +1,7 @@
 // One HTML file with everything in it: the page, its styles, the simulator (compressed, base64), a recording of speech.
 
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
@@ -32,15 +32,14 @@ function sealed(): Plugin {
   return {
     name: "fairwave-sealed",
     enforce: "post",
-    generateBundle(_, bundle) {
-      const page = bundle["index.html"];
-      if (page?.type !== "asset") throw new Error("there is no page");
-      const html = String(page.source);
+    closeBundle() {
+      const file = new URL("dist/index.html", import.meta.url);
+      const html = readFileSync(file, "utf8");
       const scripts = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map((match) => match[1] ?? "");
       const hashes = scripts.map((one) => `'sha256-${createHash("sha256").update(one).digest("base64")}'`);
       if (!scripts.length || !html.includes("script-src 'unsafe-inline'"))
         throw new Error("the page has no script, or no policy");
-      page.source = html.replace("script-src 'unsafe-inline'", `script-src ${hashes.join(" ")}`);
+      writeFileSync(file, html.replace("script-src 'unsafe-inline'", `script-src ${hashes.join(" ")}`));
     },
   };
 }

@@ -214,8 +214,21 @@ export class Controls {
     return slider(path, "", "", typeof share === "number" ? share : 0, "fraction", [0, 0.2]);
   }
 
-  /** The scenario with a control's new value. */
+  /** The scenario with a control's new value. A table that was left out is written out first: some keys need their neighbours. */
   with(control: Control, value: number | string): Table {
+    for (let length = 2; length < control.path.length; length++) {
+      const part = control.path.slice(0, length);
+      const spelled = get(this.spelled, part);
+      if (get(this.json, part) === undefined && spelled !== undefined && spelled !== null && typeof spelled === "object") {
+        const filled = new Controls(set(this.json, part, spelled), this.spelled, this.schema);
+        return filled.turned(control, value);
+      }
+      if (typeof get(this.json, part) === "string") break;
+    }
+    return this.turned(control, value);
+  }
+
+  private turned(control: Control, value: number | string): Table {
     const last = control.path.at(-1);
     if (last === "capacity") return set(this.json, control.path, { packets: Math.round(Number(value)) });
     if (last === "loss" && control.kind === "slider") {

@@ -1,5 +1,6 @@
 // Six guided pages. Each step sets the scenario; the last asks, and the page tells when its controls have answered.
 
+import { lawName } from "./controls";
 import { HOME } from "./opening";
 import { get } from "./paths";
 import type { Seen, Table } from "./protocol";
@@ -155,7 +156,7 @@ export const LESSONS: Lesson[] = [
     question:
       "Leave the call on tcp/newreno and the loss at 2 %. Which delay of the bottleneck makes it better than 3.8, which UDP reaches only where there is little loss?",
     missing: (seen, json) => {
-      if (!String(get(json, ["flow", 0, "transport"])).startsWith("tcp/")) return "The call must stay on TCP.";
+      if (!lawName(get(json, ["flow", 0, "transport"]), "name").startsWith("tcp/")) return "The call must stay on TCP.";
       const loss = Number(get(json, ["topology", "bottleneck", "loss", "rate"]) ?? 0);
       if (loss < 0.0195) return "The path must go on losing 2 %.";
       return mos(seen) >= 3.8 ? undefined : "The call is not better than 3.8 yet.";
@@ -183,9 +184,7 @@ export const LESSONS: Lesson[] = [
     question:
       "Take tcp/aimd. Turn β (add the key flow.main.transport.beta) and find a saw so fine that the goodput's coefficient of variation stays below 0.45 although half of the link goes and comes.",
     missing: (seen, json) => {
-      const transport = get(json, ["flow", 0, "transport"]);
-      const name = typeof transport === "string" ? transport : (transport as Table | undefined)?.name;
-      if (name !== "tcp/aimd") return "Take tcp/aimd.";
+      if (lawName(get(json, ["flow", 0, "transport"]), "name") !== "tcp/aimd") return "Take tcp/aimd.";
       const cov = Number(seen.groups.find((one) => one.group === "main")?.cov ?? Number.NaN);
       return cov < 0.45 ? undefined : `The coefficient of variation is ${cov.toFixed(2)}.`;
     },
@@ -272,8 +271,7 @@ export const LESSONS: Lesson[] = [
     question:
       "Leave the upload on CUBIC. Which queue lets the call lose less than 0.2 % of its packets and hear less than 120 ms after they were said?",
     missing: (seen, json) => {
-      const transport = get(json, ["flow", 2, "transport"]);
-      if (transport !== "tcp/cubic") return "The upload must stay on CUBIC.";
+      if (lawName(get(json, ["flow", 2, "transport"]), "name") !== "tcp/cubic") return "The upload must stay on CUBIC.";
       const flow = seen.flows.find((row) => row.group === "call");
       const group = seen.groups.find((row) => row.group === "call");
       if (Number(group?.dropped_share ?? 1) >= 0.002) return "The call loses more than that.";
