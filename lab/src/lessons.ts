@@ -149,20 +149,22 @@ export const LESSONS: Lesson[] = [
         scenario: CARRIER("tcp/newreno", 0.02),
       },
       {
-        text: "The spike is as long as a round trip, or a timeout. Where the round trip is short, TCP repairs before anybody hears it. Turn the delay of the bottleneck.",
+        text: "A spike is as long as a round trip, or a timeout. How bad that is hangs on how often it happens: turn the losses.",
         scenario: CARRIER("tcp/newreno", 0.02),
       },
     ],
     question:
-      "Leave the call on tcp/newreno and the loss at 2 %. Which delay of the bottleneck makes it better than 3.8, which UDP reaches only where there is little loss?",
+      "Leave the call on TCP and the delay of the bottleneck at 40 ms, and let at least one packet in 500 be lost. How few must they be for the call to be good, MOS 3.6 or more?",
     missing: (seen, json) => {
       if (!lawName(get(json, ["flow", 0, "transport"]), "name").startsWith("tcp/")) return "The call must stay on TCP.";
+      if (get(json, ["topology", "bottleneck", "delay"]) !== "40 ms") return "The delay must stay at 40 ms.";
       const loss = Number(get(json, ["topology", "bottleneck", "loss", "rate"]) ?? 0);
-      if (loss < 0.0195) return "The path must go on losing 2 %.";
-      return mos(seen) >= 3.8 ? undefined : "The call is not better than 3.8 yet.";
+      if (loss < 0.002) return "The path must go on losing one packet in 500.";
+      return mos(seen) >= 3.6 ? undefined : "The call is not good yet.";
     },
-    found: "TCP is the wrong carrier where the round trip is long beside the listener's patience, and not otherwise.",
-    answer: [{ path: ["topology", "bottleneck", "delay"], value: "1 ms" }],
+    found:
+      "A call sends little, so TCP often learns of a loss only by a timeout, a second or more. Where losses are rare, that is rare, too.",
+    answer: [{ path: ["topology", "bottleneck", "loss"], value: { model: "bernoulli", rate: 0.005 } }],
   },
   {
     id: "smooth",
@@ -182,14 +184,14 @@ export const LESSONS: Lesson[] = [
       },
     ],
     question:
-      "Take tcp/aimd. Turn β (add the key flow.main.transport.beta) and find a saw so fine that the goodput's coefficient of variation stays below 0.45 although half of the link goes and comes.",
+      "Take tcp/aimd and turn α and β (add the keys flow.main.transport.alpha and .beta). Which saw keeps the goodput's coefficient of variation below 0.46, although half of the link goes and comes?",
     missing: (seen, json) => {
       if (lawName(get(json, ["flow", 0, "transport"]), "name") !== "tcp/aimd") return "Take tcp/aimd.";
       const cov = Number(seen.groups.find((one) => one.group === "main")?.cov ?? Number.NaN);
-      return cov < 0.45 ? undefined : `The coefficient of variation is ${cov.toFixed(2)}.`;
+      return cov < 0.46 ? undefined : `The coefficient of variation is ${cov.toFixed(2)}.`;
     },
-    found: "Smoothness is bought with slowness: look at how long the rate takes to come back after 40 s.",
-    answer: [{ path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.31, beta: 0.875 } }],
+    found: "A coarse saw is rough by itself; too fine a one comes back late after 40 s. Both count as variation.",
+    answer: [{ path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.5, beta: 0.75 } }],
   },
   {
     id: "victim",
@@ -231,7 +233,7 @@ export const LESSONS: Lesson[] = [
         scenario: VIDEO("udp", 2),
       },
       {
-        text: "Over DVRC the receiver measures what arrives and asks for as many layers as fit. Fewer layers are sent, and those come whole.",
+        text: "Over DVRC the receiver measures what arrives and asks for as many layers as fit. Fewer layers are sent, and less than half as many of its packets are dropped.",
         scenario: VIDEO("dvrc", 2),
       },
       {
@@ -239,16 +241,17 @@ export const LESSONS: Lesson[] = [
         scenario: VIDEO("udp", 2),
       },
     ],
-    question:
-      "The two transfers stay, and so does the rate. How can 95 of 100 frames be decoded when they are to be shown?",
+    question: "The two transfers stay, and so does the rate. How can fewer than 15 % of the video's packets be dropped?",
     missing: (seen, json) => {
       if (get(json, ["flow", 1, "count"]) !== 2) return "The two transfers must stay.";
       if (get(json, ["topology", "bottleneck", "rate"]) !== "1 Mb/s") return "The rate must stay.";
-      const row = seen.flows.find((one) => one.group === "video");
-      const share = Number(row?.decodable_ratio ?? 0);
-      return share >= 0.95 ? undefined : `${Math.round(share * 100)} of 100 frames can be decoded.`;
+      const video = seen.groups.find((one) => one.group === "video");
+      const share = Number(video?.dropped_share ?? 1);
+      if (Number(video?.units_received ?? 0) < 1000) return "Hardly anything of the video arrives.";
+      return share < 0.15 ? undefined : `${Math.round(share * 100)} % are dropped.`;
     },
-    found: "Who knows the rate can leave out what would not arrive, and what arrives is of use.",
+    found:
+      "Who knows the rate can leave out what would be dropped. Compare what the viewer sees, too: a sender that yields beside TCP has less to show than one that does not.",
     answer: [{ path: ["flow", 0, "transport"], value: "dvrc" }],
   },
   {
