@@ -219,7 +219,12 @@ export class Controls {
     for (let length = 2; length < control.path.length; length++) {
       const part = control.path.slice(0, length);
       const spelled = get(this.spelled, part);
-      if (get(this.json, part) === undefined && spelled !== undefined && spelled !== null && typeof spelled === "object") {
+      if (
+        get(this.json, part) === undefined &&
+        spelled !== undefined &&
+        spelled !== null &&
+        typeof spelled === "object"
+      ) {
         const filled = new Controls(set(this.json, part, spelled), this.spelled, this.schema);
         return filled.turned(control, value);
       }

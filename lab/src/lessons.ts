@@ -241,7 +241,8 @@ export const LESSONS: Lesson[] = [
         scenario: VIDEO("udp", 2),
       },
     ],
-    question: "The two transfers stay, and so does the rate. How can fewer than 15 % of the video's packets be dropped?",
+    question:
+      "The two transfers stay, and so does the rate. How can fewer than 15 % of the video's packets be dropped?",
     missing: (seen, json) => {
       if (get(json, ["flow", 1, "count"]) !== 2) return "The two transfers must stay.";
       if (get(json, ["topology", "bottleneck", "rate"]) !== "1 Mb/s") return "The rate must stay.";

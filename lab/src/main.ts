@@ -161,7 +161,7 @@ class Page {
     const focused = document.activeElement?.id;
     find("control-list").replaceChildren(...this.controls.map((control, index) => this.element(control, index)));
     if (focused) document.getElementById(focused)?.focus();
-    const keys = own.all().filter((path) => own.of(path));
+    const keys = own.all();
     find("add-key").replaceChildren(
       ...keys.map((path) => {
         const option = document.createElement("option");
@@ -419,7 +419,12 @@ class Page {
     on("add", "click", () => {
       const chosen = find<HTMLSelectElement>("add-key").value;
       if (!chosen) return;
-      this.added.push(JSON.parse(chosen) as Path);
+      const path = JSON.parse(chosen) as Path;
+      if (!this.own?.of(path)) {
+        text("said", "This key holds no single value: change it in the text below.");
+        return;
+      }
+      this.added.push(path);
       this.makeControls();
       const last = find("control-list").lastElementChild;
       (last?.querySelector("input, select") as HTMLElement | null)?.focus();

@@ -1,8 +1,8 @@
 //! What becomes of speech, for samples that Python holds: little-endian bytes, 16 bits each.
 
+use fairwave_core::speech::concealment;
 use fairwave_core::speech::g711::Law;
 use fairwave_core::speech::stretching::{self, Change};
-use fairwave_core::speech::concealment;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

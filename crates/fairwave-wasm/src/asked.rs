@@ -286,12 +286,11 @@ impl Added {
         let names =
             |flows: &[usize]| -> Vec<&str> { flows.iter().map(|&flow| plan.flows[flow].name.as_str()).collect() };
         let (windows, units) = (names(&self.windows), names(&self.units));
-        let sampled: Vec<SeriesRow> =
-            result.series.iter().filter(|row| SAMPLED.contains(&row.kind)).cloned().collect();
+        let sampled: Vec<SeriesRow> = result.series.iter().filter(|row| SAMPLED.contains(&row.kind)).cloned().collect();
         let recorded = result.units.clone();
-        result.series.retain(|row| {
-            !(SAMPLED.contains(&row.kind) && (self.interval || windows.contains(&row.name.as_str())))
-        });
+        result
+            .series
+            .retain(|row| !(SAMPLED.contains(&row.kind) && (self.interval || windows.contains(&row.name.as_str()))));
         result.units.retain(|row| !units.contains(&row.flow.as_str()));
         (sampled, recorded)
     }
@@ -363,7 +362,9 @@ fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
 
 /// The links at which packets wait or are lost, those first where they wait longest.
 fn links_seen(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
-    let wait = |link: usize| result.links.get(link).map_or(0.0, |row| if row.mean_wait_s.is_finite() { row.mean_wait_s } else { 0.0 });
+    let wait = |link: usize| {
+        result.links.get(link).map_or(0.0, |row| if row.mean_wait_s.is_finite() { row.mean_wait_s } else { 0.0 })
+    };
     let mut links: Vec<&Observed> = seen.links().iter().filter(|link| link.arrivals > 0).collect();
     links.sort_by(|a, b| wait(b.link).total_cmp(&wait(a.link)));
     links.truncate(4);
@@ -378,9 +379,7 @@ fn links_seen(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
 }
 
 fn groups_seen(seen: &Observer, plan: &Plan) -> Vec<Value> {
-    let one = |(index, name): (usize, &String)| {
-        json!({ "group": name, "throughput_bps": rounded(&seen.throughput(index), 0), "missing": seen.missing(index) })
-    };
+    let one = |(index, name): (usize, &String)| json!({ "group": name, "throughput_bps": rounded(&seen.throughput(index), 0), "missing": seen.missing(index) });
     plan.groups.iter().enumerate().take(24).map(one).collect()
 }
 

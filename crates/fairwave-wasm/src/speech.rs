@@ -44,7 +44,10 @@ pub fn hear(
         of_call.map(|row| SpokenUnit { created: instant(row.created_s), arrived: instant(row.arrived_s) }).collect();
     let found = heard(&units, packet_time, &call.playout, &speech, law, conceals);
     if found.samples.is_empty() {
-        return Err(format!("nothing of `{}` is heard: no packet arrived, or the speech is shorter than one", call.name));
+        return Err(format!(
+            "nothing of `{}` is heard: no packet arrived, or the speech is shorter than one",
+            call.name
+        ));
     }
     let row = result.flows.get(index);
     let answer = json!({

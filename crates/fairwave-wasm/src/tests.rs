@@ -74,7 +74,10 @@ fn a_run_too_large_for_a_page_says_what_it_would_cost_and_where_to_run_it() {
     let text = CALL.replace("10 s", "200 h").replace("1 Mb/s", "100 Mb/s");
     let found = ask(json!({ "op": "run", "text": text }));
     let message = found["message"].as_str().expect("words");
-    assert!(found["too_large"] == true && message.contains("of computing") && message.contains("fairwave run"), "{found}");
+    assert!(
+        found["too_large"] == true && message.contains("of computing") && message.contains("fairwave run"),
+        "{found}"
+    );
     assert!(ask(json!({ "op": "check", "text": text }))["too_large"].is_string());
 }
 
@@ -88,7 +91,13 @@ fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
     let classes = link["waiting"].as_array().expect("classes");
     let mean: f64 = classes.iter().flat_map(|bins| bins.as_array().expect("bins")).map(number).sum::<f64>() / 100.0;
     assert!((mean - number(&row["mean_queue_packets"])).abs() < 0.01, "{mean} {row}");
-    let gone: f64 = link["gone"].as_array().expect("classes").iter().flat_map(|bins| bins.as_array().expect("bins")).map(number).sum();
+    let gone: f64 = link["gone"]
+        .as_array()
+        .expect("classes")
+        .iter()
+        .flat_map(|bins| bins.as_array().expect("bins"))
+        .map(number)
+        .sum();
     assert_eq!(gone, number(&row["dropped_overflow"]) + number(&row["dropped_early"]));
     let call = &found["calls"][0];
     assert_eq!(call["flow"], "call[0]");
@@ -132,7 +141,11 @@ fn speech_is_heard_as_long_as_the_call_and_silent_where_all_is_lost() {
     assert_eq!(ask_with(&json!({ "op": "speech", "text": lost }), &speech).0["ok"], false);
     assert_eq!(ask_with(&json!({ "op": "speech", "text": CALL }), &[1]).0["ok"], false);
     let silent = golden("reno-newreno-sack.toml");
-    assert!(ask(json!({ "op": "speech", "text": silent }))["message"].as_str().is_some_and(|words| words.contains("no call")));
+    assert!(
+        ask(json!({ "op": "speech", "text": silent }))["message"]
+            .as_str()
+            .is_some_and(|words| words.contains("no call"))
+    );
 }
 
 #[test]

@@ -7,10 +7,10 @@
 //! **Assumptions.** Silence between talkspurts is known to be silence (as from a silence descriptor) and is never concealed; it is
 //! played as zeros, without comfort noise. Talkspurts are whole and never overlap where the buffer fixes offsets.
 
+use super::RATE;
 use super::concealment::{conceal, silence};
 use super::g711::Law;
 use super::stretching::{Change, stretch};
-use super::RATE;
 use crate::quality::playout::neteq::Piece;
 use crate::quality::playout::{Fate, PlayoutConfig, SpokenUnit, play, talkspurts, timeline};
 use crate::units::{Instant, Span};

@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn a_change_too_near_the_last_one_waits() {
         let line = tone(80, 1600);
-        let (_, edits) = stretch(&line, &[(600, Change::Tempo(-80)), (640, Change::Tempo(-80)), (1000, Change::Tempo(0))]);
+        let (_, edits) =
+            stretch(&line, &[(600, Change::Tempo(-80)), (640, Change::Tempo(-80)), (1000, Change::Tempo(0))]);
         assert_eq!(edits.changes(), [(480, -80), (880, -80)]);
     }
 }
