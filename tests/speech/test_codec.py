@@ -70,7 +70,9 @@ def test_both_tables_are_those_of_ffmpegs_libraries(law: str, name: str) -> None
     coder = G711(law)
     assert coder.encode(ALL).tobytes() == theirs
     codes = np.arange(256, dtype=np.uint8)
-    decoded = np.concatenate([one.to_ndarray().reshape(-1) for one in decoder.decode(av.Packet(codes.tobytes()))])
+    decoded = np.concatenate(
+        [one.to_ndarray().reshape(-1) for one in decoder.decode(av.Packet(codes.tobytes()))]
+    )
     assert np.array_equal(coder.decode(codes), decoded.astype(np.int16))
 
 

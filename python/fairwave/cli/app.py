@@ -560,14 +560,17 @@ def trace(
 
 @app.command(
     epilog=_examples(
-        "fairwave lab", "fairwave lab examples/home-uplink.toml", "fairwave lab calls.toml --out calls-lab.html"
+        "fairwave lab",
+        "fairwave lab examples/home-uplink.toml",
+        "fairwave lab calls.toml --out calls-lab.html",
     )
 )
 def lab(
     scenario: Annotated[
         Optional[str],
         typer.Argument(
-            metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input; the page's own if left out."
+            metavar="SCENARIO",
+            help="A scenario, .toml or .json; - reads standard input; the page's own if left out.",
         ),
     ] = None,
     settings: Settings = None,
