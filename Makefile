@@ -1,5 +1,6 @@
 # Two commands matter: `make demo` shows what fairwave does, `make test` shows that it works.
-# Needs: make, a Rust toolchain, Python >= 3.10 with venv. Everything else is installed into .venv from the lock file.
+# Needs: make, a Rust toolchain, Python >= 3.10 with venv. Everything else is installed into .venv from the lock file; `make lab`
+# alone also needs Node >= 20 and Rust's wasm32-unknown-unknown.
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +14,7 @@ LISTED := $(wildcard $(patsubst %,crates/fairwave-core/src/%/*.rs,link link/jitt
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench validate validate-quick docs fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup demo test test-rust test-python test-lab lab lint format bench validate validate-quick docs fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,7 +25,7 @@ demo: setup  ## one contested call over four transports: a table, a page, audio
 	$(BIN)/fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tcp/westwood,tcp/real \
 		--replications 10 --out out/demo
 
-test: test-rust lint test-python  ## every check
+test: test-rust lint test-python test-lab  ## every check
 
 test-rust: $(VENV)/.locked
 	cargo fmt --all --check
@@ -40,6 +41,34 @@ lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
 # Pages are opened in a browser where there is one (on Debian: apt install chromium); else those tests say why not.
 test-python: setup
 	$(BIN)/python -m pytest
+
+# The lab: Node 20 and a compiler for WebAssembly make it, a browser tests it. Where one of them is not there, its tests are
+# left out with a word; nothing else needs them.
+WASM := target/wasm32-unknown-unknown/page/fairwave_wasm.wasm
+BROWSER := $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
+
+lab: out/lab.html  ## the lab: one HTML file with the simulator in it, out/lab.html
+
+out/lab.html: $(WASM) lab/node_modules/.locked $(wildcard lab/*.ts lab/*.html lab/src/*)
+	$(PYTHON) lab/speech.py out/lab-speech.ulaw
+	cd lab && FAIRWAVE_WASM="$(abspath $(WASM))" FAIRWAVE_SPEECH="$(abspath out/lab-speech.ulaw)" npm run --silent build
+	cp lab/dist/index.html out/lab.html
+	cp lab/dist/index.html python/fairwave/lab/lab.html
+	@echo "the lab: out/lab.html ($$(wc -c < out/lab.html) bytes, $$(gzip -9 -c out/lab.html | wc -c) compressed)"
+
+$(WASM): $(RUST_SOURCES)
+	lab/build-engine
+
+lab/node_modules/.locked: lab/package.json lab/package-lock.json
+	cd lab && npm ci --silent --no-fund --no-audit
+	touch $@
+
+test-lab:  ## the lab's own checks, in Node and in a real browser
+	@missing=$$(lab/missing); if [ -n "$$missing" ]; then \
+		echo "the lab was not tested: $$missing"; \
+	else $(MAKE) --no-print-directory out/lab.html && cd lab && npm run --silent check && npm run --silent unit && \
+		if [ -z "$(BROWSER)" ]; then echo 'the lab was not opened in a browser: there is no chromium (on Debian: apt install chromium)'; \
+		else FAIRWAVE_CHROMIUM="$(BROWSER)" npm run --silent page; fi; fi
 
 format:  ## put Rust and Python into house style
 	cargo fmt --all
@@ -95,7 +124,7 @@ lock:  ## choose the newest allowed versions of all Python packages anew
 	rm -rf $(VENV)-lock
 
 clean:  ## remove what was built and what was run
-	rm -rf target out .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
+	rm -rf target out lab/dist lab/node_modules python/fairwave/lab/lab.html .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
 
 distclean: clean  ## remove the virtual environment and the recordings as well
 	rm -rf $(VENV) data

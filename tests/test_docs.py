@@ -114,12 +114,18 @@ def test_every_command_works(desk, monkeypatch, line):
     monkeypatch.setattr(
         "fairwave.cli.evaluating.carry_out", lambda study, *given, **named: study.grids[0].points()
     )
+    # No window opens, and the page need not have been built.
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    (desk / "lab.html").write_text('<meta name="fairwave-scenario" content="">', encoding="utf-8")
+    monkeypatch.setattr("fairwave.lab.built", lambda: desk / "lab.html")
     if line.startswith("cat "):
         words = [shlex.split(line)[1] if word == "-" else word for word in words]
     if "--cluster" in words:
         at = words.index("--cluster")
         del words[at : at + 2]
     cli.app([*words, *FEWER.get(words[0], ())], standalone_mode=False)
+    assert len(opened) == (words[0] == "lab" and "--out" not in words)
     for (name, *_), _ in studies:
         assert name in studies_there()
 

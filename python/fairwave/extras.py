@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 PURPOSES = {
+    "anywidget": "the lab as a widget",
     "av": "reading, coding and decoding sound and pictures",
     "distributed": "making runs on a cluster",
     "pandas": "a table as pandas data frame",

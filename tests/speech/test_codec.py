@@ -56,6 +56,26 @@ def test_error_is_at_most_half_a_step_of_the_segment(law: str) -> None:
     assert np.all(np.abs(heard - ALL)[within] <= allowed[within])
 
 
+@pytest.mark.parametrize(("law", "name"), [("u", "pcm_mulaw"), ("a", "pcm_alaw")])
+def test_both_tables_are_those_of_ffmpegs_libraries(law: str, name: str) -> None:
+    av = pytest.importorskip("av")
+    frame = av.AudioFrame.from_ndarray(ALL.reshape(1, -1), format="s16", layout="mono")
+    frame.sample_rate = 8000
+    encoder, decoder = (av.CodecContext.create(name, mode) for mode in "wr")
+    for context in (encoder, decoder):
+        context.sample_rate = 8000
+        context.layout = "mono"
+    encoder.format = "s16"
+    theirs = b"".join(bytes(packet) for packet in [*encoder.encode(frame), *encoder.encode(None)])
+    coder = G711(law)
+    assert coder.encode(ALL).tobytes() == theirs
+    codes = np.arange(256, dtype=np.uint8)
+    decoded = np.concatenate(
+        [one.to_ndarray().reshape(-1) for one in decoder.decode(av.Packet(codes.tobytes()))]
+    )
+    assert np.array_equal(coder.decode(codes), decoded.astype(np.int16))
+
+
 @pytest.mark.parametrize("law", ["u", "a"])
 def test_quantisation_is_monotone(law: str) -> None:
     assert np.all(np.diff(G711(law).transmit(ALL).astype(int)) >= 0)

@@ -16,6 +16,7 @@ pub mod quality;
 pub mod queue;
 pub mod random;
 pub mod registry;
+pub mod speech;
 #[cfg(test)]
 mod testing;
 pub mod timed;

@@ -9,6 +9,7 @@ mod names;
 mod playout;
 mod quality;
 mod scenario;
+mod speech;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -35,6 +36,8 @@ mod _native {
     use super::quality::{codecs, simplified_quality};
     #[pymodule_export]
     use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::speech::{conceal, g711, pitch_period, stretch, stretched_period};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -53,6 +53,14 @@ impl Scenario {
         Err(self.error(vec![cost::of_runs(runs, happenings)]))
     }
 
+    /// An upper estimate of what a run costs: its packet-hops and other happenings. [`cost::computing`] says how long they take.
+    ///
+    /// # Errors
+    /// What [`Scenario::plan`] finds for this seed.
+    pub fn happenings(&self, seed: Seed) -> Result<f64, ScenarioError> {
+        self.planned(seed).map(|(_, happenings)| happenings)
+    }
+
     /// The plan, and an upper estimate of its packet-hops and other happenings.
     fn planned(&self, seed: Seed) -> Result<(Plan, f64), ScenarioError> {
         self.check()?;

@@ -58,7 +58,8 @@ impl Scenario {
         Ok(format!("{hash:016x}"))
     }
 
-    fn spelled_out(&self) -> Scenario {
+    /// The same scenario with all parameters of its laws spelled out, those left at their defaults, too.
+    pub fn spelled_out(&self) -> Scenario {
         let (mut whole, details) = (self.clone(), self.preset);
         let hosts = self.hosts();
         // Hosts that are in step say nothing.

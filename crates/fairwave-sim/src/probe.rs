@@ -24,6 +24,10 @@ pub trait Probe {
     fn now(&mut self, _now: Instant) {}
     /// An endpoint hands a packet to the network at `at`.
     fn sent(&mut self, _packet: &Packet, _at: Instant) {}
+    /// A packet arrives at a link, whose queue may drop it.
+    fn arrived(&mut self, _link: usize, _packet: &Packet, _at: Instant) {}
+    /// A link's transmission of a packet begins.
+    fn begun(&mut self, _link: usize, _packet: &Packet, _at: Instant) {}
     /// A packet reaches the endpoint that it is for.
     fn received(&mut self, _packet: &Packet, _at: Instant) {}
     /// A packet leaves a link's transmitter, whose wire then loses it or not.

@@ -256,6 +256,9 @@ impl<'p, P: Probe> Simulation<'p, P> {
         loop {
             let here = &mut self.network.links[link];
             here.measure.arrived(at, self.window);
+            if P::ON {
+                self.probe.arrived(link, packet, at);
+            }
             let start = if here.passes_at_once(at) {
                 at
             } else {
@@ -279,6 +282,9 @@ impl<'p, P: Probe> Simulation<'p, P> {
                     }
                 }
             };
+            if P::ON {
+                self.probe.begun(link, packet, start);
+            }
             here.transmit(start, packet);
             let leaving = here.leave(packet, self.window);
             match self.go_on(link, packet, place, leaving, start > at) {
@@ -424,6 +430,9 @@ impl<'p, P: Probe> Simulation<'p, P> {
             if managed.queue.has_marked() {
                 managed.classes.marked(packet);
                 here.measure.marked(now, self.window);
+            }
+            if P::ON {
+                self.probe.begun(link, packet, now);
             }
             here.transmit(now, packet);
         }

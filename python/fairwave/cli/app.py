@@ -558,6 +558,32 @@ def trace(
     show_trace(file, form, part, draw, out, to, json=json)
 
 
+@app.command(
+    epilog=_examples(
+        "fairwave lab",
+        "fairwave lab examples/home-uplink.toml",
+        "fairwave lab calls.toml --out calls-lab.html",
+    )
+)
+def lab(
+    scenario: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario, .toml or .json; - reads standard input; the page's own if left out.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    out: Annotated[
+        Optional[Path], typer.Option(help="Write the page there, one HTML file, instead of opening it.")
+    ] = None,
+) -> None:
+    """Open the lab in a browser: the simulator in a page, with controls, that needs neither server nor network."""
+    from fairwave.cli.opening import open_lab
+
+    open_lab(scenario, settings or [], out)
+
+
 @app.command()
 def schema(laws: Laws = None) -> None:
     """Print the JSON Schema of scenarios."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from fairwave import lab
 from fairwave.provenance import seeds_in_words
 from fairwave.report import embedding, figures, style
 
@@ -155,6 +156,7 @@ class Page:
             as_video=lambda one: embedding.data_uri(one.mp4, "mp4"),
             data=data,
             left_out=left_out,
+            lab=lab.link_from(folder, self.scenario) if self.scenario else None,
         )
 
 

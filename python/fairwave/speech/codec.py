@@ -1,26 +1,23 @@
 """Speech codecs: what a frame becomes on its way through encoder and decoder.
 
 G.711 is memoryless, so its two laws are tables: the encoder's over all 65536 linear values and the
-decoder's over all 256 codes, both asked once of ffmpeg's libraries (``pcm_mulaw``, ``pcm_alaw``) and
-checked in the tests against code points of ITU-T G.711 tables 1 and 2. ``linear`` codes nothing and
+decoder's over all 256 codes, both core's (``crates/fairwave-core/src/speech/g711.rs``), checked in the tests against code
+points of ITU-T G.711 tables 1 and 2 and against ffmpeg's libraries. ``linear`` codes nothing and
 separates what the network does from what the codec does. Codecs with memory are in :mod:`fairwave.speech.coders`.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairwave.extras import need
+from fairwave import _native
 from fairwave.speech.audio import RATE, Samples
 from fairwave.speech.coders import CODERS
 from fairwave.speech.errors import SpeechError
-
-if TYPE_CHECKING:
-    from av.audio.codeccontext import AudioCodecContext
 
 Codes = NDArray[np.uint8]
 
@@ -61,7 +58,7 @@ class G711:
     def __init__(self, law: str) -> None:
         if law not in {"u", "a"}:
             raise SpeechError(f"G.711 law {law!r}: must be 'u' or 'a'")
-        self._encode, self._decode = _tables("pcm_mulaw" if law == "u" else "pcm_alaw")
+        self._encode, self._decode = _tables(law)
         self.name = f"g711{law}"
 
     def encode(self, samples: Samples) -> Codes:
@@ -141,32 +138,10 @@ def heard_as(name: str, frame: int) -> tuple[str, str]:
 
 
 @cache
-def _tables(name: str) -> tuple[Codes, Samples]:
+def _tables(law: str) -> tuple[Codes, Samples]:
     """Encoder's table, indexed by the bits of the linear sample, and decoder's table, indexed by the code."""
-    need("av", "speech", SpeechError)
-    import av
-    from av.audio.frame import AudioFrame
-
-    values = np.arange(65536, dtype=np.uint16).view(np.int16)
-    frame = AudioFrame.from_ndarray(values.reshape(1, -1), format="s16", layout="mono")
-    frame.sample_rate = RATE
-    encoder = _context(name, "w")
-    codes = b"".join(bytes(packet) for packet in [*encoder.encode(frame), *encoder.encode(None)])
-    decoder = _context(name, "r")
-    decoded = decoder.decode(av.Packet(bytes(range(256))))
-    linear = np.concatenate([piece.to_ndarray().reshape(-1) for piece in decoded]).astype(np.int16)
-    encode = np.frombuffer(codes, np.uint8)
-    encode.setflags(write=False)
+    codes, decoded = _native.g711(law)
+    encode: Codes = np.frombuffer(codes, np.uint8)
+    linear: Samples = np.frombuffer(decoded, "<i2").astype(np.int16)
     linear.setflags(write=False)
     return encode, linear
-
-
-def _context(name: str, mode: Literal["r", "w"]) -> AudioCodecContext:
-    import av
-
-    context = cast("AudioCodecContext", av.CodecContext.create(name, mode))
-    context.sample_rate = RATE
-    context.layout = "mono"
-    if mode == "w":
-        context.format = "s16"
-    return context

@@ -135,7 +135,7 @@ pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> 
 }
 
 /// The talkspurt of each unit, counted from 0.
-fn talkspurts(units: &[SpokenUnit], packet_time: Span) -> Vec<usize> {
+pub(crate) fn talkspurts(units: &[SpokenUnit], packet_time: Span) -> Vec<usize> {
     let longest_gap = packet_time + packet_time / 2;
     let mut spurt = 0;
     (units.iter().enumerate())

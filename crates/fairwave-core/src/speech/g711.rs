@@ -1,0 +1,118 @@
+//! ITU-T G.711: eight bits a sample, 64 kb/s, by one of two laws.
+//!
+//! A code is a sign, a segment of three bits and a place in it of four; each segment's steps are twice as wide as those of the one
+//! before. Decoded values are those of tables 1 (A law) and 2 (µ law), column 8, on the 16-bit scale.
+//!
+//! **Deviation.** A sample takes the code whose value is next to it, found on a scale of 14 bits: decision values lie half way
+//! between two decoded values. For A law, whose tables have 13 bits, samples half way between two values of that scale may so fall
+//! on the other side. It is what libavcodec's encoders do.
+
+use serde::{Deserialize, Serialize};
+
+/// Which of the two laws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// µ law: North America, Japan.
+    #[default]
+    U,
+    /// A law: elsewhere.
+    A,
+}
+
+/// What a code of the magnitudes 0 to 127 travels as, the positive one: µ law inverts all bits, A law the even ones.
+const fn mask(law: Law) -> u8 {
+    match law {
+        Law::U => 0xff,
+        Law::A => 0xd5,
+    }
+}
+
+/// The value of a magnitude on the 16-bit scale.
+const fn value(law: Law, magnitude: u8) -> i32 {
+    let (segment, place) = ((magnitude >> 4) as i32, (magnitude & 0xf) as i32);
+    match (law, segment) {
+        (Law::U, _) => (((2 * place + 33) << segment) - 33) * 4,
+        (Law::A, 0) => (2 * place + 1) * 8,
+        (Law::A, _) => (2 * place + 33) << (segment + 2),
+    }
+}
+
+/// Where the code above begins, on the 14-bit scale, for each magnitude but the last.
+const fn decisions(law: Law) -> [i32; 127] {
+    let mut found = [0; 127];
+    let mut magnitude = 0;
+    while magnitude < 127 {
+        found[magnitude] = (value(law, magnitude as u8) + value(law, magnitude as u8 + 1) + 4) >> 3;
+        magnitude += 1;
+    }
+    found
+}
+
+const DECISIONS: [[i32; 127]; 2] = [decisions(Law::U), decisions(Law::A)];
+
+impl Law {
+    /// The code of a sample.
+    pub fn encode(self, sample: i16) -> u8 {
+        let scaled = i32::from(sample >> 2);
+        // The most negative value has no positive counterpart.
+        let size = scaled.abs().min(8191);
+        let magnitude = match size {
+            0 => 0,
+            _ => DECISIONS[self as usize].partition_point(|decision| *decision <= size) as u8,
+        };
+        let sign = if scaled < 0 { 0x80 } else { 0 };
+        magnitude ^ mask(self) ^ sign
+    }
+
+    /// The sample that a code stands for.
+    pub fn decode(self, code: u8) -> i16 {
+        let plain = code ^ mask(self);
+        let value = value(self, plain & 0x7f) as i16;
+        if plain & 0x80 == 0 { value } else { -value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoded_values_are_those_of_the_tables() {
+        // G.711 table 2a/2b, y of decoder outputs 0, 1, 16, 112 and 127, times 4.
+        let mu = [(0xff, 0), (0xfe, 8), (0xef, 132), (0x8f, 16764), (0x80, 32124), (0x00, -32124), (0x7e, -8)];
+        assert_eq!(mu.map(|(code, _)| (code, Law::U.decode(code))), mu);
+        // Table 1a/1b, decoder outputs 1, 2, 17, 33, 128, times 8; even bits inverted.
+        let a = [(0xd5, 8), (0xd4, 24), (0xc5, 264), (0xf5, 528), (0xaa, 32256), (0x2a, -32256), (0x55, -8)];
+        assert_eq!(a.map(|(code, _)| (code, Law::A.decode(code))), a);
+    }
+
+    #[test]
+    fn a_decoded_value_is_coded_as_itself() {
+        for law in [Law::U, Law::A] {
+            for code in 0..=255 {
+                // µ law has two codes for zero, of which the positive one is sent.
+                let expected = if law == Law::U && code == 0x7f { 0xff } else { code };
+                assert_eq!(law.encode(law.decode(code)), expected, "{law:?} {code:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_sample_is_further_from_its_code_than_half_a_step() {
+        for law in [Law::U, Law::A] {
+            for sample in i16::MIN..=i16::MAX {
+                let (code, exact) = (law.encode(sample), i32::from(sample));
+                let error = (i32::from(law.decode(code)) - exact).abs();
+                let segment = ((code ^ mask(law)) >> 4) & 7;
+                let step = match law {
+                    Law::U => 8 << segment,
+                    Law::A => 16 << (segment.max(1) - 1),
+                };
+                // Beyond the last value there is no nearer one; a scale of 14 bits errs by up to 4.
+                let beyond = exact.abs() - value(law, 127);
+                assert!(error <= (step / 2 + 4).max(beyond), "{law:?} {sample}: {error}, step {step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Speech played faster and slower: what a jitter buffer's operations do to the sound.
+//!
+//! The law of the jitter buffer (`quality::playout::neteq`) says what is heard in which order: units, gaps to conceal, silence, and
+//! changes of tempo by one assumed pitch period each. Here they happen to a waveform, where the pitch period is whatever the
+//! voice has (libwebrtc `time_stretch.cc`, `accelerate.cc`, `preemptive_expand.cc`; pitch-synchronous overlap-add):
+//!
+//! 1. The pitch period is the lag p of 2.5 to 15 ms at which the p samples before the middle of the last 30 ms agree best with
+//!    the p samples after it (normalised cross-correlation).
+//! 2. To play faster, the p samples before the middle fade into the p samples after it, and the latter are left out. To play
+//!    slower, they are heard, fade back into themselves, and are heard again.
+//!
+//! The waveform changes by as many whole periods as come nearest to what the law has changed. The difference is carried to the
+//! next change, and taken out of the next silence, so that the call never runs ahead of the law or behind it by more than a
+//! period.
+//!
+//! **Assumptions**: a tempo is changed even where the voice has no clear pitch, since the law takes it as changed (libwebrtc
+//! asks for a correlation of 0.9 and else tries again 10 ms later).
+
+use super::sample;
+
+/// Pitch periods that are sought, in samples.
+const SHORTEST: usize = 20;
+const LONGEST: usize = 120;
+/// What a change is made in: the last 30 ms, half of it before the change.
+const BLOCK: usize = 240;
+
+/// What happens at a place in a line of samples.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Change {
+    /// The tempo is changed before it: so many samples are added, or left out if negative.
+    Tempo(i64),
+    /// It is known to be silent from there until this sample, that one not included.
+    Silent(usize),
+}
+
+/// Changes of length along a line of samples.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Edits(Vec<(usize, i64)>);
+
+impl Edits {
+    /// Where a place in the line comes to lie.
+    pub fn moved(&self, place: usize) -> usize {
+        let change: i64 = self.0.iter().take_while(|(at, _)| *at < place).map(|(_, change)| change).sum();
+        place.saturating_add_signed(change as isize)
+    }
+
+    /// Each change with the place where it begins, ascending.
+    pub fn changes(&self) -> &[(usize, i64)] {
+        &self.0
+    }
+}
+
+/// The pitch period around the middle of 30 ms of speech, in samples.
+pub fn pitch_period(block: &[i16]) -> usize {
+    let middle = block.len() / 2;
+    let (mut best, mut found) = (f64::NEG_INFINITY, LONGEST / 2);
+    for lag in SHORTEST..=LONGEST.min(middle) {
+        let (before, after) = (&block[middle - lag..middle], &block[middle..middle + lag]);
+        let product = |one: &[i16], other: &[i16]| -> f64 {
+            one.iter().zip(other).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+        };
+        let power = (product(before, before) * product(after, after)).sqrt();
+        let agreement = if power > 0.0 { product(before, after) / power } else { f64::NEG_INFINITY };
+        // A multiple of the period agrees as well; the period itself is the shortest such lag.
+        if agreement > best + 1e-3 {
+            (best, found) = (agreement, lag);
+        }
+    }
+    found
+}
+
+/// Changes the tempo of a line of speech; `changes` may be in any order. Answers with what is heard, and where it differs in
+/// length.
+pub fn stretch(line: &[i16], changes: &[(usize, Change)]) -> (Vec<i16>, Edits) {
+    let mut changes: Vec<(usize, Change)> = changes.iter().filter(|(at, _)| *at <= line.len()).copied().collect();
+    changes.sort_unstable();
+    let (mut heard, mut edits) = (Vec::with_capacity(line.len()), Edits::default());
+    let (mut done, mut owed) = (0usize, 0i64);
+    for (place, change) in changes {
+        match change {
+            Change::Tempo(wanted) => {
+                owed = owed.saturating_add(wanted);
+                let Some(middle) = place.checked_sub(BLOCK / 2).filter(|middle| *middle >= done + LONGEST) else {
+                    continue;
+                };
+                if owed == 0 {
+                    continue;
+                }
+                let period = pitch_period(&line[place - BLOCK..place]);
+                if 2 * owed.unsigned_abs() < period as u64 {
+                    continue;
+                }
+                let periods = (owed.unsigned_abs() as f64 / period as f64).round_ties_even() as usize;
+                let length = period * periods.min(LONGEST / period).max(1);
+                let (before, after) = (&line[middle - length..middle], &line[middle..middle + length]);
+                if owed < 0 {
+                    heard.extend(&line[done..middle - length]);
+                    heard.extend(faded(before, after));
+                    done = middle + length;
+                    edits.0.push((middle, -(length as i64)));
+                    owed += length as i64;
+                } else {
+                    heard.extend(&line[done..middle]);
+                    heard.extend(faded(after, before));
+                    done = middle;
+                    edits.0.push((middle, length as i64));
+                    owed -= length as i64;
+                }
+            }
+            Change::Silent(stop) => {
+                let room = stop.min(line.len()).saturating_sub(place) as u64;
+                if owed == 0 || place < done || room <= owed.unsigned_abs() {
+                    continue;
+                }
+                heard.extend(&line[done..place]);
+                if owed > 0 {
+                    heard.resize(heard.len() + owed as usize, 0);
+                    done = place;
+                } else {
+                    done = place + owed.unsigned_abs() as usize;
+                }
+                edits.0.push((place, owed));
+                owed = 0;
+            }
+        }
+    }
+    heard.extend(&line[done..]);
+    (heard, edits)
+}
+
+/// From one into the other, along a line.
+fn faded<'a>(first: &'a [i16], second: &'a [i16]) -> impl Iterator<Item = i16> + 'a {
+    let length = first.len() as f64;
+    first.iter().zip(second).enumerate().map(move |(index, (one, other))| {
+        let weight = (index as f64 + 1.0) / (length + 1.0);
+        sample((1.0 - weight) * f64::from(*one) + weight * f64::from(*other))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tone(period: usize, length: usize) -> Vec<i16> {
+        (0..length)
+            .map(|i| sample(9000.0 * libm::sin(2.0 * std::f64::consts::PI * (i % period) as f64 / period as f64)))
+            .collect()
+    }
+
+    #[test]
+    fn the_period_of_a_tone_is_the_shortest_lag_that_agrees() {
+        for period in [25, 60, 100] {
+            assert_eq!(pitch_period(&tone(period, BLOCK)), period);
+        }
+    }
+
+    #[test]
+    fn a_tone_stays_a_tone_when_whole_periods_are_left_out_or_heard_twice() {
+        let line = tone(80, 1600);
+        for by in [-80, 80] {
+            let (heard, edits) = stretch(&line, &[(800, Change::Tempo(by))]);
+            assert_eq!(heard.len() as i64, 1600 + by);
+            assert_eq!(edits.changes(), [(680, by)]);
+            let worst = heard.iter().zip(tone(80, 1680)).map(|(a, b)| (i32::from(*a) - i32::from(b)).abs()).max();
+            assert!(worst <= Some(1), "{worst:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_owed_is_taken_out_of_the_next_silence() {
+        let mut line = tone(100, 1000);
+        line.extend([0; 400]);
+        // 30 samples are less than half a period: nothing happens until there is silence.
+        let (heard, edits) = stretch(&line, &[(600, Change::Tempo(-30)), (1000, Change::Silent(1400))]);
+        assert_eq!((heard.len(), edits.changes()), (1370, &[(1000, -30)][..]));
+        assert_eq!((edits.moved(1000), edits.moved(1200)), (1000, 1170));
+        let (heard, _) = stretch(&line, &[(600, Change::Tempo(30)), (1000, Change::Silent(1400))]);
+        assert_eq!((heard.len(), heard[1000]), (1430, 0));
+    }
+
+    #[test]
+    fn a_change_too_near_the_last_one_waits() {
+        let line = tone(80, 1600);
+        let (_, edits) =
+            stretch(&line, &[(600, Change::Tempo(-80)), (640, Change::Tempo(-80)), (1000, Change::Tempo(0))]);
+        assert_eq!(edits.changes(), [(480, -80), (880, -80)]);
+    }
+}

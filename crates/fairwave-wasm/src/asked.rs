@@ -1,0 +1,476 @@
+//! What a page can ask, and what it is answered.
+//!
+//! | `op` | is asked with | answers |
+//! |---|---|---|
+//! | `check` | `text`, `file` | the scenario as written (`json`), with its laws' parameters spelled out (`spelled`), as `toml`; its hash, cost, network |
+//! | `schema` | | the language's JSON Schema |
+//! | `run` | `text`, `file`, `seed`, `bins`, `observe` | digest, tables and what is drawn |
+//! | `packets` | `text`, `file`, `seed`, `link`, `from_s`, `until_s` | every packet at a link in a stretch of time |
+//! | `speech` | `text`, `file`, `seed`, `flow`, `law`, `conceal`, and samples | what is heard of a call |
+//!
+//! Each answer says `ok`. What is wrong with a scenario is said as the command line says it (`message`) and problem by problem
+//! (`problems`, with line and column from 1).
+
+use fairwave_core::packet::Class;
+use fairwave_core::random::Seed;
+use fairwave_core::transport::Properties;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::Plan;
+use fairwave_scenario::{Scenario, ScenarioError, cost};
+use fairwave_sim::{RunResult, SeriesRow, UnitRow, run, run_seen};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::observer::{Observed, Observer};
+use crate::packets::Recorder;
+use crate::speech;
+
+/// Packet-hops and other happenings above which a run is left to the command line: about half a minute in a page.
+const MOST_HAPPENINGS: f64 = 2e8;
+/// Rows of a table that leave for the page, which draws no more.
+const MOST_ROWS: usize = 400;
+/// Bins, at most.
+const MOST_BINS: usize = 2000;
+/// Nodes of a network that is told node by node.
+const MOST_NODES: usize = 400;
+
+#[derive(Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+enum Request {
+    Check(Asked),
+    Schema,
+    Run {
+        #[serde(flatten)]
+        of: Asked,
+        #[serde(default = "yes")]
+        observe: bool,
+        #[serde(default = "bins")]
+        bins: usize,
+    },
+    Packets {
+        #[serde(flatten)]
+        of: Asked,
+        link: String,
+        from_s: f64,
+        until_s: f64,
+    },
+    Speech {
+        #[serde(flatten)]
+        of: Asked,
+        #[serde(default)]
+        flow: Option<String>,
+        #[serde(default)]
+        law: fairwave_core::speech::g711::Law,
+        #[serde(default = "yes")]
+        conceal: bool,
+    },
+}
+
+/// A scenario and a seed.
+#[derive(Deserialize)]
+struct Asked {
+    text: String,
+    #[serde(default = "scenario")]
+    file: String,
+    seed: Option<u64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn bins() -> usize {
+    600
+}
+
+fn scenario() -> String {
+    "scenario".to_owned()
+}
+
+impl Asked {
+    fn read(&self) -> Result<Scenario, Refusal> {
+        Ok(Scenario::from_text(&self.text, &self.file)?)
+    }
+
+    /// Refuses a run that would keep a page busy for too long.
+    fn planned(&self) -> Result<(Scenario, Plan), Refusal> {
+        let scenario = self.read()?;
+        let seed = Seed(self.seed.unwrap_or(scenario.seed));
+        let happenings = scenario.happenings(seed)?;
+        if happenings > MOST_HAPPENINGS {
+            return Err(Refusal(json!({ "ok": false, "too_large": true, "message": too_large(happenings) })));
+        }
+        let plan = scenario.plan(seed)?;
+        Ok((scenario, plan))
+    }
+}
+
+/// An answer that says why not.
+struct Refusal(Value);
+
+impl From<ScenarioError> for Refusal {
+    fn from(error: ScenarioError) -> Self {
+        let problem = |problem: &fairwave_scenario::Problem| {
+            let place = error.line_and_column(problem);
+            json!({
+                "message": problem.message,
+                "path": problem.path.to_string(),
+                "line": place.map(|(line, _)| line),
+                "column": place.map(|(_, column)| column),
+                "allowed": problem.allowed,
+                "help": problem.help,
+            })
+        };
+        let problems: Vec<Value> = error.problems.iter().map(problem).collect();
+        Refusal(json!({ "ok": false, "message": error.to_string(), "problems": problems }))
+    }
+}
+
+fn refuse(words: impl std::fmt::Display) -> Refusal {
+    Refusal(json!({ "ok": false, "message": words.to_string() }))
+}
+
+fn too_large(happenings: f64) -> String {
+    format!(
+        "this run would take up to {happenings:.1e} packet-hops, that is about {} of computing: too much for a page. \
+         Run it outside: save the scenario and write `fairwave run scenario.toml`, or shorten its `duration`",
+        cost::computing(happenings)
+    )
+}
+
+/// Answers a request: both are the length of the JSON (32 bits, little-endian), the JSON, and samples.
+pub fn answer(request: &[u8]) -> Vec<u8> {
+    let (json, samples) = match reply(request) {
+        Ok(answer) => answer,
+        Err(Refusal(why)) => (why, Vec::new()),
+    };
+    let text = json.to_string().into_bytes();
+    let mut all = (text.len() as u32).to_le_bytes().to_vec();
+    all.extend(text);
+    all.extend(samples);
+    all
+}
+
+fn reply(request: &[u8]) -> Result<(Value, Vec<u8>), Refusal> {
+    let (length, rest) = request.split_first_chunk::<4>().ok_or_else(|| refuse("a request begins with its length"))?;
+    let (text, sound) = rest
+        .split_at_checked(u32::from_le_bytes(*length) as usize)
+        .ok_or_else(|| refuse("a request is as long as it says"))?;
+    let asked: Request = serde_json::from_slice(text).map_err(|error| refuse(format!("no such request: {error}")))?;
+    let json = match asked {
+        Request::Check(of) => check(&of)?,
+        Request::Schema => json!({ "ok": true, "schema": Scenario::json_schema() }),
+        Request::Run { of, observe, bins } => run_once(&of, observe, bins.clamp(1, MOST_BINS))?,
+        Request::Packets { of, link, from_s, until_s } => packets(&of, &link, from_s, until_s)?,
+        Request::Speech { of, flow, law, conceal } => {
+            let (_, plan) = of.planned()?;
+            return speech::hear(plan, flow.as_deref(), law, conceal, sound).map_err(refuse);
+        }
+    };
+    Ok((json, Vec::new()))
+}
+
+fn written(scenario: &Scenario) -> Result<Value, Refusal> {
+    serde_json::from_str(&scenario.to_json().map_err(refuse)?).map_err(refuse)
+}
+
+fn check(of: &Asked) -> Result<Value, Refusal> {
+    let scenario = of.read()?;
+    let seed = Seed(of.seed.unwrap_or(scenario.seed));
+    let happenings = scenario.happenings(seed)?;
+    let too_large = (happenings > MOST_HAPPENINGS).then(|| too_large(happenings));
+    Ok(json!({
+        "ok": true,
+        "name": scenario.name,
+        "description": scenario.description,
+        "hash": scenario.content_hash().map_err(refuse)?,
+        "json": written(&scenario)?,
+        "spelled": written(&scenario.spelled_out())?,
+        "toml": scenario.to_toml().map_err(refuse)?,
+        "happenings": happenings,
+        "too_large": too_large,
+    }))
+}
+
+/// The network and the ways of the first flow of each group, for a drawing; of a large one only how large it is.
+fn network(plan: &Plan) -> Value {
+    let link = |link: &fairwave_scenario::plan::LinkPlan| {
+        json!({
+            "name": link.name,
+            "from": link.from,
+            "to": link.to,
+            "rate_bps": link.direction.rate.nominal().bits_per_second(),
+            "delay_s": link.direction.delay.seconds(),
+            "queue": link.direction.queue,
+            "lossy": !link.direction.loss.is_none(),
+        })
+    };
+    let small = plan.nodes.len() <= MOST_NODES;
+    let first = |group: usize| plan.flows.iter().find(|flow| flow.group == group);
+    let groups: Vec<Value> = (plan.groups.iter().enumerate())
+        .map(|(index, name)| {
+            let flow = first(index);
+            json!({
+                "name": name,
+                "flows": plan.flows.iter().filter(|flow| flow.group == index).count(),
+                "class": flow.map(|flow| flow.class),
+                "call": flow.is_some_and(|flow| flow.traffic.call().is_some()),
+                "transport": flow.map(|flow| &*flow.transport),
+                "from": flow.map(|flow| flow.from),
+                "to": flow.map(|flow| flow.to),
+                "forward": flow.map(|flow| &flow.forward),
+                "backward": flow.map(|flow| &flow.backward),
+            })
+        })
+        .collect();
+    json!({
+        "nodes": small.then_some(&plan.nodes),
+        "links": small.then(|| plan.links.iter().map(link).collect::<Vec<_>>()),
+        "node_count": plan.nodes.len(),
+        "link_count": plan.links.len(),
+        "groups": groups,
+    })
+}
+
+/// What is recorded for the drawing alone: samples of senders, units of a call. Neither changes anything else of a run.
+struct Added {
+    windows: Vec<usize>,
+    units: Vec<usize>,
+    interval: bool,
+}
+
+impl Added {
+    fn to(plan: &mut Plan) -> Added {
+        let first_of = |wanted: &dyn Fn(&fairwave_scenario::plan::FlowPlan) -> bool| -> Vec<usize> {
+            let mut groups = Vec::new();
+            let mut found = Vec::new();
+            for (index, flow) in plan.flows.iter().enumerate() {
+                if wanted(flow) && !groups.contains(&flow.group) {
+                    groups.push(flow.group);
+                    found.push(index);
+                }
+                if found.len() >= 8 || index > 10_000 {
+                    break;
+                }
+            }
+            found
+        };
+        let controlled = |flow: &fairwave_scenario::plan::FlowPlan| flow.transport.controls_rate();
+        let (windows, units) = (first_of(&controlled), first_of(&|flow| flow.traffic.call().is_some()));
+        let record = &mut plan.record;
+        let interval = record.window_interval == Span::ZERO;
+        if interval {
+            record.window_interval = Span::from_nanos((plan.duration.nanos() / 600).max(10_000_000));
+        }
+        let new = |wanted: Vec<usize>, there: &mut Vec<usize>| -> Vec<usize> {
+            let new: Vec<usize> = wanted.into_iter().filter(|flow| !there.contains(flow)).collect();
+            there.extend(&new);
+            new
+        };
+        let windows = if interval && !record.windows.is_empty() {
+            // Without an interval nothing of them was recorded.
+            let wanted = std::mem::take(&mut record.windows);
+            record.windows.extend(&wanted);
+            let more = new(windows, &mut record.windows);
+            [wanted, more].concat()
+        } else {
+            new(windows, &mut record.windows)
+        };
+        Added { windows, units: new(units, &mut record.units), interval }
+    }
+
+    /// Takes what was added out of the results, which are then those of the scenario.
+    fn taken_from(&self, plan: &Plan, result: &mut RunResult) -> (Vec<SeriesRow>, Vec<UnitRow>) {
+        const SAMPLED: [&str; 8] =
+            ["window", "ssthresh", "srtt_s", "rate_bps", "estimate", "layers", "receive_bps", "bound_bps"];
+        let names =
+            |flows: &[usize]| -> Vec<&str> { flows.iter().map(|&flow| plan.flows[flow].name.as_str()).collect() };
+        let (windows, units) = (names(&self.windows), names(&self.units));
+        let sampled: Vec<SeriesRow> = result.series.iter().filter(|row| SAMPLED.contains(&row.kind)).cloned().collect();
+        let recorded = result.units.clone();
+        result
+            .series
+            .retain(|row| !(SAMPLED.contains(&row.kind) && (self.interval || windows.contains(&row.name.as_str()))));
+        result.units.retain(|row| !units.contains(&row.flow.as_str()));
+        (sampled, recorded)
+    }
+}
+
+fn run_once(of: &Asked, observe: bool, bins: usize) -> Result<Value, Refusal> {
+    let (scenario, mut plan) = of.planned()?;
+    if !observe {
+        let result = run(&plan).map_err(refuse)?;
+        return Ok(told(&result, &plan, result.digest().map_err(refuse)?));
+    }
+    let added = Added::to(&mut plan);
+    let (mut result, seen) = run_seen(&plan, Observer::new(&plan, bins)).map_err(refuse)?;
+    let (sampled, units) = added.taken_from(&plan, &mut result);
+    let mut answer = told(&result, &plan, result.digest().map_err(refuse)?);
+    let more = json!({
+        "hash": scenario.content_hash().map_err(refuse)?,
+        "network": network(&plan),
+        "marks": plan.marks.iter().map(|mark| json!({ "at_s": mark.at.seconds(), "label": mark.label })).collect::<Vec<_>>(),
+        "bin_s": seen.bin().seconds(),
+        "links_seen": links_seen(&seen, &plan, &result),
+        "groups_seen": groups_seen(&seen, &plan),
+        "senders": senders(&sampled),
+        "calls": calls(&units, &plan, bins),
+    });
+    if let (Value::Object(answer), Value::Object(more)) = (&mut answer, more) {
+        answer.extend(more);
+    }
+    Ok(answer)
+}
+
+fn some<T: serde::Serialize>(rows: &[T]) -> Value {
+    json!(rows.get(..MOST_ROWS).unwrap_or(rows))
+}
+
+/// The tables.
+fn told(result: &RunResult, plan: &Plan, digest: String) -> Value {
+    json!({
+        "ok": true,
+        "digest": digest,
+        "seed": plan.seed.0,
+        "duration_s": plan.duration.seconds(),
+        "warmup_s": plan.warmup.seconds(),
+        "packet_hops": result.packet_hops,
+        "flow_count": result.flows.len(),
+        "flows": some(&result.flows),
+        "groups": some(&result.groups),
+        "links": some(&result.links),
+        "classes": some(&result.classes),
+        "conversations": some(&result.conversations),
+        "completions": some(&result.completions),
+        "voice": voice(result, plan),
+    })
+}
+
+/// The mean opinion score of each group of calls, over those that have one.
+fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
+    let of_group = |(index, name): (usize, &String)| {
+        let flow = plan.flows.iter().find(|flow| flow.group == index)?;
+        flow.traffic.call()?;
+        let scores: Vec<f64> =
+            result.flows.iter().filter(|row| &row.group == name && row.mos.is_finite()).map(|row| row.mos).collect();
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let note = result.flows.iter().find(|row| &row.group == name).map_or("", |row| row.quality_note.as_str());
+        Some(json!({ "group": name, "rated": scores.len(), "mos": mean, "note": note }))
+    };
+    plan.groups.iter().enumerate().filter_map(of_group).collect()
+}
+
+/// The links at which packets wait or are lost, those first where they wait longest.
+fn links_seen(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
+    let wait = |link: usize| {
+        result.links.get(link).map_or(0.0, |row| if row.mean_wait_s.is_finite() { row.mean_wait_s } else { 0.0 })
+    };
+    let mut links: Vec<&Observed> = seen.links().iter().filter(|link| link.arrivals > 0).collect();
+    links.sort_by(|a, b| wait(b.link).total_cmp(&wait(a.link)));
+    links.truncate(4);
+    let one = |link: &&Observed| {
+        json!({
+            "link": plan.links[link.link].name,
+            "waiting": Class::ALL.map(|class| rounded(&seen.waiting(link, class), 3)),
+            "gone": &link.gone,
+        })
+    };
+    links.iter().map(one).collect()
+}
+
+fn groups_seen(seen: &Observer, plan: &Plan) -> Vec<Value> {
+    let one = |(index, name): (usize, &String)| json!({ "group": name, "throughput_bps": rounded(&seen.throughput(index), 0), "missing": seen.missing(index) });
+    plan.groups.iter().enumerate().take(24).map(one).collect()
+}
+
+fn rounded(values: &[f64], digits: i32) -> Vec<f64> {
+    let scale = 10f64.powi(digits);
+    values.iter().map(|value| (value * scale).round() / scale).collect()
+}
+
+/// Samples of senders: one table per flow.
+fn senders(rows: &[SeriesRow]) -> Vec<Value> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.name.as_str()) {
+            names.push(&row.name);
+        }
+    }
+    let kinds = ["window", "srtt_s", "rate_bps"];
+    let one = |name: &str| {
+        let of = |kind: &str| -> Vec<[f64; 2]> {
+            rows.iter().filter(|row| row.kind == kind && row.name == name).map(|row| [row.time_s, row.value]).collect()
+        };
+        json!({ "flow": name, "window": of(kinds[0]), "srtt_s": of(kinds[1]), "rate_bps": of(kinds[2]) })
+    };
+    names.into_iter().map(one).collect()
+}
+
+/// Calls over time: per bin of when units were made, the mean and longest delay in the network, the mean from making to playing, and
+/// units not played.
+fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
+    let width = plan.duration.seconds() / bins as f64;
+    let of_call = |rows: &[UnitRow]| {
+        let nothing = || vec![f64::NAN; bins];
+        let (mut delay, mut longest, mut played) = (nothing(), nothing(), nothing());
+        let mut counts = vec![[0u32; 4]; bins];
+        let add = |to: &mut f64, value: f64| *to = if to.is_nan() { value } else { *to + value };
+        for row in rows {
+            let bin = ((row.created_s / width) as usize).min(bins - 1);
+            let travelled = row.arrived_s - row.created_s;
+            if travelled.is_finite() {
+                add(&mut delay[bin], travelled);
+                longest[bin] = longest[bin].max(travelled);
+                counts[bin][0] += 1;
+            }
+            if row.played_s.is_finite() {
+                add(&mut played[bin], row.played_s - row.created_s);
+                counts[bin][1] += 1;
+            }
+            counts[bin][2] += u32::from(row.fate == "lost");
+            counts[bin][3] += u32::from(row.fate == "late");
+        }
+        for (bin, [arrived, heard, ..]) in counts.iter().enumerate() {
+            delay[bin] /= f64::from(*arrived);
+            played[bin] /= f64::from(*heard);
+        }
+        let count = |fate: &str| rows.iter().filter(|row| row.fate == fate).count();
+        json!({
+            "flow": rows.first().map(|row| row.flow.as_str()),
+            "delay_s": rounded(&delay, 5),
+            "longest_s": rounded(&longest, 5),
+            "played_s": rounded(&played, 5),
+            "lost": counts.iter().map(|bin| bin[2]).collect::<Vec<_>>(),
+            "late": counts.iter().map(|bin| bin[3]).collect::<Vec<_>>(),
+            "counts": { "played": count("played"), "late": count("late"), "lost": count("lost") },
+        })
+    };
+    let is_call = |rows: &&[UnitRow]| {
+        let name = rows.first().map(|row| row.flow.as_str());
+        plan.flows.iter().any(|flow| Some(flow.name.as_str()) == name && flow.traffic.call().is_some())
+    };
+    units.chunk_by(|one, next| one.flow == next.flow).filter(is_call).take(8).map(of_call).collect()
+}
+
+fn packets(of: &Asked, link: &str, from_s: f64, until_s: f64) -> Result<Value, Refusal> {
+    let (_, plan) = of.planned()?;
+    let Some(index) = plan.links.iter().position(|known| known.name == link) else {
+        return Err(refuse(format!("there is no link direction `{link}`")));
+    };
+    if !(0.0..1e9).contains(&from_s) || !(from_s..1e9).contains(&until_s) {
+        return Err(refuse(format!("from {from_s} s until {until_s} s: write times in ascending order, from 0 s on")));
+    }
+    let at = |seconds: f64| Instant::ZERO + Span::from_seconds(seconds);
+    let groups: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
+    let recorder = Recorder::new(index, at(from_s), at(until_s), &groups);
+    let (_, recorder) = run_seen(&plan, recorder).map_err(refuse)?;
+    let (passages, full) = recorder.into_passages();
+    Ok(json!({
+        "ok": true,
+        "link": link,
+        "groups": plan.groups,
+        "victim": plan.links[index].direction.queue.victim(),
+        "passages": passages,
+        "full": full,
+    }))
+}

@@ -1,0 +1,145 @@
+//! Every packet at one link in a stretch of time: when it came, when its transmission began and ended, or that it had to go.
+
+use fairwave_core::packet::{Ecn, Packet};
+use fairwave_core::queue::DropReason;
+use fairwave_core::units::Instant;
+use fairwave_sim::probe::{Gone, Probe};
+use serde::Serialize;
+
+/// So many packets are kept at most.
+pub const MOST: usize = 20_000;
+
+/// One packet at the link. Times are in seconds; null for what has not happened.
+#[derive(Clone, Copy, Serialize)]
+pub struct Passage {
+    /// Index of its group.
+    pub group: usize,
+    /// Its class's index: 0 voice, 1 other UDP, 2 TCP.
+    pub class: u8,
+    /// Bytes on the wire.
+    pub wire: u16,
+    /// On its way back to a sender.
+    pub feedback: bool,
+    /// It left with a mark (congestion experienced).
+    pub marked: bool,
+    /// When it arrived.
+    pub arrived: f64,
+    /// When its transmission began.
+    pub begun: f64,
+    /// When it ended.
+    pub left: f64,
+    /// When the queue dropped it, or the link failed.
+    pub gone: f64,
+    /// Why: `overflow`, `early` or `failed`; empty for what was not dropped.
+    pub why: &'static str,
+    /// The wire lost it after its transmission.
+    pub lost: bool,
+}
+
+/// Writes down what passes a link.
+pub struct Recorder<'a> {
+    link: usize,
+    from: Instant,
+    until: Instant,
+    groups: &'a [usize],
+    passages: Vec<Passage>,
+    /// Those that wait or are being transmitted, with their place among the passages, if they are kept.
+    here: Vec<(Packet, f64, Option<usize>)>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Of a link, from one time until another; `groups` is the group of each flow.
+    pub fn new(link: usize, from: Instant, until: Instant, groups: &'a [usize]) -> Self {
+        Recorder { link, from, until, groups, passages: Vec::new(), here: Vec::new() }
+    }
+
+    /// What was seen, in the order of arrival; and whether there was more.
+    pub fn into_passages(self) -> (Vec<Passage>, bool) {
+        let full = self.passages.len() >= MOST;
+        (self.passages, full)
+    }
+
+    /// The place of a packet among those that are here: a queue changes at most its codepoint.
+    fn find(&self, packet: &Packet) -> Option<usize> {
+        self.here.iter().position(|(known, ..)| Packet { ecn: packet.ecn, ..*known } == *packet)
+    }
+
+    /// The passage of a packet to which something happens at `at`; none outside the stretch.
+    fn passage(&mut self, place: usize, at: Instant) -> Option<&mut Passage> {
+        let (packet, arrived, kept) = *self.here.get(place)?;
+        if at < self.from || arrived > self.until.seconds() {
+            return None;
+        }
+        let index = match kept {
+            Some(index) => index,
+            None if self.passages.len() < MOST => {
+                self.passages.push(Passage {
+                    group: self.groups.get(packet.flow.0 as usize).copied().unwrap_or(0),
+                    class: packet.class as u8,
+                    wire: packet.wire,
+                    feedback: packet.feedback,
+                    marked: false,
+                    arrived,
+                    begun: f64::NAN,
+                    left: f64::NAN,
+                    gone: f64::NAN,
+                    why: "",
+                    lost: false,
+                });
+                let index = self.passages.len() - 1;
+                self.here[place].2 = Some(index);
+                index
+            }
+            None => return None,
+        };
+        self.passages.get_mut(index)
+    }
+}
+
+impl Probe for Recorder<'_> {
+    const ON: bool = true;
+
+    fn arrived(&mut self, link: usize, packet: &Packet, at: Instant) {
+        if link == self.link {
+            self.here.push((*packet, at.seconds(), None));
+        }
+    }
+
+    fn begun(&mut self, link: usize, packet: &Packet, at: Instant) {
+        if link == self.link
+            && let Some(place) = self.find(packet)
+            && let Some(passage) = self.passage(place, at)
+        {
+            passage.begun = at.seconds();
+        }
+    }
+
+    fn left(&mut self, link: usize, packet: &Packet, at: Instant, lost: bool) {
+        if link == self.link
+            && let Some(place) = self.find(packet)
+        {
+            if let Some(passage) = self.passage(place, at) {
+                passage.left = at.seconds();
+                passage.lost = lost;
+                passage.marked = packet.ecn == Ecn::Ce;
+            }
+            self.here.remove(place);
+        }
+    }
+
+    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: Gone) {
+        if link == self.link
+            && let Some(place) = self.find(packet)
+        {
+            if let Some(passage) = self.passage(place, at) {
+                passage.gone = at.seconds();
+                passage.why = match how {
+                    Gone::Dropped(DropReason::Overflow) => "overflow",
+                    Gone::Dropped(_) => "early",
+                    Gone::Failed => "failed",
+                };
+            }
+            self.here.remove(place);
+        }
+    }
+}

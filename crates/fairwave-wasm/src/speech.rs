@@ -1,0 +1,64 @@
+//! A call of a scenario as it is heard, for samples that the page brings.
+
+use fairwave_core::quality::playout::SpokenUnit;
+use fairwave_core::speech::call::heard;
+use fairwave_core::speech::g711::Law;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::Plan;
+use fairwave_sim::run;
+use serde_json::{Value, json};
+
+/// Runs the plan and answers with what is heard of a call: that of this name, or the first. `sound` holds linear samples, 16 bits,
+/// little-endian, 8000 per second; so does the answer.
+pub fn hear(
+    mut plan: Plan,
+    flow: Option<&str>,
+    law: Law,
+    conceals: bool,
+    sound: &[u8],
+) -> Result<(Value, Vec<u8>), String> {
+    let is_wanted = |candidate: &fairwave_scenario::plan::FlowPlan| {
+        candidate.traffic.call().is_some() && flow.is_none_or(|name| candidate.name == name)
+    };
+    let Some(index) = plan.flows.iter().position(is_wanted) else {
+        return Err(match flow {
+            Some(name) => format!("there is no call `{name}`"),
+            None => "this scenario has no call: add a flow with `traffic = \"voice\"`".to_owned(),
+        });
+    };
+    let (pairs, rest) = sound.as_chunks::<2>();
+    if pairs.is_empty() || !rest.is_empty() {
+        return Err("speech is a list of samples of 16 bits, at least one".to_owned());
+    }
+    let speech: Vec<i16> = pairs.iter().map(|pair| i16::from_le_bytes(*pair)).collect();
+    plan.record.units = vec![index];
+    let result = run(&plan).map_err(|error| error.to_string())?;
+    let call = &plan.flows[index];
+    let Some((_, packet_time)) = call.traffic.call() else { return Err(format!("`{}` is no call", call.name)) };
+    let instant = |seconds: f64| match seconds.is_finite() {
+        true => Instant::ZERO + Span::from_nanos((seconds * 1e9).round() as u64),
+        false => Instant::NEVER,
+    };
+    let of_call = result.units.iter().filter(|row| row.flow == call.name && row.fate != "in-flight");
+    let units: Vec<SpokenUnit> =
+        of_call.map(|row| SpokenUnit { created: instant(row.created_s), arrived: instant(row.arrived_s) }).collect();
+    let found = heard(&units, packet_time, &call.playout, &speech, law, conceals);
+    if found.samples.is_empty() {
+        return Err(format!(
+            "nothing of `{}` is heard: no packet arrived, or the speech is shorter than one",
+            call.name
+        ));
+    }
+    let row = result.flows.get(index);
+    let answer = json!({
+        "ok": true,
+        "flow": call.name,
+        "packet_s": packet_time.seconds(),
+        "position": found.position,
+        "played": found.played.iter().filter(|played| **played).count(),
+        "units": units.len(),
+        "mos": row.map(|row| row.mos),
+        "mouth_to_ear_s": row.map(|row| row.mouth_to_ear_s),
+    });
+    Ok((answer, found.samples.iter().flat_map(|sample| sample.to_le_bytes()).collect()))
+}

@@ -1,0 +1,169 @@
+//! What a page is answered: the same results as anywhere, the same errors, and never a panic.
+
+use std::path::Path;
+
+use fairwave_core::random::Seed;
+use fairwave_scenario::Scenario;
+use serde_json::{Value, json};
+
+use crate::asked::answer;
+
+fn ask_with(request: &Value, sound: &[u8]) -> (Value, Vec<u8>) {
+    let text = request.to_string();
+    let mut bytes = (text.len() as u32).to_le_bytes().to_vec();
+    bytes.extend(text.as_bytes());
+    bytes.extend(sound);
+    let found = answer(&bytes);
+    let (length, rest) = found.split_first_chunk::<4>().expect("a length");
+    let (text, samples) = rest.split_at(u32::from_le_bytes(*length) as usize);
+    (serde_json::from_slice(text).expect("JSON"), samples.to_vec())
+}
+
+fn ask(request: Value) -> Value {
+    ask_with(&request, &[]).0
+}
+
+fn golden(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
+    std::fs::read_to_string(file).expect("a golden scenario")
+}
+
+const CALL: &str = r#"
+name = "a call"
+duration = "10 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Mb/s", delay = "20 ms", queue = { discipline = "red", victim = "drop-sel", min-threshold = 5, max-threshold = 15, capacity = { packets = 20 } } }
+[[flow]]
+name = "call"
+transport = "udp"
+traffic = { kind = "voice", always-on = true }
+[[flow]]
+name = "ftp"
+count = 3
+transport = "tcp/reno"
+traffic = "bulk"
+"#;
+
+#[test]
+fn looking_on_changes_nothing_of_the_golden_results() {
+    let digests: Value = serde_json::from_str(&golden("digests.json")).expect("digests");
+    for name in ["calls", "controllers", "victims", "layered-video", "reverse-traffic"] {
+        for seed in [1, 2] {
+            let text = golden(&format!("{name}.toml"));
+            for observe in [true, false] {
+                let found = ask(json!({ "op": "run", "text": text, "seed": seed, "observe": observe }));
+                assert_eq!(found["digest"], digests[name][seed - 1], "{name} {seed} {observe}: {}", found["message"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mistake_is_told_as_on_the_command_line_with_its_place() {
+    let text = CALL.replace("always-on", "alway-on");
+    let found = ask(json!({ "op": "check", "text": text, "file": "calls.toml" }));
+    let expected = Scenario::from_text(&text, "calls.toml").expect_err("a mistake").to_string();
+    assert_eq!(found["message"], expected.as_str());
+    assert_eq!((&found["ok"], &found["problems"][0]["line"]), (&json!(false), &json!(10)), "{found}");
+    assert_eq!(found["problems"][0]["column"], 29);
+}
+
+#[test]
+fn a_run_too_large_for_a_page_says_what_it_would_cost_and_where_to_run_it() {
+    let text = CALL.replace("10 s", "200 h").replace("1 Mb/s", "100 Mb/s");
+    let found = ask(json!({ "op": "run", "text": text }));
+    let message = found["message"].as_str().expect("words");
+    assert!(
+        found["too_large"] == true && message.contains("of computing") && message.contains("fairwave run"),
+        "{found}"
+    );
+    assert!(ask(json!({ "op": "check", "text": text }))["too_large"].is_string());
+}
+
+#[test]
+fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
+    let found = ask(json!({ "op": "run", "text": CALL, "bins": 100 }));
+    let link = &found["links_seen"][0];
+    assert_eq!(link["link"], "r1>r2");
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let row = found["links"].as_array().expect("links").iter().find(|row| row["link"] == "r1>r2").expect("the link");
+    let classes = link["waiting"].as_array().expect("classes");
+    let mean: f64 = classes.iter().flat_map(|bins| bins.as_array().expect("bins")).map(number).sum::<f64>() / 100.0;
+    assert!((mean - number(&row["mean_queue_packets"])).abs() < 0.01, "{mean} {row}");
+    let gone: f64 = link["gone"]
+        .as_array()
+        .expect("classes")
+        .iter()
+        .flat_map(|bins| bins.as_array().expect("bins"))
+        .map(number)
+        .sum();
+    assert_eq!(gone, number(&row["dropped_overflow"]) + number(&row["dropped_early"]));
+    let call = &found["calls"][0];
+    assert_eq!(call["flow"], "call[0]");
+    let heard = number(&call["counts"]["played"]) + number(&call["counts"]["late"]) + number(&call["counts"]["lost"]);
+    assert!((498.0..=500.0).contains(&heard), "{heard}");
+    assert!(found["senders"].as_array().is_some_and(|senders| senders.len() == 1 && senders[0]["flow"] == "ftp[0]"));
+}
+
+#[test]
+fn every_packet_at_a_link_begins_after_it_came_and_leaves_or_is_dropped() {
+    let found = ask(json!({ "op": "packets", "text": CALL, "link": "r1>r2", "from_s": 4.0, "until_s": 6.0 }));
+    let passages = found["passages"].as_array().expect("passages");
+    assert!(passages.len() > 150 && found["victim"] == "drop-sel", "{} {}", passages.len(), found["victim"]);
+    let mut dropped_in_the_queue = 0;
+    for one in passages {
+        let arrived = one["arrived"].as_f64().expect("an arrival");
+        match (one["begun"].as_f64(), one["left"].as_f64(), one["gone"].as_f64()) {
+            (Some(begun), Some(left), None) => assert!(arrived <= begun && begun < left, "{one}"),
+            (None, None, Some(gone)) => {
+                assert!(arrived <= gone && one["why"] != "", "{one}");
+                dropped_in_the_queue += u32::from(arrived < gone);
+            }
+            _ => panic!("{one}"),
+        }
+    }
+    assert!(dropped_in_the_queue > 0, "Drop-Sel takes packets that wait");
+    let nowhere = ask(json!({ "op": "packets", "text": CALL, "link": "a>b", "from_s": 4.0, "until_s": 6.0 }));
+    assert_eq!(nowhere["ok"], false);
+}
+
+#[test]
+fn speech_is_heard_as_long_as_the_call_and_silent_where_all_is_lost() {
+    let speech: Vec<u8> = (0..16_000i32).flat_map(|i| (((i * 37) % 4000 - 2000) as i16).to_le_bytes()).collect();
+    let (found, heard) = ask_with(&json!({ "op": "speech", "text": CALL }), &speech);
+    assert_eq!((&found["ok"], &found["flow"]), (&json!(true), &json!("call[0]")), "{found}");
+    let seconds = heard.len() as f64 / 16_000.0;
+    assert!((9.9..10.6).contains(&seconds), "{seconds}");
+    let position: Vec<u64> = serde_json::from_value(found["position"].clone()).expect("positions");
+    assert!(position.windows(2).all(|pair| pair[0] <= pair[1]));
+    let lost = CALL.replace(r#"delay = "20 ms""#, r#"delay = "20 ms", loss = { model = "bernoulli", rate = 1.0 }"#);
+    assert_eq!(ask_with(&json!({ "op": "speech", "text": lost }), &speech).0["ok"], false);
+    assert_eq!(ask_with(&json!({ "op": "speech", "text": CALL }), &[1]).0["ok"], false);
+    let silent = golden("reno-newreno-sack.toml");
+    assert!(
+        ask(json!({ "op": "speech", "text": silent }))["message"]
+            .as_str()
+            .is_some_and(|words| words.contains("no call"))
+    );
+}
+
+#[test]
+fn a_scenario_comes_back_as_it_was_written_and_runs_to_the_same() {
+    let found = ask(json!({ "op": "check", "text": CALL }));
+    let (json, toml) = (found["json"].to_string(), found["toml"].as_str().expect("TOML"));
+    let digest = |text: &str| ask(json!({ "op": "run", "text": text, "observe": false }))["digest"].clone();
+    assert_eq!(digest(CALL), digest(toml));
+    assert_eq!(digest(CALL), digest(&json));
+    let native = Scenario::from_text(toml, "-").expect("a scenario").plan(Seed(1)).expect("a plan");
+    assert_eq!(digest(toml), fairwave_sim::run(&native).expect("a run").digest().expect("a digest").as_str());
+}
+
+#[test]
+fn whatever_is_no_request_is_refused_in_words() {
+    for bytes in [&b""[..], b"abc", &[255; 40], b"\x02\0\0\0{}", b"\x04\0\0\0nope"] {
+        let found = answer(bytes);
+        let text = String::from_utf8_lossy(found.get(4..).unwrap_or_default()).into_owned();
+        assert!(text.contains("\"ok\":false"), "{bytes:?}: {text}");
+    }
+}

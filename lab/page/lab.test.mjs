@@ -1,0 +1,304 @@
+// The page in a real browser, from disk.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
+import { digest, drawings, drawn, launch, open } from "./browser.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const hashOf = (text) => `#s=${deflateRawSync(Buffer.from(text)).toString("base64url")}`;
+const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+async function serious(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations
+    .filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`);
+}
+
+test("it opens from disk on a home uplink, and says how the call is", async () => {
+  const { page, wrong, context } = await open(browser);
+  assert.match(await page.title(), /a home uplink/);
+  await page.getByText(/The call is (good|fair|poor): MOS \d\.\d/).waitFor();
+  for (const panel of ["throughput", "queue", "window", "losses", "delay"]) {
+    await page.locator(`figure[data-panel="${panel}"] canvas`).waitFor();
+  }
+  await page.locator("#network svg").waitFor();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("each control can be dragged, and what is shown becomes another", async () => {
+  const { page, wrong, context } = await open(browser);
+  await digest(page);
+  const ids = await page.locator(".control input, .control select").evaluateAll((all) => all.map((one) => one.id));
+  assert.ok(ids.length >= 12, ids.join());
+  for (const id of ids) {
+    // After a choice the controls are made anew, once nothing else is turned.
+    await page.waitForTimeout(600);
+    const control = page.locator(`[id="${id}"]`);
+    const [old, count] = [await digest(page), await drawings(page)];
+    if ((await control.evaluate((one) => one.tagName)) === "SELECT") {
+      const value = await control.inputValue();
+      const others = await control.locator("option").evaluateAll((all) => all.map((one) => one.value));
+      const other =
+        { "link-0-queue-victim": "drop-sel", "link-0-queue-discipline": "pie" }[id.slice(8)] ??
+        (value === "tfrc" ? "rap" : "tfrc");
+      assert.ok(others.includes(other), `${id}: ${others}`);
+      await control.selectOption(other);
+      await drawn(page, count);
+      // A plain queue never asks for a victim that it drops at its tail: some choices change nothing before others do.
+      if (id.endsWith("discipline")) assert.notEqual(await digest(page), old, id);
+      await control.selectOption(value);
+      await digest(page);
+    } else {
+      await control.scrollIntoViewIfNeeded();
+      const box = await control.boundingBox();
+      await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2, { steps: 3 });
+      await page.mouse.up();
+      await drawn(page, count);
+      assert.notEqual(await digest(page), old, id);
+    }
+  }
+  assert.equal(await page.locator("#problem").isVisible(), false, await page.locator("#problem").textContent());
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("any key becomes a control", async () => {
+  const { page, context } = await open(browser);
+  await digest(page);
+  await page.locator("#add-key").selectOption({ label: "flow.conference.traffic.rate" });
+  await page.locator("#add").click();
+  const slider = page.getByLabel(/flow\.conference\.traffic\.rate/).last();
+  const old = await digest(page);
+  await slider.focus();
+  await page.keyboard.press("End");
+  await page.waitForFunction((one) => document.documentElement.dataset.digest !== one, old);
+  await context.close();
+});
+
+test("replications go on until the interval is small, and say how many there were", async () => {
+  const { page, context } = await open(browser, { settled: true });
+  assert.match(await page.locator("#verdict").textContent(), /MOS \d\.\d ± 0\.\d\d over \d+ runs/);
+  assert.match(await page.locator("#sure").textContent(), /\d+ runs with different seeds/);
+  await context.close();
+});
+
+test("the TOML that is copied runs natively to the same digest", async (t) => {
+  const python = join(root, ".venv/bin/python");
+  if (!existsSync(python)) return t.skip("there is no .venv: make setup");
+  const { page, context } = await open(browser);
+  const slider = page.locator("#control-link-0-rate");
+  await slider.focus();
+  for (let press = 0; press < 7; press++) await page.keyboard.press("ArrowRight");
+  const here = await digest(page);
+  await page.locator("#copy").click();
+  await page.waitForFunction(() => document.documentElement.dataset.copied);
+  const toml = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(toml, /rate = "3\.\d+ Mb\/s"/);
+  const file = join(mkdtempSync(join(tmpdir(), "fairwave-lab-")), "copied.toml");
+  writeFileSync(file, toml);
+  const code = `
+import sys, fairwave
+from fairwave import _native
+from fairwave.tables import tables
+for _, raw in _native.Batch([(fairwave.load(sys.argv[1]).native, 1)], 1):
+    print(tables(raw)["work"]["digest"][0].as_py())
+`;
+  assert.equal(execFileSync(python, ["-c", code, file], { encoding: "utf8" }).trim(), here);
+  await context.close();
+});
+
+test("a link carries the whole scenario, CSV is downloaded", async () => {
+  const { page, context } = await open(browser);
+  await page.locator("#control-link-0-rate").focus();
+  await page.keyboard.press("Home");
+  const here = await digest(page);
+  await page.locator("#link").click();
+  await page.waitForFunction(() => document.documentElement.dataset.copied?.includes("#s="));
+  const hash = await page.evaluate(() => location.hash);
+  const other = await open(browser, { hash });
+  assert.equal(await digest(other.page), here);
+  await other.context.close();
+  const downloads = [];
+  page.on("download", (download) => downloads.push(download.suggestedFilename()));
+  await page.locator("#csv").click();
+  await page.waitForTimeout(1000);
+  assert.deepEqual(downloads.sort(), ["a-home-uplink-flows.csv", "a-home-uplink-over-time.csv"]);
+  await context.close();
+});
+
+test("a pasted mistake is shown at its line, what is too large with its cost, and the page goes on", async () => {
+  const { page, context } = await open(browser);
+  await digest(page);
+  const text = await page.locator("#text").inputValue();
+  await page.locator("#text").fill(text.replace("duration =", "durration ="));
+  await page.locator("#run-text").click();
+  await page.getByText(/scenario\.toml:3:1/).waitFor();
+  const selected = await page.locator("#text").evaluate((one) => one.value.slice(one.selectionStart, one.selectionEnd));
+  assert.match(selected, /^durration/);
+  await page.locator("#text").fill(text.replace(/duration = "[^"]+"/, 'duration = "300 h"'));
+  await page.locator("#run-text").click();
+  await page.getByText(/too much for a page.*fairwave run/s).waitFor();
+  const count = await drawings(page);
+  await page.locator("#text").fill(text);
+  await page.locator("#run-text").click();
+  await drawn(page, count);
+  assert.equal(await page.locator("#problem").isVisible(), false);
+  await context.close();
+});
+
+test("a hostile link cannot run script", async () => {
+  const attack = '<img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>';
+  const home = readFileSync(join(root, "examples/home-uplink.toml"), "utf8");
+  // Markup in what may be any text, and in what may not: the one is shown as text, the other in a message.
+  const named = home
+    .replace(/^name = .*$/m, `name = ${JSON.stringify(attack)}`)
+    .replace(/^description = .*$/m, `description = ${JSON.stringify(attack)}`);
+  const nodes = named.replaceAll('"phone"', JSON.stringify(attack));
+  for (const hash of [
+    hashOf(named),
+    hashOf(nodes),
+    hashOf(`name = ${JSON.stringify(attack)}\n${attack} = 1`),
+    `#s=${encodeURIComponent(attack)}`,
+    `#s=javascript:globalThis.hit=1`,
+    `#${attack}`,
+  ]) {
+    const { page, context } = await open(browser, { hash });
+    await page.waitForTimeout(500);
+    assert.equal(await page.evaluate(() => globalThis.hit), undefined, hash);
+    assert.equal(await page.locator("main img").count(), 0, hash);
+    await context.close();
+  }
+  const { page, context } = await open(browser, { hash: hashOf(named) });
+  assert.equal(await page.locator("h1").textContent(), attack);
+  await context.close();
+});
+
+test("A and B are played, at the same place in the sentence", async () => {
+  const { page, wrong, context } = await open(browser);
+  await digest(page);
+  if ((await page.locator("#speech-source").inputValue()) === "none") {
+    // Without the recording: a file of the visitor's own, a tone of three seconds.
+    const samples = Buffer.alloc(48_000);
+    for (let at = 0; at < 24_000; at++) samples.writeInt16LE(Math.round(8000 * Math.sin(at / 6)), at * 2);
+    const head = Buffer.from(
+      "RIFF....WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data....",
+      "latin1",
+    );
+    head.writeUInt32LE(36 + samples.length, 4);
+    head.writeUInt32LE(samples.length, 40);
+    await page
+      .locator("#speech-file")
+      .setInputFiles({ name: "tone.wav", mimeType: "audio/wav", buffer: Buffer.concat([head, samples]) });
+    await page.waitForFunction(() => document.getElementById("speech-source").value === "tone.wav");
+  }
+  await page.locator("#keep-a").click();
+  await page.locator("#take-a").waitFor();
+  await page.locator("#control-link-0-queue-discipline").selectOption("fq-codel");
+  await digest(page);
+  await page.locator("#keep-b").click();
+  await page.locator("#take-b").waitFor();
+  await page.locator("#play-a").click();
+  await page.waitForFunction(() => /^A [1-9]/.test(document.getElementById("heard-clock").textContent), undefined, {
+    timeout: 15_000,
+  });
+  await page.locator("#play-b").click();
+  await page.waitForFunction(() => /^B [1-9]/.test(document.getElementById("heard-clock").textContent), undefined, {
+    timeout: 5000,
+  });
+  assert.equal(await page.locator("#play-b").getAttribute("aria-pressed"), "true");
+  await page.locator("#play-stop").click();
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("packets are shown one by one, with their victims", async () => {
+  const { page, wrong, context } = await open(browser);
+  await digest(page);
+  await page.locator("#packet-play").click();
+  await page.getByText(/\d+ packets at home>isp, the victim is tail\. Dropped: \d+ .*on arrival/).waitFor();
+  await page.waitForFunction(() => Number(document.getElementById("packet-time").value) > 0);
+  await page.locator("#packet-play").click();
+  const ink = await page.locator("#packet-canvas").evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((_, at) => at % 4 === 3 && data[at] > 0).length;
+  });
+  assert.ok(ink > 2000, String(ink));
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a lesson ends in a question that the controls answer", async () => {
+  const { page, context } = await open(browser);
+  await digest(page);
+  await page.locator('[data-lesson="victim"]').click();
+  await page.locator("#lesson-next").click();
+  await page.locator("#lesson-next").click();
+  await page.getByText(/The calls lose \d+\.\d %/).waitFor();
+  await page.locator("#control-topology-bottleneck-queue-victim").selectOption("drop-sel");
+  await page.getByText(/^Found\./).waitFor();
+  await context.close();
+});
+
+test("the keyboard alone reaches and turns everything", async () => {
+  const { page, context } = await open(browser);
+  const old = await digest(page);
+  const reached = new Set();
+  for (let press = 0; press < 90; press++) {
+    await page.keyboard.press("Tab");
+    const id = await page.evaluate(() => document.activeElement?.id || document.activeElement?.dataset?.lesson || "");
+    reached.add(id);
+    if (id === "control-link-0-rate" && !reached.has("turned")) {
+      await page.keyboard.press("ArrowRight");
+      reached.add("turned");
+    }
+  }
+  for (const id of [
+    "turned",
+    "add",
+    "copy",
+    "link",
+    "csv",
+    "play",
+    "time",
+    "packet-play",
+    "speech-source",
+    "keep-a",
+    "keep-b",
+    "bufferbloat",
+    "text",
+    "run-text",
+  ]) {
+    assert.ok(reached.has(id), `${id} is not reached: ${[...reached].join(" ")}`);
+  }
+  assert.notEqual(await digest(page), old);
+  await context.close();
+});
+
+for (const width of [1440, 400]) {
+  for (const dark of [false, true]) {
+    test(`at ${width} pixels, ${dark ? "dark" : "light"}, nothing serious is found by axe-core and nothing sticks out`, async () => {
+      const { page, context } = await open(browser, { width, dark, settled: true });
+      assert.deepEqual(await serious(page), []);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `${wide} pixels stick out`);
+      await context.close();
+    });
+  }
+}

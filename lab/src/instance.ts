@@ -1,0 +1,64 @@
+// The engine itself, in this thread: a WebAssembly instance behind its four functions.
+
+import type { Answer, Refused, Request } from "./protocol";
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  reserve(bytes: number): number;
+  call(): number;
+  answer_at(): number;
+  answer_length(): number;
+}
+
+export class Instance {
+  private exports: Exports;
+
+  constructor(private readonly module: WebAssembly.Module) {
+    this.exports = Instance.start(module);
+  }
+
+  private static start(module: WebAssembly.Module): Exports {
+    return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+  }
+
+  /** Asks; samples are linear, 16 bits, 8000 per second. A panic becomes an answer, and the next question finds a fresh engine. */
+  ask<T>(request: Request, samples?: Int16Array): Answer<T> {
+    const begin = performance.now();
+    const text = new TextEncoder().encode(JSON.stringify(request));
+    const sound = samples ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength) : new Uint8Array();
+    try {
+      const at = this.exports.reserve(4 + text.length + sound.length);
+      const room = new Uint8Array(this.exports.memory.buffer, at, 4 + text.length + sound.length);
+      new DataView(room.buffer, at).setUint32(0, text.length, true);
+      room.set(text, 4);
+      room.set(sound, 4 + text.length);
+      this.exports.call();
+      const answer = this.answer();
+      const length = new DataView(answer.buffer).getUint32(0, true);
+      const json = JSON.parse(new TextDecoder().decode(answer.subarray(4, 4 + length))) as T | Refused;
+      return { json, samples: new Int16Array(answer.slice(4 + length).buffer), took: performance.now() - begin };
+    } catch (error) {
+      const json = this.recover(error);
+      return { json, samples: new Int16Array(), took: performance.now() - begin };
+    }
+  }
+
+  /** A copy of the answer. */
+  private answer(): Uint8Array<ArrayBuffer> {
+    const { memory, answer_at, answer_length } = this.exports;
+    return new Uint8Array(memory.buffer, answer_at(), answer_length()).slice();
+  }
+
+  private recover(error: unknown): Refused {
+    let said = "";
+    try {
+      said = new TextDecoder().decode(this.answer());
+    } catch {
+      // It cannot say anything any more.
+    }
+    this.exports = Instance.start(this.module);
+    const why = said || (error instanceof Error ? error.message : String(error));
+    const message = `the simulator stopped and was started anew (${why}). If this scenario is large it may need more memory than a page has: run it outside, by \`fairwave run scenario.toml\``;
+    return { ok: false, crashed: true, message };
+  }
+}

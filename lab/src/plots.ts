@@ -1,0 +1,340 @@
+// What is drawn over time: throughput, queue, windows, losses, delay of the call. The last result stays beside as a ghost.
+
+import uPlot from "uplot";
+import type { Seen } from "./protocol";
+import { interval } from "./statistics";
+
+export const CLASSES = ["voice", "other UDP", "TCP"] as const;
+
+/** Okabe and Ito's colours, as in all of fairwave's figures: on light ground, on dark. */
+const COLOURS: [string, string][] = [
+  ["#0072b2", "#56b4e9"],
+  ["#d55e00", "#ff9d4d"],
+  ["#007f5f", "#33c79b"],
+  ["#b03a80", "#e58fc0"],
+  ["#8a6d00", "#f0e442"],
+  ["#1d2327", "#e6e9ec"],
+];
+
+export const isDark = (): boolean => matchMedia("(prefers-color-scheme: dark)").matches;
+
+export function colour(index: number): string {
+  return (COLOURS[index % COLOURS.length] as [string, string])[isDark() ? 1 : 0];
+}
+
+interface Line {
+  label: string;
+  colour: string;
+  values: (number | null)[];
+}
+
+interface Panel {
+  id: string;
+  title: string;
+  unit: string;
+  lines: Line[];
+}
+
+const times = (seen: Seen): number[] =>
+  Array.from({ length: seen.groups_seen[0]?.throughput_bps.length ?? 0 }, (_, bin) => (bin + 0.5) * seen.bin_s);
+
+/** A sender's samples, brought to the bins. */
+function binned(samples: [number, number][], seen: Seen, bins: number): (number | null)[] {
+  const found: (number | null)[] = new Array(bins).fill(null);
+  for (const [time, value] of samples) {
+    const bin = Math.floor(time / seen.bin_s);
+    if (bin >= 0 && bin < bins) found[bin] = value;
+  }
+  for (let bin = 1; bin < bins; bin++) found[bin] ??= found[bin - 1] ?? null;
+  return found;
+}
+
+/** A mean over neighbours, so that lines can be read: `over` bins on each side. */
+function smooth(values: number[], over: number): number[] {
+  return values.map((_, at) => {
+    const part = values.slice(Math.max(0, at - over), at + over + 1);
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+}
+
+function sum(rows: readonly number[][]): number[] {
+  return (rows[0] ?? []).map((_, bin) => rows.reduce((total, row) => total + (row[bin] ?? 0), 0));
+}
+
+let made = new WeakMap<Seen, Panel[]>();
+
+/** What is drawn of a result; made once for each. */
+export function panels(seen: Seen): Panel[] {
+  const known = made.get(seen) ?? makePanels(seen);
+  made.set(seen, known);
+  return known;
+}
+
+function makePanels(seen: Seen): Panel[] {
+  const bins = times(seen).length;
+  const found: Panel[] = [];
+  found.push({
+    id: "throughput",
+    title: "Throughput of each group, on the wire",
+    unit: "Mb/s",
+    lines: seen.groups_seen.map((group, index) => ({
+      label: group.group,
+      colour: colour(index),
+      values: smooth(group.throughput_bps, Math.max(1, Math.round(bins / 150))).map((bps) => bps / 1e6),
+    })),
+  });
+  const link = seen.links_seen[0];
+  if (link) {
+    const used = link.waiting.map((row, index) => ({ row, index })).filter(({ row }) => row.some((value) => value > 0));
+    found.push({
+      id: "queue",
+      title: `Queue at ${link.link}`,
+      unit: "packets",
+      lines: [
+        { label: "all", colour: colour(5), values: sum(link.waiting) },
+        ...used.map(({ row, index }) => ({ label: CLASSES[index] as string, colour: colour(index), values: row })),
+      ],
+    });
+  }
+  const windows = seen.senders.filter((sender) => sender.window.length);
+  if (windows.length) {
+    found.push({
+      id: "window",
+      title: "Congestion windows",
+      unit: "segments",
+      lines: windows.map((sender, index) => ({
+        label: sender.flow,
+        colour: colour(index),
+        values: binned(sender.window, seen, bins),
+      })),
+    });
+  }
+  const missing = seen.groups_seen.filter((group) => group.missing.some((count) => count > 0));
+  found.push({
+    id: "losses",
+    title: "Packets dropped or lost",
+    unit: "packets per bin",
+    lines: seen.groups_seen.map((group, index) => ({
+      label: group.group,
+      colour: colour(index),
+      values: missing.length ? group.missing : group.missing.map(() => 0),
+    })),
+  });
+  const call = seen.calls[0];
+  if (call) {
+    const millis = (values: (number | null)[]) => values.map((value) => (value === null ? null : value * 1000));
+    found.push({
+      id: "delay",
+      title: `Delay of ${call.flow}`,
+      unit: "ms",
+      lines: [
+        { label: "in the network", colour: colour(0), values: millis(call.delay_s) },
+        { label: "until it is played", colour: colour(1), values: millis(call.played_s) },
+      ],
+    });
+  }
+  return found;
+}
+
+/** A result that is summed up for those who cannot see it. */
+export function summary(panel: Panel): string {
+  const each = panel.lines.map((line) => {
+    const values = line.values.filter((value): value is number => value !== null && Number.isFinite(value));
+    if (!values.length) return `${line.label} none`;
+    const mean = values.reduce((total, value) => total + value, 0) / values.length;
+    return `${line.label} mean ${Number(mean.toPrecision(3))}, most ${Number(Math.max(...values).toPrecision(3))}`;
+  });
+  return `${panel.title}, ${panel.unit}, over time: ${each.join("; ")}`;
+}
+
+/** Over replications, what the first line of the queue and the delay come to: low and high end of the interval per bin. */
+export function spread(
+  id: string,
+  several: readonly Seen[],
+): { low: (number | null)[]; high: (number | null)[] } | undefined {
+  const rows = several.flatMap((seen) => {
+    const line = panels(seen).find((panel) => panel.id === id)?.lines[0];
+    return line ? [line.values] : [];
+  });
+  const first = rows[0];
+  if (!first || rows.length < 3) return undefined;
+  const low: (number | null)[] = [];
+  const high: (number | null)[] = [];
+  for (let bin = 0; bin < first.length; bin++) {
+    const values = rows.map((row) => row[bin]).filter((value): value is number => typeof value === "number");
+    const { mean, half } = interval(values);
+    low.push(values.length < 3 ? null : Math.max(0, mean - half));
+    high.push(values.length < 3 ? null : mean + half);
+  }
+  return { low, high };
+}
+
+interface Drawn {
+  figure: HTMLElement;
+  plot: uPlot;
+  shape: string;
+}
+
+export class Plots {
+  private readonly drawn = new Map<string, Drawn>();
+  /** Called when the pointer is over a time. */
+  onTime: (seconds: number | undefined) => void = () => {};
+  private cursor: number | undefined;
+
+  constructor(private readonly place: HTMLElement) {
+    new ResizeObserver(() => this.resize()).observe(place);
+  }
+
+  private width(): number {
+    return Math.max(240, (this.place.firstElementChild?.clientWidth ?? this.place.clientWidth) - 24);
+  }
+
+  private lastWidth = 0;
+
+  private resize(): void {
+    if (this.width() === this.lastWidth) return;
+    this.lastWidth = this.width();
+    for (const { plot } of this.drawn.values()) plot.setSize({ width: this.width(), height: 170 });
+  }
+
+  /** Everything anew: the reader's colours have changed. */
+  clear(): void {
+    made = new WeakMap();
+    for (const { plot, figure } of this.drawn.values()) {
+      plot.destroy();
+      figure.remove();
+    }
+    this.drawn.clear();
+  }
+
+  /** A vertical line at this time in every figure. */
+  moveTo(seconds: number | undefined): void {
+    this.cursor = seconds;
+    for (const { plot } of this.drawn.values()) plot.redraw(false, false);
+  }
+
+  draw(seen: Seen, ghost: Seen | undefined, several: readonly Seen[]): void {
+    const now = panels(seen);
+    const before = ghost ? panels(ghost) : [];
+    const x = times(seen);
+    for (const [id, { plot, figure }] of this.drawn) {
+      if (now.some((panel) => panel.id === id)) continue;
+      plot.destroy();
+      figure.remove();
+      this.drawn.delete(id);
+    }
+    for (const panel of now) {
+      const old = before.find((one) => one.id === panel.id);
+      // A ghost of another duration would lie.
+      const ghosts = old && ghost && Math.abs(ghost.bin_s - seen.bin_s) < 1e-9 ? old.lines : [];
+      const band = panel.id === "queue" || panel.id === "delay" ? spread(panel.id, several) : undefined;
+      const data = [
+        x,
+        ...panel.lines.map((line) => line.values),
+        ...ghosts.map((line) => line.values),
+        ...(band ? [band.high, band.low] : []),
+      ] as uPlot.AlignedData;
+      const shape = JSON.stringify([
+        panel.title,
+        panel.lines.map((line) => line.label),
+        ghosts.map((line) => line.label),
+        !!band,
+      ]);
+      const known = this.drawn.get(panel.id);
+      if (known?.shape === shape) {
+        known.plot.setData(data);
+        known.figure.querySelector(".canvas")?.setAttribute("aria-label", summary(panel));
+        continue;
+      }
+      known?.plot.destroy();
+      const figure = known?.figure ?? document.createElement("figure");
+      figure.className = "plot";
+      figure.dataset.panel = panel.id;
+      const caption = document.createElement("figcaption");
+      caption.textContent = `${panel.title} (${panel.unit})`;
+      const canvas = document.createElement("div");
+      canvas.className = "canvas";
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", summary(panel));
+      figure.replaceChildren(caption, canvas);
+      if (!known) this.insert(figure, now.indexOf(panel));
+      const plot = new uPlot(this.options(panel, ghosts, !!band), data, canvas);
+      this.drawn.set(panel.id, { figure, plot, shape });
+    }
+  }
+
+  private insert(figure: HTMLElement, at: number): void {
+    this.place.insertBefore(figure, this.place.children[at] ?? null);
+  }
+
+  private options(panel: Panel, ghosts: Line[], band: boolean): uPlot.Options {
+    const style = getComputedStyle(document.documentElement);
+    const soft = style.getPropertyValue("--soft").trim();
+    const rule = style.getPropertyValue("--rule").trim();
+    const axis = { stroke: soft, grid: { stroke: rule, width: 0.5 }, ticks: { stroke: rule, width: 0.5 } };
+    const count = panel.lines.length;
+    const series: uPlot.Series[] = [
+      { label: "s", value: (_, value) => (value === null ? "–" : `${value.toFixed(1)} s`) },
+      ...panel.lines.map(
+        (line): uPlot.Series => ({
+          label: line.label,
+          stroke: line.colour,
+          width: 1.6,
+          points: { show: false },
+          value: (_, value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(3)))),
+        }),
+      ),
+      ...ghosts.map(
+        (line): uPlot.Series => ({
+          label: `${line.label}, before`,
+          stroke: `${line.colour}80`,
+          dash: [4, 4],
+          width: 1,
+          points: { show: false },
+          value: (_, value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(3)))),
+        }),
+      ),
+    ];
+    const bands: uPlot.Band[] = [];
+    if (band) {
+      const tint = `${panel.lines[0]?.colour ?? soft}26`;
+      series.push(
+        { label: "95 % high", stroke: "transparent", points: { show: false } },
+        { label: "95 % low", stroke: "transparent", points: { show: false } },
+      );
+      bands.push({ series: [1 + count + ghosts.length, 2 + count + ghosts.length], fill: tint });
+    }
+    return {
+      width: this.width(),
+      height: 170,
+      series,
+      bands,
+      scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most * 1.05, 1e-3)] } },
+      axes: [
+        { ...axis, values: (_, ticks) => ticks.map((tick) => `${tick} s`) },
+        { ...axis, size: 52 },
+      ],
+      cursor: { sync: { key: "time" }, drag: { x: true, y: false } },
+      legend: { live: true },
+      hooks: {
+        setCursor: [(plot) => this.onTime(plot.cursor.idx == null ? undefined : plot.data[0][plot.cursor.idx])],
+        draw: [
+          (plot) => {
+            if (this.cursor === undefined) return;
+            const at = plot.valToPos(this.cursor, "x", true);
+            const { left, top, width, height } = plot.bbox;
+            if (at < left || at > left + width) return;
+            plot.ctx.save();
+            plot.ctx.strokeStyle = style.getPropertyValue("--link").trim();
+            plot.ctx.lineWidth = 2;
+            plot.ctx.beginPath();
+            plot.ctx.moveTo(at, top);
+            plot.ctx.lineTo(at, top + height);
+            plot.ctx.stroke();
+            plot.ctx.restore();
+          },
+        ],
+      },
+    };
+  }
+}

@@ -1,0 +1,113 @@
+// What the language's JSON Schema says of a key: which values it may have, within which bounds, what it is.
+
+import type { Path } from "./paths";
+import type { Json, Table } from "./protocol";
+
+export interface Known {
+  /** Names that it may have. */
+  choices: string[];
+  least?: number;
+  most?: number;
+  description: string;
+}
+
+type Part = Table;
+
+export class Schema {
+  constructor(private readonly root: Table) {}
+
+  /** What is known of the key at a path of a scenario whose value there is `scenario`'s. */
+  of(path: Path, scenario: Json): Known {
+    let parts: Part[] = [this.root];
+    let value: Json | undefined = scenario;
+    let description = "";
+    for (const step of path) {
+      const inner = this.alternatives(parts, value);
+      const next: Part[] = [];
+      for (const part of inner) {
+        const found =
+          typeof step === "number"
+            ? (part.items as Part | undefined)
+            : ((part.properties as Table | undefined)?.[step] as Part | undefined);
+        if (found && typeof found === "object") next.push(found);
+      }
+      if (!next.length) return { choices: [], description: "" };
+      parts = next;
+      value = value !== null && typeof value === "object" ? (value as Table)[step as string] : undefined;
+      const said = next.find((part) => typeof part.description === "string")?.description;
+      description = typeof said === "string" ? said : "";
+    }
+    const all = this.flat(parts);
+    const choices = new Set<string>();
+    const known: Known = { choices: [], description };
+    for (const part of all) {
+      for (const one of [part.const, ...((part.enum as Json[] | undefined) ?? [])]) {
+        if (typeof one === "string") choices.add(one);
+      }
+      if (typeof part.minimum === "number") known.least = part.minimum;
+      if (typeof part.maximum === "number") known.most = part.maximum;
+    }
+    known.choices = [...choices];
+    return known;
+  }
+
+  /** Names of laws, read off the alternatives of a definition: the constants under `key`. */
+  names(definition: string, key: string): string[] {
+    const start = (this.root.$defs as Table | undefined)?.[definition];
+    const found = new Set<string>();
+    if (start && typeof start === "object") {
+      for (const part of this.flat([start as Part])) {
+        const tag = (part.properties as Table | undefined)?.[key] as Part | undefined;
+        if (typeof tag?.const === "string") found.add(tag.const);
+      }
+    }
+    return [...found];
+  }
+
+  /** Whether the alternative of a definition whose `key` is `name` has another key. */
+  takes(definition: string, key: string, name: string, other: string): boolean {
+    const start = (this.root.$defs as Table | undefined)?.[definition];
+    if (!start || typeof start !== "object") return false;
+    return this.flat([start as Part]).some((part) => {
+      const properties = part.properties as Table | undefined;
+      return (properties?.[key] as Part | undefined)?.const === name && properties?.[other] !== undefined;
+    });
+  }
+
+  private resolved(part: Part): Part {
+    const reference = part.$ref;
+    if (typeof reference !== "string" || !reference.startsWith("#/")) return part;
+    let at: Json | undefined = this.root;
+    for (const key of reference.slice(2).split("/")) at = (at as Table | undefined)?.[key];
+    return (at as Part | undefined) ?? {};
+  }
+
+  /** A part with all that it may be instead. */
+  private flat(parts: Part[], depth = 0): Part[] {
+    if (depth > 12) return [];
+    const found: Part[] = [];
+    for (const part of parts) {
+      const here = this.resolved(part);
+      found.push(here);
+      for (const word of ["oneOf", "anyOf", "allOf"]) {
+        const inner = here[word];
+        if (Array.isArray(inner)) found.push(...this.flat(inner as Part[], depth + 1));
+      }
+    }
+    return found;
+  }
+
+  /** The alternatives that fit a table: those whose constants are its own. */
+  private alternatives(parts: Part[], value: Json | undefined): Part[] {
+    const all = this.flat(parts);
+    if (value === null || typeof value !== "object" || Array.isArray(value) || value === undefined) return all;
+    return all.filter((part) => {
+      const properties = part.properties as Table | undefined;
+      if (!properties) return true;
+      return Object.entries(properties).every(([key, one]) => {
+        const constant = (one as Part | null)?.const;
+        return constant === undefined || (value as Table)[key] === constant;
+      });
+    });
+  }
+}

@@ -1,0 +1,8 @@
+declare module "virtual:engine" {
+  const base64: string;
+  export default base64;
+}
+declare module "virtual:speech" {
+  const base64: string;
+  export default base64;
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { table } from "../src/csv";
+import { fromHash, toHash } from "../src/link";
+import { leaves, set, words } from "../src/paths";
+import type { Passage } from "../src/protocol";
+import { format, parse, shown } from "../src/quantities";
+import { interval } from "../src/statistics";
+import { bandOfLoss, bandOfMos } from "../src/verdict";
+
+describe("quantities", () => {
+  test("are read with their unit and written as the language has them", () => {
+    expect(parse("2 Mb/s")).toEqual({ value: 2e6, dimension: "rate" });
+    expect(parse("0.5 ms")?.value).toBeCloseTo(5e-4);
+    expect(parse("160B")).toEqual({ value: 160, dimension: "size" });
+    expect(parse("drop-tail")).toBeUndefined();
+    expect(parse("2 parsecs")).toBeUndefined();
+    expect(format(1_500_000, "rate")).toBe("1.5 Mb/s");
+    expect(format(0.02, "time")).toBe("20 ms");
+    expect(format(90, "time")).toBe("90 s");
+    expect(format(999.9e3, "rate")).toBe("1 Mb/s");
+    expect(shown(0.015, "fraction")).toBe("1.5 %");
+  });
+
+  test.each([
+    ["rate", 3.21e6],
+    ["time", 0.0123],
+    ["size", 1200],
+  ] as const)("come back as they were: %s", (dimension, value) => {
+    expect(parse(format(value, dimension))?.value).toBeCloseTo(value, 9);
+  });
+});
+
+describe("paths", () => {
+  test("a law that is written as a name becomes a table when one of its keys is set", () => {
+    const before = { flow: [{ name: "call", transport: "udp" }] };
+    const after = set(before, ["flow", 0, "transport", "header"], "12 B");
+    expect(after).toEqual({ flow: [{ name: "call", transport: { name: "udp", header: "12 B" } }] });
+    expect(before.flow[0]?.transport).toBe("udp");
+  });
+
+  test("null takes a key away, and names stand for numbers in words", () => {
+    const json = { link: [{ from: "a", to: "b", loss: "none" }] };
+    expect(set(json, ["link", 0, "loss"], null)).toEqual({ link: [{ from: "a", to: "b" }] });
+    expect(words(["link", 0, "rate"], json)).toBe("link.a>b.rate");
+    expect([...leaves(json)]).toHaveLength(3);
+  });
+});
+
+describe("links", () => {
+  test("carry a scenario there and back", async () => {
+    const text = 'name = "ü"\n'.repeat(100);
+    expect(await fromHash(await toHash(text))).toBe(text);
+    expect(await fromHash("#lessons")).toBeUndefined();
+  });
+
+  test.each(["#s=%3Cscript%3E", "#s=AAAA", '#s="><img src=x>', "#s=____"])(
+    "that hold none are refused: %s",
+    async (hash) => {
+      await expect(fromHash(hash)).rejects.toThrow(/link/);
+    },
+  );
+
+  test("that unpack to more than any scenario are given up", async () => {
+    await expect(fromHash(await toHash("a".repeat(3_000_000)))).rejects.toThrow(/longer/);
+  });
+});
+
+describe("tables", () => {
+  test("quote what needs it, and a text is never a formula", () => {
+    expect(
+      table([
+        { a: 1, b: 'say "x", y' },
+        { a: null, b: "=1+1" },
+      ]),
+    ).toBe('a,b\n1,"say ""x"", y"\n,\'=1+1\n');
+    expect(table([{ a: -1 }])).toBe("a\n-1\n");
+  });
+});
+
+describe("statistics", () => {
+  test("are Student's", () => {
+    expect(interval([1, 2, 3])).toEqual({ mean: 2, half: expect.closeTo((4.303 * 1) / Math.sqrt(3), 3), n: 3 });
+    expect(interval([5]).half).toBeNaN();
+  });
+
+  test("bands are those of the report pages, a bound belongs to the better one", () => {
+    expect([3.6, 3.59, 3.1, 3.09].map(bandOfMos)).toEqual(["good", "fair", "fair", "poor"]);
+    expect([0.01, 0.011, 0.03, 0.04].map(bandOfLoss)).toEqual(["good", "fair", "fair", "poor"]);
+  });
+});
+
+describe("packets", () => {
+  const one = (arrived: number, begun: number | null, gone: number | null = null): Passage => ({
+    group: 0,
+    class: 2,
+    wire: 1000,
+    feedback: false,
+    marked: false,
+    arrived,
+    begun,
+    left: begun === null ? null : begun + 1,
+    gone,
+    why: gone === null ? "" : "early",
+    lost: false,
+  });
+
+  test("wait in the order in which they will be sent; a victim is shown where it stood", async () => {
+    const { scene } = await import("../src/packets");
+    const passages = [one(0, 0), one(0.2, 2), one(0.4, null, 1.5), one(0.6, 1), one(1.5, 3)];
+    const found = scene(passages, 0.9, 1);
+    expect(found.waiting.map((passage) => passage.arrived)).toEqual([0.6, 0.2, 0.4]);
+    expect(found.sending?.share).toBeCloseTo(0.9);
+    const later = scene(passages, 1.6, 1);
+    expect(later.victims).toEqual([{ passage: passages[2], place: 1, ago: expect.closeTo(0.1) }]);
+    expect(scene(passages, 3.2, 1).victims).toEqual([]);
+  });
+});
+
+describe("hearing", () => {
+  test("the same place is the same packet, and as far within it", async () => {
+    const { samePlace } = await import("../src/hearing");
+    const heard = (position: number[]) => ({ position, packet_s: 0.02 }) as never;
+    expect(samePlace(heard([100, 260, 420]), 300, heard([500, 700, 860]))).toBe(740);
+    expect(samePlace(heard([100, 260]), 0, heard([500, 700]))).toBe(500);
+  });
+
+  test("the stored recording is decoded as G.711's table 2 says", async () => {
+    const { decodeMu } = await import("../src/hearing");
+    expect([0xff, 0xfe, 0xef, 0x80, 0x00].map((code) => decodeMu(code) + 0)).toEqual([0, 8, 132, 32124, -32124]);
+  });
+});

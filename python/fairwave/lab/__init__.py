@@ -1,0 +1,98 @@
+"""The lab: the simulator and its controls in one HTML file, which works from disk without any server or network.
+
+`make lab` builds it (``out/lab.html``) and lays a copy beside this module, from where a wheel takes it along. A scenario
+travels in the page's address, behind ``#s=``: its TOML, deflated, in base64 for addresses. In a notebook it is a widget:
+:func:`fairwave.lab.widget.widget`.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import zlib
+from pathlib import Path
+
+from fairwave.staging import write_text
+
+NAME = "lab.html"
+
+_BESIDE = Path(__file__).with_name(NAME)
+
+_PLACE = '<meta name="fairwave-scenario" content="">'
+
+
+class LabError(RuntimeError):
+    """The page has not been built; the message says how it is."""
+
+
+def built() -> Path | None:
+    """The page's file; None where it has not been built."""
+    return _BESIDE if _BESIDE.is_file() else None
+
+
+def page() -> Path:
+    """The page's file.
+
+    Raises:
+        LabError: It has not been built.
+    """
+    found = built()
+    if found is None:
+        raise LabError(
+            "the lab has not been built here: run `make lab` in the checkout (it needs Node 20 and Rust's "
+            "wasm32-unknown-unknown)"
+        )
+    return found
+
+
+def packed(toml: str) -> str:
+    """A scenario as it stands in an address: deflated, in base64 for addresses, without padding."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    squeezed = deflate.compress(toml.encode()) + deflate.flush()
+    return base64.urlsafe_b64encode(squeezed).decode().rstrip("=")
+
+
+def fragment(toml: str) -> str:
+    """What makes an address of the page open on this scenario: ``#s=…``."""
+    return f"#s={packed(toml)}"
+
+
+def opening_on(toml: str) -> str:
+    """The page's text, which then opens on a scenario.
+
+    Raises:
+        LabError: The page has not been built, or by another version.
+    """
+    text = page().read_text(encoding="utf-8")
+    if _PLACE not in text:
+        raise LabError("the lab that was built is of another version: run `make lab` again")
+    return text.replace(_PLACE, _PLACE.replace('content=""', f'content="{packed(toml)}"'))
+
+
+def write(out: Path, toml: str | None = None) -> Path:
+    """Write the page, which then opens on a scenario.
+
+    Args:
+        out: The file.
+        toml: The scenario; the page's own if not given.
+
+    Raises:
+        LabError: The page has not been built.
+        OSError: The file cannot be written.
+    """
+    write_text(out, page().read_text(encoding="utf-8") if toml is None else opening_on(toml))
+    return out
+
+
+def link_from(folder: Path, toml: str) -> str | None:
+    """A link for a page in a folder that opens a scenario in the lab, which is copied there.
+
+    Returns:
+        The link; None where the lab has not been built.
+    """
+    found = built()
+    if found is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(found, folder / NAME)
+    return NAME + fragment(toml)
