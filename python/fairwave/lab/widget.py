@@ -51,8 +51,8 @@ def widget(scenario: Scenario | None = None, height: int = 900) -> Any:
         height: In pixels, above 0.
 
     Returns:
-        An ``anywidget`` widget. Its ``result`` is what came out last: a dictionary with ``digest``, ``scenario`` (JSON) and
-        ``voice`` (of each group of calls its opinion score); its ``scenario`` takes TOML and opens it.
+        An ``anywidget`` widget. Its ``result`` is what came out last: a dictionary with ``digest``, ``scenario`` (JSON)
+        and ``voice`` (of each group of calls its opinion score); its ``scenario`` takes TOML and opens it.
 
     Raises:
         fairwave.lab.LabError: The page has not been built, or ``anywidget`` is not installed.
