@@ -263,7 +263,9 @@ fn a_change_of_rate_ages_red_by_the_time_that_the_link_idled_before_it_and_not_w
         waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
     }
     waiting.depart(Instant::ZERO, &mut drops);
-    (idling.depart(Instant::ZERO, &mut drops), idling.depart(Instant::ZERO + Span::from_millis(4), &mut drops));
+    for millis in [0, 4] {
+        idling.depart(Instant::ZERO + Span::from_millis(millis), &mut drops);
+    }
     let (before, held) = (idling.average(), waiting.average());
     assert!(before > 0.0 && held > 0.0);
     // Packets of 4 ms each: one link idles from 8 ms on, the other pauses with a packet that waits.
@@ -285,7 +287,9 @@ fn a_change_of_rate_that_comes_before_the_last_packet_has_left_takes_nothing_fro
     for _ in 0..2 {
         queue.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
     }
-    (queue.depart(Instant::ZERO, &mut drops), queue.depart(Instant::ZERO + Span::from_millis(4), &mut drops));
+    for millis in [0, 4] {
+        queue.depart(Instant::ZERO + Span::from_millis(millis), &mut drops);
+    }
     let before = queue.average();
     assert!(before > 0.0);
     queue.rate_changed(Instant::ZERO + Span::from_millis(6), rate());
