@@ -217,7 +217,9 @@ pub trait AnyDisciplineLaw: Checked + Send + Sync {
     /// See [`DisciplineLaw::marks`].
     fn any_marks(&self) -> bool;
     /// See [`DisciplineLaw::lists`].
-    fn any_lists(&self) -> u64;
+    fn any_lists(&self) -> u64 {
+        0
+    }
     /// See [`DisciplineLaw::discipline`].
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline>;
 }

@@ -41,10 +41,6 @@ impl AnyDisciplineLaw for Law {
         self.said().gives_marks
     }
 
-    fn any_lists(&self) -> u64 {
-        0
-    }
-
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
         let instance = self.instance(None);
         let random = instance.object.as_ref().and_then(|object| {
