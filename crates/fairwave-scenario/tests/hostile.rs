@@ -235,7 +235,7 @@ fn managed_queues_before_every_host_are_refused_with_the_room_that_they_take() {
     let topology =
         "preset = \"dumbbell\"\naccess = { queue = { discipline = \"fq-codel\", capacity = { packets = 100 } } }";
     let said = complaint(Text { topology, flow: "count = 100000", duration: "10 ms", ..SOUND });
-    assert_refused(&said, "topology.queue", &["managed queues would take about 48.6 GB of memory in advance"]);
+    assert_refused(&said, "topology.queue", &["managed queues would take about 36.5 GB of memory in advance"]);
 }
 
 #[test]

@@ -43,8 +43,9 @@ pub struct Recorder<'a> {
     until: Instant,
     groups: &'a [usize],
     passages: Vec<Passage>,
-    /// Those that wait or are being transmitted, with their place among the passages, if they are kept.
-    here: Vec<(Packet, f64, Option<usize>)>,
+    /// Those that wait or are being transmitted: when they arrived, when their transmission began, and their place among the
+    /// passages, if they are kept.
+    here: Vec<(Packet, f64, f64, Option<usize>)>,
 }
 
 impl<'a> Recorder<'a> {
@@ -66,7 +67,7 @@ impl<'a> Recorder<'a> {
 
     /// The passage of a packet to which something happens at `at`; none outside the stretch.
     fn passage(&mut self, place: usize, at: Instant) -> Option<&mut Passage> {
-        let (packet, arrived, kept) = *self.here.get(place)?;
+        let (packet, arrived, begun, kept) = *self.here.get(place)?;
         if at < self.from || arrived > self.until.seconds() {
             return None;
         }
@@ -80,14 +81,14 @@ impl<'a> Recorder<'a> {
                     feedback: packet.feedback,
                     marked: false,
                     arrived,
-                    begun: f64::NAN,
+                    begun,
                     left: f64::NAN,
                     gone: f64::NAN,
                     why: "",
                     lost: false,
                 });
                 let index = self.passages.len() - 1;
-                self.here[place].2 = Some(index);
+                self.here[place].3 = Some(index);
                 index
             }
             None => return None,
@@ -101,16 +102,18 @@ impl Probe for Recorder<'_> {
 
     fn arrived(&mut self, link: usize, packet: &Packet, at: Instant) {
         if link == self.link {
-            self.here.push((*packet, at.seconds(), None));
+            self.here.push((*packet, at.seconds(), f64::NAN, None));
         }
     }
 
     fn begun(&mut self, link: usize, packet: &Packet, at: Instant) {
         if link == self.link
             && let Some(place) = self.find(packet)
-            && let Some(passage) = self.passage(place, at)
         {
-            passage.begun = at.seconds();
+            self.here[place].2 = at.seconds();
+            if let Some(passage) = self.passage(place, at) {
+                passage.begun = at.seconds();
+            }
         }
     }
 

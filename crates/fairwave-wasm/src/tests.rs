@@ -102,7 +102,8 @@ fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
     let call = &found["calls"][0];
     assert_eq!(call["flow"], "call[0]");
     let heard = number(&call["counts"]["played"]) + number(&call["counts"]["late"]) + number(&call["counts"]["lost"]);
-    assert!((498.0..=500.0).contains(&heard), "{heard}");
+    // What arrives too late to be played before the end is neither.
+    assert!((480.0..=500.0).contains(&heard), "{heard}");
     assert!(found["senders"].as_array().is_some_and(|senders| senders.len() == 1 && senders[0]["flow"] == "ftp[0]"));
 }
 
