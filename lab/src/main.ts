@@ -55,6 +55,7 @@ class Page {
   private seen: Seen | undefined;
   private ghost: Seen | undefined;
   private several: Seen[] = [];
+  private checks = 0;
   private changes = 0;
   private wanted = false;
   private running = false;
@@ -126,13 +127,17 @@ class Page {
     return true;
   }
 
-  /** What is to be said of a scenario; nothing where something else was asked meanwhile. */
+  /** What is to be said of a scenario; nothing where another has been asked about meanwhile. */
   private async check(written: string, file: string): Promise<Checked | Refused | undefined> {
-    try {
-      return (await this.others.ask<Checked>({ op: "check", text: written, file })).json;
-    } catch (error) {
-      if (error instanceof Cancelled) return undefined;
-      throw error;
+    const asked = ++this.checks;
+    for (;;) {
+      try {
+        return (await this.others.ask<Checked>({ op: "check", text: written, file })).json;
+      } catch (error) {
+        // Whoever gave up the replications may have given up this, too.
+        if (!(error instanceof Cancelled)) throw error;
+        if (asked !== this.checks) return undefined;
+      }
     }
   }
 
