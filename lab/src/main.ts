@@ -56,6 +56,8 @@ class Page {
   private ghost: Seen | undefined;
   private several: Seen[] = [];
   private checks = 0;
+  /** Something was written into the text that has not been run. */
+  private edited = false;
   private changes = 0;
   private wanted = false;
   private running = false;
@@ -141,12 +143,14 @@ class Page {
     }
   }
 
-  private take(checked: Checked): void {
+  /** Takes what is set; one that comes `late`, of what runs already, leaves alone what is being written meanwhile. */
+  private take(checked: Checked, late = false): void {
     this.json = checked.json;
     this.spelled = checked.spelled;
     text("title", checked.name);
     text("lead", checked.description);
     document.title = `${checked.name} – fairwave lab`;
+    if (late && this.edited) return;
     find<HTMLTextAreaElement>("text").value = checked.toml;
     this.complain(this.standing);
   }
@@ -270,6 +274,7 @@ class Page {
 
   /** Runs what is set, now or as soon as what is being run is done; what takes long is given up. */
   private ask(): void {
+    this.edited = false;
     this.halt();
     this.wanted = true;
     document.body.classList.add("busy");
@@ -341,7 +346,7 @@ class Page {
     const json = await this.check(JSON.stringify(this.json), "scenario");
     if (!json || asked !== this.changes) return;
     if (json.ok) {
-      this.take(json);
+      this.take(json, true);
       if (this.remakeAfter) this.makeControls();
       this.remakeAfter = false;
     }
@@ -446,6 +451,9 @@ class Page {
     });
     on("csv", "click", () => this.download());
     on("reset", "click", () => this.adopt(HOME, "scenario.toml"));
+    on("text", "input", () => {
+      this.edited = true;
+    });
     on("run-text", "click", () => this.runText(find<HTMLTextAreaElement>("text").value, "scenario.toml"));
     on("scenario-file", "change", async () => {
       const file = find<HTMLInputElement>("scenario-file").files?.[0];
