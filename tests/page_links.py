@@ -50,6 +50,10 @@ def problems(page):
         if address.startswith("#"):
             if address[1:] not in found.ids:
                 wrong.append(f"<{tag}> leads to {address}, which is not there")
+        elif tag == "a" and address.startswith("lab.html#"):
+            # Where the lab has been built, a copy of it lies beside the page.
+            if not page.with_name("lab.html").is_file():
+                wrong.append(f"<{tag}> leads to the lab, which is not beside the page")
         elif not address.startswith("data:") and not (tag == "a" and re.match("https?://", address)):
             wrong.append(f"<{tag}> leads out of the page, to {address!r}")
     if "@import" in styles:
