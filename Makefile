@@ -107,7 +107,7 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace fuzz -- --nocapture --test-threads 1
 
-# A fresh compilation of core for each of about 340 mutants: about forty minutes of two cores.
+# A fresh compilation of core for each of about 340 mutants: an hour and a half of two cores.
 mutants: $(VENV)/.locked $(MUTATOR)  ## break core's laws in 300 places; its own tests must notice
 	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation.mutants
 
