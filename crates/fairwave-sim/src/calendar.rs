@@ -141,7 +141,14 @@ impl EventQueue {
     /// Adds a timer's event.
     #[inline]
     pub fn push_timer(&mut self, event: Event) {
-        self.push(Entry::timer(event));
+        let day = event.at.nanos() >> self.shift;
+        if self.is_listed(day) {
+            let slot = self.slot(day);
+            self.pages.push_timer(&mut self.days[slot], event);
+            self.listed += 1;
+        } else {
+            self.push_elsewhere(day, Entry::timer(event));
+        }
     }
 
     /// Adds the arrival of a packet that will enter `next`, the step at `place` of the routes.
@@ -153,11 +160,23 @@ impl EventQueue {
     #[inline(always)]
     fn push(&mut self, entry: Entry) {
         let day = entry.event.at.nanos() >> self.shift;
-        if day.wrapping_sub(self.day + 1) < self.days.len() as u64 - 1 {
+        if self.is_listed(day) {
             self.list(day, entry);
         } else {
             self.push_elsewhere(day, entry);
         }
+    }
+
+    /// Whether a day is one of the coming year, each of which has a list.
+    #[inline(always)]
+    fn is_listed(&self, day: u64) -> bool {
+        day.wrapping_sub(self.day + 1) < self.days.len() as u64 - 1
+    }
+
+    /// Which list is a day's.
+    #[inline(always)]
+    fn slot(&self, day: u64) -> usize {
+        (day & (self.days.len() as u64 - 1)) as usize
     }
 
     /// Adds what is due today or beyond the year.
@@ -217,13 +236,13 @@ impl EventQueue {
 
     /// What has been entered so far for the `n`th day after the present one, in the order in which it came.
     pub fn day_after(&self, n: u64) -> impl Iterator<Item = &Entry> {
-        let slot = ((self.day + n) & (self.days.len() as u64 - 1)) as usize;
+        let slot = self.slot(self.day + n);
         self.pages.iter(self.days[slot]).map(|(_, entry)| entry)
     }
 
     #[inline(always)]
     fn list(&mut self, day: u64, entry: Entry) {
-        let slot = (day & (self.days.len() as u64 - 1)) as usize;
+        let slot = self.slot(day);
         self.pages.push(&mut self.days[slot], entry);
         self.listed += 1;
     }

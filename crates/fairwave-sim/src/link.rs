@@ -60,6 +60,8 @@ pub struct Link {
     lossy: bool,
     /// How long a packet takes depends on its size alone, and nothing else changes.
     steady: bool,
+    /// First in, first out, over a sound wire.
+    simple: bool,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
     /// The queue.
@@ -117,6 +119,7 @@ impl Link {
             fed_in_order: false,
             plain: matches!(service, Service::Fifo(_)),
             lossy: !matches!(wire, Wire::Sound),
+            simple: matches!((&service, &wire), (Service::Fifo(_), Wire::Sound)),
             service,
             wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
@@ -244,6 +247,24 @@ impl Link {
     #[inline]
     pub fn passes_at_once(&self, now: Instant) -> bool {
         self.plain && self.free <= now
+    }
+
+    /// A packet that arrives at `now` crosses without waiting, where nothing else can become of it: it arrives at the far end
+    /// within the run, it is of the size of the one before, and the warm-up is over. Answers when; nothing, and nothing has
+    /// happened, where any of that does not hold. What [`Self::transmit`] and [`Self::leave`] would do, in one step.
+    #[inline(always)]
+    pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
+        if !self.simple || self.free > now || packet.wire != self.last_wire || now < window.warmup {
+            return None;
+        }
+        let free = now + self.last_time;
+        let arrival = free + self.delay;
+        if arrival > window.end {
+            return None;
+        }
+        self.free = free;
+        self.measure.crossed(packet.wire);
+        Some(arrival)
     }
 
     /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.

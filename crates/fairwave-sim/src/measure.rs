@@ -150,6 +150,14 @@ impl LinkMeasure {
         self.crossings(now, window).arrivals += 1;
     }
 
+    /// A packet arrived and departed in the window.
+    #[inline(always)]
+    pub fn crossed(&mut self, wire: u16) {
+        self.steady.arrivals += 1;
+        self.steady.departures += 1;
+        self.steady.wire += u64::from(wire);
+    }
+
     /// Packets that crossed in the whole run.
     pub fn whole(&self) -> Crossings {
         let (warming, steady) = (self.warming, self.steady);

@@ -62,14 +62,27 @@ impl Pages {
     /// Adds an entry at the end of `list`. Always inlined, so that an entry is made in its place and not copied there.
     #[inline(always)]
     pub fn push(&mut self, list: &mut List, entry: Entry) -> Place {
+        let place = self.next_place(list);
+        self.entries[place] = entry;
+        Place(place as u32)
+    }
+
+    /// Adds a timer's entry at the end of `list`: what stands in the place of its packet, which means nothing, stays.
+    #[inline(always)]
+    pub fn push_timer(&mut self, list: &mut List, event: Event) {
+        let place = self.next_place(list);
+        self.entries[place].event = event;
+    }
+
+    /// Makes room for another entry at the end of `list`.
+    #[inline(always)]
+    fn next_place(&mut self, list: &mut List) -> usize {
         let offset = list.len() % PAGE;
         if offset == 0 {
             self.add_page(list);
         }
         list.len += 1;
-        let place = list.last as usize * PAGE + offset;
-        self.entries[place] = entry;
-        Place(place as u32)
+        list.last as usize * PAGE + offset
     }
 
     #[inline(never)]

@@ -255,6 +255,17 @@ impl<'p, P: Probe> Simulation<'p, P> {
     fn forward(&mut self, mut link: usize, packet: &Packet, mut place: u32, mut at: Instant) {
         loop {
             let here = &mut self.network.links[link];
+            if let Some(arrival) = here.cross(at, packet, self.window) {
+                if P::ON {
+                    self.probe.arrived(link, packet, at);
+                    self.probe.begun(link, packet, at);
+                }
+                match self.go_on(link, packet, place, Leaving::Arrives(arrival), false) {
+                    Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),
+                    None => return,
+                }
+                continue;
+            }
             here.measure.arrived(at, self.window);
             if P::ON {
                 self.probe.arrived(link, packet, at);
@@ -387,8 +398,15 @@ impl<'p, P: Probe> Simulation<'p, P> {
             // A transmission that ends now makes room before the arrival is judged.
             self.serve_managed(link, now);
         }
-        if let Service::Managed(managed) = &mut self.network.links[link].service {
+        let here = &mut self.network.links[link];
+        if let Service::Managed(managed) = &mut here.service {
             managed.classes.arrived(&packet);
+            if here.free <= now
+                && let Some(packet) = managed.queue.pass(now, &packet)
+            {
+                self.begin(link, now, &packet);
+                return;
+            }
             managed.queue.arrive(now, packet, &mut managed.drops);
             self.serve_managed(link, now);
         }
@@ -417,25 +435,48 @@ impl<'p, P: Probe> Simulation<'p, P> {
         let Service::Managed(managed) = &mut here.service else { return };
         let begun = if free <= now { managed.queue.depart(now, &mut managed.drops) } else { None };
         here.measure.waiting(managed.queue.packets(), now, self.window);
-        for (packet, reason) in managed.drops.drain(..) {
-            here.measure.dropped(now, reason, self.window);
-            managed.classes.dropped(&packet, reason);
-            self.receiving[packet.flow.0 as usize].lose(&packet, true, now, self.window);
-            if P::ON {
-                self.probe.gone(link, &packet, now, Gone::Dropped(reason));
+        if !managed.drops.is_empty() {
+            for (packet, reason) in managed.drops.drain(..) {
+                here.measure.dropped(now, reason, self.window);
+                managed.classes.dropped(&packet, reason);
+                self.receiving[packet.flow.0 as usize].lose(&packet, true, now, self.window);
+                if P::ON {
+                    self.probe.gone(link, &packet, now, Gone::Dropped(reason));
+                }
             }
         }
-        if let Some(packet) = &begun {
-            managed.classes.served(packet, managed.queue.waited_since(), now);
-            if managed.queue.has_marked() {
-                managed.classes.marked(packet);
-                here.measure.marked(now, self.window);
-            }
-            if P::ON {
-                self.probe.begun(link, packet, now);
-            }
-            here.transmit(now, packet);
+        match &begun {
+            Some(packet) => self.begin(link, now, packet),
+            None => self.schedule_service(link, now),
         }
+    }
+
+    /// A managed link's next transmission begins; arranges to be called again.
+    fn begin(&mut self, link: usize, now: Instant, packet: &Packet) {
+        let here = &mut self.network.links[link];
+        let Service::Managed(managed) = &mut here.service else { return };
+        managed.classes.served(packet, managed.queue.waited_since(), now);
+        if managed.queue.has_marked() {
+            managed.classes.marked(packet);
+            here.measure.marked(now, self.window);
+        }
+        if P::ON {
+            self.probe.begun(link, packet, now);
+        }
+        here.transmit(now, packet);
+        self.schedule_service(link, now);
+        let flow = packet.flow.0 as usize;
+        let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
+        let place = self.network.routes.place_of(begin, link);
+        let leaving = self.network.links[link].leave(packet, self.window);
+        if let Some((next, arrival)) = self.go_on(link, packet, place, leaving, false) {
+            self.forward(next, packet, place + 1, arrival);
+        }
+    }
+
+    /// Arranges that a managed link is served when its transmitter is free, or its discipline has periodic work.
+    #[inline]
+    fn schedule_service(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
         let Service::Managed(managed) = &mut here.service else { return };
         let next_start = match managed.queue.packets() {
@@ -446,15 +487,6 @@ impl<'p, P: Probe> Simulation<'p, P> {
         if wanted < managed.scheduled {
             managed.scheduled = wanted.max(now + Span::from_nanos(1));
             self.events.push_timer(Event::new(managed.scheduled, Kind::Service, link));
-        }
-        if let Some(packet) = begun {
-            let flow = packet.flow.0 as usize;
-            let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
-            let place = self.network.routes.place_of(begin, link);
-            let leaving = self.network.links[link].leave(&packet, self.window);
-            if let Some((next, arrival)) = self.go_on(link, &packet, place, leaving, false) {
-                self.forward(next, &packet, place + 1, arrival);
-            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! Lists of waiting packets by number: which list a packet belongs to is the discipline's to say ([`super::Discipline::bin`]).
 //!
 //! For disciplines that hash flows into queues, or have a fixed number of them. Ends, lengths and packets of every list are at
-//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for, and from then on after
-//! every packet that comes or goes, as far up as that matters: no more than the logarithm of the lists' number. Disciplines that
-//! never ask pay nothing for it.
+//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then on the lists are
+//! noted into which packets come or from which they go, and their matches played again when it is next asked for, as far up as
+//! that matters: for each no more than the logarithm of the lists' number. Disciplines that never ask pay nothing for it.
 
 use super::buffer::{Ends, Links, NIL, Tally, append, unlink};
 
@@ -19,6 +19,8 @@ struct Member {
 struct Bin {
     ends: Ends,
     tally: Tally,
+    /// It is among those whose matches are to be played again.
+    changed: bool,
 }
 
 /// The lists.
@@ -26,23 +28,34 @@ struct Bin {
 pub(super) struct Bins {
     /// By the packets' places.
     members: Vec<Member>,
+    /// As many as there are, and empty ones up to a power of two.
     bins: Vec<Bin>,
+    /// The last of those that there are.
+    last: u32,
     /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, the lists come behind the matches, and
     /// match 1 is the final. Empty until somebody asks.
     winners: Vec<u32>,
+    /// Lists that hold more or less than when their matches were played last, each once.
+    changed: Vec<u32>,
 }
 
 impl Bins {
     /// So many empty lists.
     pub fn new(number: usize) -> Self {
-        let bin = Bin { ends: Ends::EMPTY, tally: Tally { packets: 0, bytes: 0 } };
-        Bins { members: Vec::new(), bins: vec![bin; number], winners: Vec::new() }
+        let bin = Bin { ends: Ends::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
+        Bins {
+            members: Vec::new(),
+            bins: vec![bin; number.next_power_of_two().max(2)],
+            last: number.saturating_sub(1) as u32,
+            winners: Vec::new(),
+            changed: Vec::new(),
+        }
     }
 
     /// A packet of `size` bytes has come to wait at `place`, in a list; numbers beyond the last list mean that one.
     #[inline]
     pub fn push(&mut self, place: u32, size: u64, bin: u32) {
-        let bin = bin.min(self.bins.len() as u32 - 1);
+        let bin = bin.min(self.last);
         let member = Member { list: Links::NONE, bin };
         match self.members.get_mut(place as usize) {
             Some(before) => *before = member,
@@ -52,7 +65,7 @@ impl Bins {
         let of = &mut self.bins[bin as usize];
         of.tally.add(size);
         append!(self.members, of.ends, list, place);
-        self.replay(bin);
+        self.note(bin);
     }
 
     /// The packet of `size` bytes at `place` goes.
@@ -62,7 +75,7 @@ impl Bins {
         let of = &mut self.bins[bin as usize];
         of.tally.take(size);
         unlink!(self.members, of.ends, list, place);
-        self.replay(bin);
+        self.note(bin);
     }
 
     /// What waits in a list.
@@ -82,41 +95,45 @@ impl Bins {
         if self.winners.is_empty() {
             self.play_all();
         }
+        while let Some(bin) = self.changed.pop() {
+            self.bins[bin as usize].changed = false;
+            self.replay(bin);
+        }
         self.winners.get(1).copied().filter(|winner| self.bytes(*winner) > 0)
     }
 
     fn bytes(&self, bin: u32) -> u64 {
-        self.bins.get(bin as usize).map_or(0, |bin| bin.tally.bytes)
-    }
-
-    /// The lists' part of the heap begins here.
-    fn leaves(&self) -> usize {
-        self.bins.len().next_power_of_two().max(2)
+        self.bins[bin as usize].tally.bytes
     }
 
     fn play_all(&mut self) {
-        let leaves = self.leaves();
-        self.winners = vec![NIL; leaves];
-        for place in (1..leaves).rev() {
+        let lists = self.bins.len();
+        self.winners = (0..2 * lists).map(|place| place.saturating_sub(lists) as u32).collect();
+        for place in (1..lists).rev() {
             self.winners[place] = self.play(place);
         }
     }
 
     /// Who wins a match, of two equals the first.
+    #[inline]
     fn play(&self, place: usize) -> u32 {
-        let leaves = self.winners.len();
-        let entrant = |at: usize| if at < leaves { self.winners[at] } else { (at - leaves) as u32 };
-        let (first, second) = (entrant(2 * place), entrant(2 * place + 1));
+        let (first, second) = (self.winners[2 * place], self.winners[2 * place + 1]);
         if self.bytes(second) > self.bytes(first) { second } else { first }
     }
 
-    /// A list holds more or less than before: plays its matches again, up to one whose outcome it does not touch.
+    /// A list holds more or less than before.
     #[inline]
-    fn replay(&mut self, bin: u32) {
-        if self.winners.is_empty() {
-            return;
+    fn note(&mut self, bin: u32) {
+        let of = &mut self.bins[bin as usize];
+        if !of.changed && !self.winners.is_empty() {
+            of.changed = true;
+            self.changed.push(bin);
         }
-        let mut place = (self.winners.len() + bin as usize) / 2;
+    }
+
+    /// Plays the matches of a list again, up to one whose outcome it does not touch: what others have changed there is theirs to tell.
+    fn replay(&mut self, bin: u32) {
+        let mut place = (self.bins.len() + bin as usize) / 2;
         while place > 0 {
             let (before, now) = (self.winners[place], self.play(place));
             self.winners[place] = now;

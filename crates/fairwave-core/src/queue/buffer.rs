@@ -100,6 +100,8 @@ pub struct Buffer {
     per_class: [Tally; 3],
     /// Further lists, for disciplines that ask for them.
     lists: Lists,
+    /// Packets are in the lists of their class and their layer; not where nobody chooses by these.
+    classed: bool,
     /// When the packet came that was taken last to be sent.
     served: Instant,
     /// The codepoint with which it came.
@@ -160,6 +162,7 @@ impl Buffer {
             total: Tally::default(),
             per_class: [Tally::default(); 3],
             lists: Lists::None,
+            classed: true,
             served: Instant::ZERO,
             served_came: Ecn::NotEct,
         }
@@ -173,6 +176,12 @@ impl Buffer {
     /// The same, with so many lists, at least one, into which the discipline puts what arrives.
     pub(super) fn by_bin(expected: usize, bins: usize) -> Self {
         Buffer { lists: Lists::Bins(Box::new(Bins::new(bins.max(1)))), ..Self::with_capacity(expected) }
+    }
+
+    /// The same without lists by class ([`Self::front_of`]) and by layer ([`Self::back_of_highest_layer`]), for disciplines that ask for
+    /// neither.
+    pub(super) fn by_bin_alone(expected: usize, bins: usize) -> Self {
+        Buffer { classed: false, ..Self::by_bin(expected, bins) }
     }
 
     /// Everything that waits.
@@ -213,9 +222,11 @@ impl Buffer {
         };
         self.occupied.push(place);
         append!(self.nodes, self.order, order, place);
-        append!(self.nodes, self.classes[packet.class as usize], class, place);
-        if let Some(above) = above_base(&packet) {
-            append!(self.nodes, self.layers[above], layer, place);
+        if self.classed {
+            append!(self.nodes, self.classes[packet.class as usize], class, place);
+            if let Some(above) = above_base(&packet) {
+                append!(self.nodes, self.layers[above], layer, place);
+            }
         }
         let size = u64::from(packet.wire);
         match &mut self.lists {
@@ -235,34 +246,48 @@ impl Buffer {
     /// Takes a packet out, wherever it waits; `None` if nothing waits there any more.
     pub fn remove(&mut self, place: Place) -> Option<Packet> {
         let Node { packet, index, .. } = *self.waiting(place)?;
-        let place = place.0;
+        self.take(place.0, &packet, index);
+        Some(packet)
+    }
+
+    /// Takes the packet at a place out of all lists; `index` is its node's.
+    #[inline]
+    fn take(&mut self, place: u32, packet: &Packet, index: u32) {
         self.occupied.swap_remove(index as usize);
         if let Some(&moved) = self.occupied.get(index as usize) {
             self.nodes[moved as usize].index = index;
         }
         unlink!(self.nodes, self.order, order, place);
-        unlink!(self.nodes, self.classes[packet.class as usize], class, place);
-        if let Some(above) = above_base(&packet) {
-            unlink!(self.nodes, self.layers[above], layer, place);
+        if self.classed {
+            unlink!(self.nodes, self.classes[packet.class as usize], class, place);
+            if let Some(above) = above_base(packet) {
+                unlink!(self.nodes, self.layers[above], layer, place);
+            }
         }
         let size = u64::from(packet.wire);
         match &mut self.lists {
             Lists::None => {}
-            Lists::Flows(flows) => flows.remove(place, &packet),
+            Lists::Flows(flows) => flows.remove(place, packet),
             Lists::Bins(bins) => bins.remove(place, size),
         }
         self.nodes[place as usize].order.next = self.free;
         self.free = place;
         self.total.take(size);
         self.per_class[packet.class as usize].take(size);
-        Some(packet)
     }
 
     /// Takes a packet to be sent, and says since when it has waited; `None` if nothing waits there any more.
     pub fn serve(&mut self, place: Place) -> Option<(Packet, Instant)> {
-        let node = self.waiting(place)?;
-        (self.served, self.served_came) = (node.arrived, node.came);
-        Some((self.remove(place)?, self.served))
+        let Node { packet, arrived, index, came, .. } = *self.waiting(place)?;
+        (self.served, self.served_came) = (arrived, came);
+        self.take(place.0, &packet, index);
+        Some((packet, arrived))
+    }
+
+    /// A packet has come and is sent at once, without having waited here.
+    #[inline]
+    pub(super) fn has_passed(&mut self, now: Instant, packet: &Packet) {
+        (self.served, self.served_came) = (now, packet.ecn);
     }
 
     /// Takes the packet that has waited longest, to be sent, and says since when.

@@ -18,6 +18,7 @@ use super::discipline::{Discipline, DisciplineLaw};
 use super::red::check_size;
 use crate::config::{ConfigError, check_span};
 use crate::packet::Packet;
+use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -203,6 +204,12 @@ pub struct Codel {
 }
 
 impl Discipline for Codel {
+    #[inline]
+    fn pass(&mut self, now: Instant, packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
+        let mut only = Some((*packet, now, 0));
+        self.control.depart(&self.set, now, || only.take(), &mut Vec::new())
+    }
+
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let line = || buffer.pop_front().map(|(packet, since)| (packet, since, buffer.total().bytes));
         self.control.depart(&self.set, now, line, drops)

@@ -117,6 +117,13 @@ pub trait Discipline: Send {
         buffer.back()
     }
 
+    /// A packet arrives that need not wait: nothing else does, the link is free, and there is room. A law for which that is simpler does
+    /// here what [`Discipline::arrive`] and [`Discipline::depart`] would do, and answers with the packet as it leaves; none, and
+    /// nothing has happened, of a law that wants to be asked both.
+    fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
+        None
+    }
+
     /// The link is free: takes the packet that it sends next out of the buffer by [`Buffer::serve`] or
     /// [`Buffer::pop_front`]. What is removed otherwise is appended to `drops`. `None` only when nothing waits any more,
     /// or before [`Discipline::held_until`].

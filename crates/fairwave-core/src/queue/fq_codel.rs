@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DropReason;
 use super::buffer::Buffer;
-use super::codel::{Control, Settings, check_times, interval, target};
+use super::codel::{Control, Head, Settings, check_times, interval, target};
 use super::config::Capacity;
 use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
 use super::red::check_size;
@@ -193,16 +193,43 @@ impl Discipline for FqCodel {
         self.controls[fattest as usize].has_dropped(packets);
     }
 
+    /// The only packet there is: it is its queue's turn at the latest when all others have been found empty.
+    #[inline]
+    fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
+        let salt = *self.salt.get_or_insert_with(|| stream.below(u64::MAX));
+        let own = queue_of(packet, salt, self.flows);
+        self.rounds.arrived(own);
+        self.next(now, |queue| (queue == own).then_some((*packet, now, 0)), &mut Vec::new())
+    }
+
     #[inline]
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let line = |queue| {
+            let (packet, since) = buffer.front_of_bin(queue).and_then(|place| buffer.serve(place))?;
+            Some((packet, since, buffer.of_bin(queue).bytes))
+        };
+        self.next(now, line, drops)
+    }
+
+    /// How long the packet had waited that left last, in seconds.
+    fn average(&self) -> Option<f64> {
+        Some(self.sojourn.seconds())
+    }
+}
+
+impl FqCodel {
+    /// Serves the queues in turn, each of which gives its packets by `line`, the oldest first.
+    #[inline]
+    fn next(
+        &mut self,
+        now: Instant,
+        mut line: impl FnMut(u32) -> Option<Head>,
+        drops: &mut Vec<(Packet, DropReason)>,
+    ) -> Option<Packet> {
         loop {
             let queue = self.rounds.turn()?;
             let control = &mut self.controls[queue as usize];
-            let line = || {
-                let (packet, since) = buffer.front_of_bin(queue).and_then(|place| buffer.serve(place))?;
-                Some((packet, since, buffer.of_bin(queue).bytes))
-            };
-            let Some(mut packet) = control.depart(&self.set, now, line, drops) else {
+            let Some(mut packet) = control.depart(&self.set, now, || line(queue), drops) else {
                 self.rounds.was_empty(queue);
                 continue;
             };
@@ -213,11 +240,6 @@ impl Discipline for FqCodel {
             self.rounds.sent(queue, u64::from(packet.wire));
             return Some(packet);
         }
-    }
-
-    /// How long the packet had waited that left last, in seconds.
-    fn average(&self) -> Option<f64> {
-        Some(self.sojourn.seconds())
     }
 }
 

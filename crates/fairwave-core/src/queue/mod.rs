@@ -122,6 +122,14 @@ macro_rules! at_work {
                 }
             }
 
+            #[inline]
+            fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
+                match self {
+                    $(AtWork::$Variant(law) => law.pass(now, packet, stream),)+
+                    AtWork::Own(law) => law.pass(now, packet, stream),
+                }
+            }
+
             fn rate_changed(&mut self, change: &RateChange<'_>) {
                 match self {
                     $(AtWork::$Variant(law) => law.rate_changed(change),)+
@@ -325,8 +333,13 @@ impl Queue {
         let nature = config.discipline.nature();
         let discipline = AtWork::new(&config.discipline, config.capacity, rate);
         let bins = discipline.bins();
+        let selector =
+            config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate));
+        // Those that are built in and make room themselves do so by their lists.
+        let by_bin_alone = nature.makes_room && selector.is_none() && !matches!(discipline, AtWork::Own(_));
         Queue {
             buffer: match nature.by_flow {
+                _ if bins > 0 && by_bin_alone => Buffer::by_bin_alone(room, bins),
                 _ if bins > 0 => Buffer::by_bin(room, bins),
                 true => Buffer::by_flow(room),
                 false => Buffer::with_capacity(room),
@@ -335,7 +348,7 @@ impl Queue {
             binned: bins > 0,
             capacity: config.capacity,
             reaches_capacity: discipline.reaches_capacity(),
-            selector: config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate)),
+            selector,
             discipline,
             stream,
             rate,
@@ -417,15 +430,41 @@ impl Queue {
         }
     }
 
+    /// A packet arrives while the link is free. Answers with it as it leaves again at once, if nothing else waits and the discipline can
+    /// tell without its having waited; then [`Queue::arrive`] and [`Queue::depart`] must not be called for it.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, packet: &Packet) -> Option<Packet> {
+        if !self.buffer.is_empty() {
+            return None;
+        }
+        let Room { full, hopeless, .. } = self.room_for(packet);
+        if full || hopeless {
+            return None;
+        }
+        let passed = self.discipline.pass(now, packet, &mut self.stream)?;
+        if let Some(selector) = &mut self.selector {
+            selector.arrival(now, packet);
+        }
+        self.buffer.has_passed(now, packet);
+        self.left(now, &passed);
+        Some(passed)
+    }
+
     /// The link is free: takes the packet whose transmission begins now. What the discipline drops on the way is appended
     /// to `drops`. `None` when nothing waits any more, the link is then idle; or before [`Queue::held_until`].
     pub fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let packet = self.discipline.depart(now, &mut self.buffer, drops);
         if let Some(packet) = &packet {
-            self.free_from = now + self.rate.time_for(packet.size());
-            self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
+            self.left(now, packet);
         }
         packet
+    }
+
+    /// The transmission of a packet begins.
+    #[inline]
+    fn left(&mut self, now: Instant, packet: &Packet) {
+        self.free_from = now + self.rate.time_for(packet.size());
+        self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
     }
 
     /// Whether the packet that [`Queue::depart`] returned last bears a mark that it was given here.

@@ -291,14 +291,18 @@ impl Receiver for TcpReceiver {
             self.take_in_disorder(sequence, piece, out);
             true
         };
-        let at_once = at_once || (self.delay.is_some() && (marks_change || self.take_quick()));
-        match (self.delay, self.waiting) {
-            (Some(delay), None) if !at_once => {
+        let Some(delay) = self.delay else {
+            self.acknowledge(sent, out);
+            return;
+        };
+        let at_once = at_once || marks_change || self.take_quick();
+        match self.waiting {
+            None if !at_once => {
                 self.waiting = Some(sent);
                 self.acknowledge_at = now + delay;
             }
             // RFC 7323 §4.3: a delayed acknowledgement echoes the earliest segment that it covers.
-            (Some(_), Some(earlier)) if !at_once => self.acknowledge(earlier, out),
+            Some(earlier) if !at_once => self.acknowledge(earlier, out),
             _ => self.acknowledge(sent, out),
         }
     }
