@@ -4,6 +4,7 @@ use super::Recovery;
 use super::clauses::{NONE, Rig, at, numbers, plain};
 use crate::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use crate::traffic::{FrameType, Unit};
+use crate::transport::tcp::control::{Control, Controller, Path, Verdict, Window};
 use crate::transport::tcp::{Flavour, TcpConfig};
 use crate::transport::{Output, Sender};
 use crate::units::{Instant, Span};
@@ -228,6 +229,56 @@ fn rfc_8985_section_7_4_2_a_probe_that_repairs_the_last_segment_is_answered_as_a
 }
 
 #[test]
+fn rfc_8985_section_7_4_2_a_bare_duplicate_ends_the_probe_with_new_data_on_its_way_too() {
+    let answers = |blocks: &[(u32, u32)]| {
+        let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 10);
+        rig.ack_at(100, 0, 10, &[]);
+        assert_eq!(rig.expire(), [10]);
+        rig.ack_at(400, 300, 11, &[]);
+        // 11 and 12 are out when the duplicate comes.
+        rig.unit_at(401, 10);
+        rig.unit_at(402, 11);
+        rig.ack_at(403, 300, 11, blocks);
+        rig.ack_at(500, 401, 12, &[]);
+        rig.sender.view().fast_retransmits
+    };
+    assert_eq!(answers(&[]), 0, "the original and the probe have arrived");
+    assert_eq!(answers(&[(12, 13)]), 1, "what tells of 12 says nothing of the probe");
+}
+
+/// Takes every loss for random.
+struct Carefree;
+
+impl Controller for Carefree {
+    fn on_ack(&mut self, _path: &Path, _window: &mut Window) {}
+    fn on_loss(&mut self, _path: &Path, _window: &mut Window) -> Verdict {
+        Verdict::Random
+    }
+    fn on_timeout(&mut self, _path: &Path, _window: &mut Window) -> Verdict {
+        Verdict::Random
+    }
+}
+
+#[test]
+fn a_timeout_that_is_taken_for_a_random_loss_brings_the_first_segment_again_and_nothing_else() {
+    let mut rig = rig(100);
+    rig.ack_at(100, 0, 2, &[]);
+    rig.sender.connection.control = Control::Own(Box::new(Carefree));
+    let mut sent = Vec::new();
+    while rig.sender.view().timeouts == 0 {
+        sent = rig.expire();
+    }
+    assert_eq!((sent, rig.window()), (vec![2], 21.0));
+    // It is on its way, not lost: what is acknowledged meanwhile does not bring it once more.
+    let now = rig.now.nanos() / 1_000_000;
+    let sent = rig.ack_at(now + 50, 0, 2, &[(3, 4)]);
+    assert!(!sent.contains(&2), "{sent:?}");
+    // What left after it and arrives tells that it is lost again.
+    let after = *sent.last().expect("what is held lets new data go");
+    assert_eq!(rig.ack_at(now + 150, now + 50, 2, &[(3, 4), (after, after + 1)])[..1], [2]);
+}
+
+#[test]
 fn rfc_8985_the_window_holds_what_is_neither_held_nor_lost() {
     let mut rig = rig(100);
     // Ten held, five marked (1 to 5), five neither: the window of ten has room for five, the lost first.
@@ -266,6 +317,21 @@ fn rfc_9937_half_of_what_is_delivered_is_sent_with_either_recovery() {
         // 17 are in flight when recovery begins (1 is lost): ten of twenty per segment delivered.
         assert!(sent.iter().all(|&one| one <= 1), "{recovery:?}: {sent:?}");
         assert_eq!(sent.iter().sum::<usize>(), 8, "{recovery:?}: {sent:?}");
+    }
+}
+
+#[test]
+fn rfc_9937_what_is_in_flight_when_recovery_begins_is_counted_from_the_first_that_is_missing() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
+        assert_eq!(rig.ack_at(100, 0, 21, &[]).len(), 21, "21 to 41: an acknowledgement opens the window by one");
+        for held in 1..3 {
+            rig.ack_at(200, 100, 21, &[(22, 22 + held)]);
+        }
+        assert_eq!(rig.ack_at(200, 100, 21, &[(22, 25)]), [21], "{recovery:?}");
+        let sent: usize = (4..21).map(|held| rig.ack_at(200, 100, 21, &[(22, 22 + held)]).len()).sum();
+        // Half of the twenty delivered, the first retransmission among them.
+        assert!((8..=9).contains(&sent), "{recovery:?}: {sent}");
     }
 }
 

@@ -189,3 +189,18 @@ impl Vegas {
         self.timed_out = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fine_timeout_begins_with_a_quarter_of_the_first_round_trip_as_deviation() {
+        let mut vegas = Vegas::default();
+        vegas.on_sample(Span::from_millis(100));
+        assert!((vegas.timeout - 1.0625 * (0.1 + 2.0 * 0.025)).abs() < 1e-12, "{}", vegas.timeout);
+        vegas.on_sample(Span::from_millis(180));
+        let (smoothed, deviation) = (0.11, 0.025 + (0.08 - 0.025) / 4.0);
+        assert!((vegas.timeout - 1.0625 * (smoothed + 2.0 * deviation)).abs() < 1e-12, "{}", vegas.timeout);
+    }
+}
