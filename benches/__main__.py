@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from benches import (
     cores,
@@ -26,6 +27,9 @@ from benches import (
     speed,
 )
 from fairwave.validation import ns2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PARTS = ("speed", "instructions", "rates", "recovery", "scale", "cores", "overhead", "queue")
 
@@ -54,23 +58,21 @@ def main() -> int:
     target = options.out / "performance.json"
     # A part that is not run keeps its last numbers: each part says from which commit it is.
     results = json.loads(target.read_text()) if target.exists() else {}
-    if "speed" in parts:
-        results |= speed.measure(program, options.runs)
-    if "instructions" in parts:
-        results["instructions"] = instructions.measure(program, record=options.record_budget)
-    if "rates" in parts:
-        results["rates"] = rates.measure(program, options.runs)
-    if "recovery" in parts:
-        results["recovery"] = recovery.measure(program, options.runs)
-    if "scale" in parts:
-        results["scale"] = scale.measure(program)
-    if "cores" in parts:
-        results["cores"] = cores.measure(program)
-    if "overhead" in parts:
-        results["overhead"] = overhead.measure()
-    results["machine"] = machine.describe()
+    measures: dict[str, Callable[[], dict[str, Any]]] = {
+        "speed": lambda: speed.measure(program, options.runs),
+        "instructions": lambda: {"instructions": instructions.measure(program, record=options.record_budget)},
+        "rates": lambda: {"rates": rates.measure(program, options.runs)},
+        "recovery": lambda: {"recovery": recovery.measure(program, options.runs)},
+        "scale": lambda: {"scale": scale.measure(program)},
+        "cores": lambda: {"cores": cores.measure(program)},
+        "overhead": lambda: {"overhead": overhead.measure()},
+    }
     options.out.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(results, indent=1) + "\n")
+    for part, measure in measures.items():
+        if part in parts:
+            # What has been measured is kept, whatever becomes of the next.
+            results |= measure() | {"machine": machine.describe()}
+            target.write_text(json.dumps(results, indent=1) + "\n")
     text = report.markdown(results)
     (options.out / "performance.md").write_text(text)
     print(text)

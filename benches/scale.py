@@ -26,10 +26,10 @@ def measure(program: str) -> dict[str, Any]:
     for size in SIZES:
         full, empty, full_huge, empty_huge = [], [], [], []
         for _ in range(RUNS):
-            full.append(runner.run(program, **_values(size, SECONDS[size])))
-            empty.append(runner.run(program, **_values(size, 0)))
-            full_huge.append(runner.run(program, prefix=HUGE_PAGES, **_values(size, SECONDS[size])))
-            empty_huge.append(runner.run(program, prefix=HUGE_PAGES, **_values(size, 0)))
+            full.append(runner.run(program, **values(size, SECONDS[size])))
+            empty.append(runner.run(program, **values(size, 0)))
+            full_huge.append(runner.run(program, prefix=HUGE_PAGES, **values(size, SECONDS[size])))
+            empty_huge.append(runner.run(program, prefix=HUGE_PAGES, **values(size, 0)))
         peak = max(run.peak for run in full)
         base = base or peak
         rows.append(
@@ -60,12 +60,14 @@ def _per_hop(full: list[runner.Run], empty: list[runner.Run]) -> float:
     return round(cpu / full[0].packet_hops * 1e9, 1)
 
 
-def _values(flows: int, seconds: float) -> dict[str, Any]:
+def values(flows: int, seconds: float) -> dict[str, Any]:
+    """The scenario of so many flows, each with the same share of the bottleneck and of its buffer."""
     return {
         "flows": flows,
         "rate": f"{flows} Mb/s",
         "access": "100 Mb/s",
         "transport": "tcp/reno",
+        "discipline": "drop-tail",
         "queue": 5 * flows // 2,
         "interval": f"{1e9 / flows:.0f} ns",
         "duration": f"{seconds} s",

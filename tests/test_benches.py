@@ -1,0 +1,35 @@
+"""Benchmarks are run seldom; what they run must be a scenario all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from benches import recovery, runner, scale
+
+import fairwave
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECOVERY = {"rate": "1 Gb/s", "queue": 100, "duration": "1 s", "transport": recovery.TRANSPORTS["rack"]}
+
+
+@pytest.mark.parametrize(
+    ("template", "values"),
+    [
+        (runner.TEMPLATE, runner.contested(100, 1)),
+        (runner.TEMPLATE, scale.values(100, 1)),
+        (recovery.TEMPLATE, RECOVERY),
+    ],
+)
+def test_every_place_of_a_template_is_filled(template: Path, values: dict[str, Any], tmp_path: Path) -> None:
+    scenario = fairwave.load(runner.scenario(tmp_path, template, **values))
+    assert scenario.plan()["flows"]
+
+
+def test_a_place_that_is_left_is_named(tmp_path: Path) -> None:
+    values = scale.values(100, 1)
+    del values["queue"]
+    with pytest.raises(ValueError, match=r"dumbbell\.toml .* '@queue@"):
+        runner.scenario(tmp_path, **values)
