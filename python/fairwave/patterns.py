@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.named_files import named_files
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -318,22 +320,13 @@ def resolved(flows_and_links: dict[str, Any], folder: Path) -> dict[str, Any]:
     Raises:
         PatternError: A file is not there or holds no pattern; the message names the key.
     """
-    changes: dict[str, Any] = {}
-
-    def walk(value: Any, path: str) -> None:
-        if isinstance(value, dict):
-            if value.get("model") == "pattern" and isinstance(value.get("file"), str):
-                rest = {key: one for key, one in value.items() if key != "file"}
-                changes[path] = {**rest, "pattern": as_text(_of_key(folder / value["file"], path))}
-                return
-            for key, one in value.items():
-                walk(one, f"{path}.{key}" if path else key)
-        elif isinstance(value, list):
-            for place, one in enumerate(value):
-                walk(one, f"{path}.{place}")
-
-    walk(flows_and_links, "")
-    return changes
+    return {
+        path: {
+            **{key: one for key, one in table.items() if key != "file"},
+            "pattern": as_text(_of_key(folder / table["file"], path)),
+        }
+        for path, table in named_files(flows_and_links, "pattern")
+    }
 
 
 def _of_key(path: Path, key: str) -> Pattern:

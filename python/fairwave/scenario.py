@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from fairwave import _native
+from fairwave.named_files import named_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -198,20 +199,9 @@ def located(scenario: Scenario, folder: Path) -> Scenario:
     """The scenario whose files, sought from `folder` so far, are sought from where the program runs."""
     if '"file"' not in scenario.to_json():
         return scenario
-    changes: dict[str, Any] = {}
-
-    def walk(value: Any, path: str) -> None:
-        if isinstance(value, dict):
-            if (value.get("law") == "trace" or value.get("model") == "pattern") and "file" in value:
-                changes[path] = {**value, "file": str(folder / value["file"])}
-                return
-            for key, one in value.items():
-                walk(one, f"{path}.{key}" if path else key)
-        elif isinstance(value, list):
-            for place, one in enumerate(value):
-                walk(one, f"{path}.{place}")
-
-    walk(scenario.to_dict(), "")
+    changes = {
+        path: {**law, "file": str(folder / law["file"])} for path, law in named_files(scenario.to_dict())
+    }
     return scenario.with_overrides(changes) if changes else scenario
 
 

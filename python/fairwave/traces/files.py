@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.named_files import named_files
 from fairwave.traces import mahimahi, opennetlab, pensieve, rattan, table
 from fairwave.traces.trace import Trace, TraceError, decimal, first_line
 
@@ -136,23 +137,12 @@ def resolved(table: dict[str, Any], folder: Path) -> dict[str, Any]:
     """
     changes: dict[str, Any] = {}
     known: dict[tuple[Any, ...], dict[str, str]] = {}
-
-    def walk(value: Any, path: str) -> None:
-        if isinstance(value, dict):
-            if value.get("law") == "trace" and isinstance(value.get("file"), str):
-                asked = (value["file"], value.get("format"), value.get("part"))
-                if asked not in known:
-                    known[asked] = _of_key(folder, asked, path)
-                rest = {key: one for key, one in value.items() if key not in {"file", "format", "part"}}
-                changes[path] = {**rest, **known[asked]}
-                return
-            for key, one in value.items():
-                walk(one, f"{path}.{key}" if path else key)
-        elif isinstance(value, list):
-            for place, one in enumerate(value):
-                walk(one, f"{path}.{place}")
-
-    walk(table, "")
+    for path, law in named_files(table, "trace"):
+        asked = (law["file"], law.get("format"), law.get("part"))
+        if asked not in known:
+            known[asked] = _of_key(folder, asked, path)
+        rest = {key: one for key, one in law.items() if key not in {"file", "format", "part"}}
+        changes[path] = {**rest, **known[asked]}
     return changes
 
 
