@@ -4,18 +4,21 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { type Control, Controls } from "./controls";
 import { overTime, table } from "./csv";
+import { find, text } from "./dom";
 import { Cancelled, compiled, Engine } from "./engine";
-import { ATTRIBUTION, fromFile, ownSpeech, Player, RATE, record, type Take } from "./hearing";
-import { LESSONS, type Lesson } from "./lessons";
+import { HearingPanel } from "./hearing-panel";
+import { LessonPanel } from "./lesson-panel";
 import { fromHash, toHash } from "./link";
 import { NetworkView } from "./network";
 import { HOME } from "./opening";
-import { PacketView, tally } from "./packets";
+import { packetPanel } from "./packet-panel";
+import type { PacketView } from "./packets";
 import { type Path, words } from "./paths";
 import { Plots } from "./plots";
-import type { Checked, Heard, Passages, Ran, Refused, Request, Seen, Table } from "./protocol";
+import type { Checked, Ran, Refused, Request, Seen, Table } from "./protocol";
 import { rounded, shown } from "./quantities";
 import { Schema } from "./schema";
+import type { Shown } from "./shown";
 import { type Interval, interval } from "./statistics";
 import { verdicts } from "./verdict";
 
@@ -26,26 +29,11 @@ const LEAST_RUNS = 5;
 const MOST_RUNS = 40;
 /** A run that takes longer than this when something else is asked for is given up. */
 const PATIENCE_MS = 400;
-/** How much of the time is shown packet by packet. */
-const STRETCH_S = 2;
-
-function find<T extends HTMLElement = HTMLElement>(id: string): T {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no ${id}`);
-  return found as T;
-}
-
-const text = (id: string, words: string): void => {
-  find(id).textContent = words;
-};
-
 class Page {
   private readonly first: Engine;
   private readonly others: Engine;
   private readonly plots = new Plots(find("figures"));
   private readonly network = new NetworkView(find("network"));
-  private readonly packets = new PacketView(find<HTMLCanvasElement>("packet-canvas"));
-  private readonly player = new Player();
   private schema: Schema | undefined;
 
   private json: Table = {};
@@ -64,14 +52,15 @@ class Page {
   private lastChange = 0;
   private later: ReturnType<typeof setTimeout> | undefined;
   private playing = false;
-  private lesson: { of: Lesson; step: number } | undefined;
-  private readonly takes: { a?: Take; b?: Take } = {};
-  private speech: Int16Array | undefined = ownSpeech();
-  private recording: { stop(): Promise<Int16Array> } | undefined;
+  private readonly packets: PacketView;
+  private readonly lessons: LessonPanel;
 
   constructor(private readonly module: WebAssembly.Module) {
     this.first = new Engine(module);
     this.others = new Engine(module);
+    this.packets = packetPanel(this.shown());
+    new HearingPanel(this.shown());
+    this.lessons = new LessonPanel((written, file) => this.adopt(written, file));
   }
 
   async start(): Promise<void> {
@@ -326,7 +315,7 @@ class Page {
     this.tell();
     const asked = this.changes;
     this.later = setTimeout(() => void this.settle(asked), 300);
-    this.judge();
+    this.lessons.judge(seen, this.json);
     announce({ digest: seen.digest, scenario: JSON.stringify(this.json), voice: seen.voice });
   }
 
@@ -471,9 +460,6 @@ class Page {
       this.packets.paint();
     });
     this.wireTime();
-    this.wirePackets();
-    this.wireHearing();
-    this.wireLessons();
     addEventListener("message", (event: MessageEvent<{ fairwave?: { open?: unknown } }>) => {
       const open = event.data?.fairwave?.open;
       if (event.source === parent && typeof open === "string") void this.adopt(open, "scenario.toml");
@@ -564,218 +550,29 @@ class Page {
     });
   }
 
-  private wirePackets(): void {
-    const button = find<HTMLButtonElement>("packet-play");
-    const time = find<HTMLInputElement>("packet-time");
-    const from = find<HTMLInputElement>("packet-from");
-    let shownFor = "";
-    this.packets.onTime = (seconds) => {
-      time.value = String(seconds - Number(from.value));
-      time.setAttribute("aria-valuetext", `${seconds.toFixed(3)} s`);
+  /** What the panels ask for. */
+  private shown(): Shown {
+    const page = this;
+    return {
+      get engine() {
+        return page.first;
+      },
+      get seen() {
+        return page.seen;
+      },
+      get scenario() {
+        return JSON.stringify(page.json);
+      },
+      get settings() {
+        return page.controls.map((control) => `${control.label} ${page.valueOf(control)}`).join(", ");
+      },
     };
-    this.packets.onStop = () => {
-      button.textContent = "Play";
-      button.setAttribute("aria-pressed", "false");
-    };
-    time.addEventListener("input", () => {
-      this.packets.stop();
-      this.packets.moveTo(Number(from.value) + Number(time.value));
-    });
-    find("packet-speed").addEventListener("change", () => {
-      this.packets.speed = Number(find<HTMLSelectElement>("packet-speed").value);
-    });
-    button.addEventListener("click", async () => {
-      const link = this.seen?.links_seen[0]?.link;
-      if (!this.seen || !link) return;
-      if (this.packets.playing) {
-        this.packets.stop();
-        return;
-      }
-      const [begin, key] = [Number(from.value), `${this.seen.digest} ${from.value}`];
-      if (shownFor !== key) {
-        const request: Request = {
-          op: "packets",
-          text: JSON.stringify(this.json),
-          link,
-          from_s: begin,
-          until_s: begin + STRETCH_S,
-        };
-        const { json } = await this.first.ask<Passages>(request).catch(() => ({ json: undefined }));
-        if (!json?.ok) {
-          text("packet-said", json ? json.message : "Something else was asked meanwhile.");
-          return;
-        }
-        shownFor = key;
-        time.disabled = false;
-        this.packets.show(json, begin, begin + STRETCH_S);
-        const victim = typeof json.victim === "string" ? `, the victim is ${json.victim}` : "";
-        text("packet-said", `${json.passages.length} packets at ${link}${victim}. ${tally(json.passages)}`);
-      }
-      button.textContent = "Pause";
-      button.setAttribute("aria-pressed", "true");
-      this.packets.speed = Number(find<HTMLSelectElement>("packet-speed").value);
-      this.packets.play();
-    });
-  }
-
-  private wireHearing(): void {
-    const source = find<HTMLSelectElement>("speech-source");
-    const option = (value: string, words: string) => {
-      const made = document.createElement("option");
-      made.value = value;
-      made.textContent = words;
-      source.append(made);
-      source.value = value;
-    };
-    const own = ownSpeech();
-    if (own) option("own", "a telephone prompt");
-    else option("none", "none: this page was built without a recording");
-    if (own) text("attribution", ATTRIBUTION);
-    const supplied = new Map<string, Int16Array>();
-    source.addEventListener("change", () => {
-      this.speech = source.value === "own" ? own : supplied.get(source.value);
-    });
-    const supply = (name: string, samples: Int16Array) => {
-      supplied.set(name, samples);
-      option(name, `${name} (${(samples.length / RATE).toFixed(1)} s)`);
-      this.speech = samples;
-    };
-    find("speech-file").addEventListener("change", async () => {
-      const file = find<HTMLInputElement>("speech-file").files?.[0];
-      if (!file) return;
-      try {
-        supply(file.name, await fromFile(file));
-      } catch {
-        text("hearing-said", `${file.name}: no sound that this browser can decode; a wav or mp3 file will do.`);
-      }
-    });
-    find("speech-record").addEventListener("click", async () => {
-      const button = find("speech-record");
-      try {
-        if (this.recording) {
-          const samples = await this.recording.stop();
-          this.recording = undefined;
-          button.textContent = "Record";
-          supply("microphone", samples);
-        } else {
-          this.recording = await record();
-          button.textContent = "Stop recording";
-        }
-      } catch (error) {
-        this.recording = undefined;
-        button.textContent = "Record";
-        text(
-          "hearing-said",
-          `No microphone: ${error instanceof Error ? error.message : String(error)}. Take a file instead.`,
-        );
-      }
-    });
-    for (const side of ["a", "b"] as const) {
-      find(`keep-${side}`).addEventListener("click", () => void this.keep(side));
-      find(`play-${side}`).addEventListener("click", () => {
-        const take = this.takes[side];
-        if (take) this.player.play(take);
-      });
-    }
-    find("play-stop").addEventListener("click", () => this.player.stop());
-    this.player.onTick = (now, of) => {
-      const name = this.player.current === this.takes.a ? "A" : "B";
-      text("heard-clock", `${name} ${now.toFixed(1)} of ${of.toFixed(1)} s`);
-    };
-    this.player.onState = (playing) => {
-      find<HTMLButtonElement>("play-stop").disabled = !playing;
-      for (const side of ["a", "b"] as const) {
-        find(`play-${side}`).setAttribute("aria-pressed", String(playing && this.player.current === this.takes[side]));
-      }
-    };
-  }
-
-  /** Makes what is set now audible, as A or B. */
-  private async keep(side: "a" | "b"): Promise<void> {
-    if (!this.speech) {
-      text("hearing-said", "There is no speech yet: choose a file or record something.");
-      return;
-    }
-    const request: Request = {
-      op: "speech",
-      text: JSON.stringify(this.json),
-      law: find<HTMLSelectElement>("speech-law").value as "u" | "a",
-      conceal: find<HTMLInputElement>("speech-conceal").checked,
-    };
-    const settings = this.controls.map((control) => `${control.label} ${this.valueOf(control)}`).join(", ");
-    const { json, samples } = await this.first
-      .ask<Heard>(request, this.speech)
-      .catch(() => ({ json: undefined, samples: new Int16Array() }));
-    if (!json?.ok) {
-      text("hearing-said", json ? json.message : "Something else was asked meanwhile.");
-      return;
-    }
-    if (this.player.playing && this.player.current === this.takes[side]) this.player.stop();
-    this.takes[side] = { name: side.toUpperCase(), heard: json, samples };
-    find<HTMLButtonElement>(`play-${side}`).disabled = false;
-    const score = json.mos === null ? "no rating" : `MOS ${json.mos.toFixed(2)}`;
-    const line = document.createElement("li");
-    line.id = `take-${side}`;
-    line.textContent = `${side.toUpperCase()}: ${score}, ${json.played} of ${json.units} packets played. ${settings}`;
-    document.getElementById(line.id)?.remove();
-    if (side === "a") find("takes").prepend(line);
-    else find("takes").append(line);
-    text("hearing-said", `${side.toUpperCase()} is kept.`);
   }
 
   private valueOf(control: Control): string {
     const now = this.own?.of(control.path);
     if (!now) return control.kind === "slider" ? shown(control.value, control.dimension) : control.value;
     return now.kind === "slider" ? shown(now.value, now.dimension) : now.value;
-  }
-
-  // Lessons.
-
-  private wireLessons(): void {
-    for (const lesson of LESSONS) {
-      const item = document.createElement("li");
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = lesson.title;
-      button.dataset.lesson = lesson.id;
-      button.addEventListener("click", () => void this.step(lesson, 0));
-      item.append(button);
-      find("lesson-list").append(item);
-    }
-    const move = (by: number) => this.lesson && void this.step(this.lesson.of, this.lesson.step + by);
-    find("lesson-next").addEventListener("click", () => move(1));
-    find("lesson-back").addEventListener("click", () => move(-1));
-    find("lesson-leave").addEventListener("click", () => {
-      this.lesson = undefined;
-      find("lesson").hidden = true;
-      find("lessons").querySelector("button")?.focus();
-    });
-  }
-
-  private async step(lesson: Lesson, step: number): Promise<void> {
-    const now = lesson.steps[step];
-    if (!now) return;
-    this.lesson = { of: lesson, step };
-    const last = step === lesson.steps.length - 1;
-    find("lesson").hidden = false;
-    text("title-lesson", lesson.title);
-    text("lesson-text", now.text);
-    text("lesson-question", last ? lesson.question : "");
-    text("lesson-state", "");
-    text("lesson-place", `Step ${step + 1} of ${lesson.steps.length}`);
-    find<HTMLButtonElement>("lesson-back").disabled = step === 0;
-    find<HTMLButtonElement>("lesson-next").disabled = last;
-    find("lesson").scrollIntoView({ block: "nearest" });
-    await this.adopt(now.scenario, `${lesson.id}.toml`);
-  }
-
-  /** Whether the controls have answered the lesson's question. */
-  private judge(): void {
-    if (!this.lesson || !this.seen || this.lesson.step < this.lesson.of.steps.length - 1) return;
-    const missing = this.lesson.of.missing(this.seen, this.json);
-    const place = find("lesson-state");
-    place.classList.toggle("done", missing === undefined);
-    place.textContent = missing ?? `Found. ${this.lesson.of.found}`;
   }
 }
 
