@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
-import { digest, drawings, drawn, launch, open } from "./browser.mjs";
+import { digest, drawings, drawn, launch, open, PAGE } from "./browser.mjs";
 
 let browser;
 before(async () => {
@@ -302,3 +302,46 @@ for (const width of [1440, 400]) {
     });
   }
 }
+
+test("in a notebook's frame it opens what it is given, and tells what came out", async () => {
+  const context = await browser.newContext({ offline: true });
+  const page = await context.newPage();
+  const html = readFileSync(PAGE).toString("base64");
+  const script = readFileSync(join(root, "python/fairwave/lab/widget.js"), "utf8");
+  await page.setContent("<!doctype html><title>notebook</title><main></main>");
+  await page.evaluate(
+    async ([html, script]) => {
+      // A model as anywidget's: values, what listens to their changes, and what was saved.
+      const [values, listeners] = [{ page: html, height: 900, scenario: "" }, {}];
+      globalThis.saved = 0;
+      globalThis.model = {
+        get: (key) => values[key],
+        set: (key, value) => {
+          values[key] = value;
+          for (const one of listeners[key] ?? []) one();
+        },
+        on: (event, action) => {
+          const key = event.replace("change:", "");
+          listeners[key] = [...(listeners[key] ?? []), action];
+        },
+        save_changes: () => globalThis.saved++,
+      };
+      const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+      const { default: widget } = await import(address);
+      globalThis.leave = widget.render({ model: globalThis.model, el: document.querySelector("main") });
+    },
+    [html, script],
+  );
+  await page.waitForFunction(() => globalThis.saved > 0, undefined, { timeout: 60_000 });
+  const first = await page.evaluate(() => globalThis.model.get("result"));
+  assert.match(first.digest, /^[0-9a-f]{16}$/);
+  assert.equal(JSON.parse(first.scenario).name, "a home uplink");
+  assert.ok(first.voice[0].mos > 1);
+  const toml = readFileSync(join(root, "examples/contested-call.toml"), "utf8");
+  await page.evaluate((toml) => globalThis.model.set("scenario", toml), toml);
+  await page.waitForFunction((old) => globalThis.model.get("result").digest !== old, first.digest, { timeout: 60_000 });
+  const second = await page.evaluate(() => JSON.parse(globalThis.model.get("result").scenario).name);
+  assert.notEqual(second, "a home uplink");
+  await page.evaluate(() => globalThis.leave());
+  await context.close();
+});

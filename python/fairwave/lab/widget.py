@@ -6,6 +6,7 @@ The page runs in a frame of its own; the simulator runs in the reader's browser.
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import lab
@@ -14,33 +15,8 @@ from fairwave.extras import need
 if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
-SCRIPT = """
-function render({ model, el }) {
-  const bytes = Uint8Array.from(atob(model.get("page")), (letter) => letter.charCodeAt(0));
-  const address = URL.createObjectURL(new Blob([bytes], { type: "text/html" }));
-  const frame = document.createElement("iframe");
-  frame.title = "fairwave lab";
-  frame.src = address;
-  frame.style.width = "100%";
-  frame.style.border = "0";
-  frame.style.height = `${model.get("height")}px`;
-  frame.allow = "clipboard-write; microphone";
-  el.append(frame);
-  const open = () => frame.contentWindow.postMessage({ fairwave: { open: model.get("scenario") } }, "*");
-  const heard = (event) => {
-    if (event.source !== frame.contentWindow || !event.data.fairwave) return;
-    model.set("result", event.data.fairwave);
-    model.save_changes();
-  };
-  addEventListener("message", heard);
-  model.on("change:scenario", open);
-  return () => {
-    removeEventListener("message", heard);
-    URL.revokeObjectURL(address);
-  };
-}
-export default { render };
-"""
+SCRIPT = Path(__file__).with_name("widget.js")
+"""What the notebook's page runs."""
 
 
 def widget(scenario: Scenario | None = None, height: int = 900) -> Any:

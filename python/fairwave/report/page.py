@@ -107,6 +107,7 @@ class Page:
         calibrations: Entries with `quantity`, `target`, `source`, `setting`, `measured`.
         notes: Remarks, a paragraph each.
         scenario: The scenario's text.
+        setups: Where there are several: of each part of what was run a name and the text of a scenario.
         tables_first: Whether tables stand before figures.
     """
 
@@ -131,6 +132,7 @@ class Page:
     calibrations: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=list)
     scenario: str = ""
+    setups: Mapping[str, str] = field(default_factory=dict)
     tables_first: bool = False
 
     def html(self, folder: Path) -> str:
@@ -157,6 +159,7 @@ class Page:
             data=data,
             left_out=left_out,
             lab=lab.link_from(folder, self.scenario) if self.scenario else None,
+            labs={name: link for name, text in self.setups.items() if (link := lab.link_from(folder, text))},
         )
 
 

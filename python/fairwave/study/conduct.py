@@ -149,6 +149,7 @@ def conduct(
             assumptions=ledger.assumptions,
             calibrations=calibrations,
             clips=clips,
+            setups=_setups(grids),
             provenance=provenance,
         )
         (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
@@ -159,6 +160,16 @@ def conduct(
         # Last: what lies in the folder goes into the page.
         (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return Outcome(ledger, folder / "index.html", data, drawings, views)
+
+
+def _setups(grids: Sequence[Grid]) -> dict[str, str]:
+    """Of each grid the scenario of its first point, by a name that says which it is."""
+    found = {}
+    for grid in grids:
+        for point in grid.points()[:1]:
+            labels = ", ".join(f"{axis} {label}" for axis, label in point.labels.items())
+            found[f"{grid.id}: {labels}" if labels else grid.id] = point.scenario.to_toml()
+    return found
 
 
 def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]]:
