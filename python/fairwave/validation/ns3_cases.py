@@ -8,7 +8,8 @@ Measures, each a number per run, taken after the warm-up:
 * ``window/G``: the senders' congestion window in segments, sampled likewise
 * ``drop_rate``, ``mark_rate``: packets dropped and marked by the bottleneck's queue / packets that arrived
   there
-* ``wait_ms``: mean time that a packet waited before the bottleneck
+* ``wait_ms``: packets that wait before the bottleneck, averaged over time / packets sent a second (Little's law): the
+  time that packets waited, those included that were dropped after having waited, per packet sent
 """
 
 from __future__ import annotations
@@ -167,10 +168,12 @@ def cases() -> Iterator[Case]:
     )
 
 
-def of_fairwave(results: Results, bottleneck: str) -> list[dict[str, float]]:
-    """The measures of each run of fairwave, in the order of the runs."""
+def of_fairwave(results: Results, bottleneck: str, seconds: float) -> list[dict[str, float]]:
+    """The measures of each run of fairwave, in the order of the runs; ``seconds`` from the warm-up to the end."""
     flows, links, series = (_rows(results, table) for table in ("flows", "links", "series"))
-    return [_measures(flows[run], links[run], series.get(run, []), bottleneck) for run in sorted(flows)]
+    return [
+        _measures(flows[run], links[run], series.get(run, []), bottleneck, seconds) for run in sorted(flows)
+    ]
 
 
 def _rows(results: Results, table: str) -> dict[int, list[Table]]:
@@ -182,7 +185,7 @@ def _rows(results: Results, table: str) -> dict[int, list[Table]]:
 
 
 def _measures(
-    flows: list[Table], links: list[Table], series: list[Table], bottleneck: str
+    flows: list[Table], links: list[Table], series: list[Table], bottleneck: str, seconds: float
 ) -> dict[str, float]:
     found: dict[str, float] = {}
     for group in dict.fromkeys(flow["group"] for flow in flows):
@@ -200,7 +203,7 @@ def _measures(
     link = next(row for row in links if row["link"] == bottleneck)
     found["drop_rate"] = link["drop_rate"]
     found["mark_rate"] = link["marked"] / link["arrivals"] if link["arrivals"] else math.nan
-    found["wait_ms"] = 1e3 * link["mean_wait_s"]
+    found["wait_ms"] = 1e3 * link["mean_queue_packets"] * seconds / link["departures"]
     return found
 
 

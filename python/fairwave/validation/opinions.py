@@ -56,7 +56,8 @@ def beside_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, process
     told = [ns3.translate(plan, case.bottleneck, ns3_cases.SPACING) for plan in plans]
     counted = ns3.recall(told, kept, python, processes)
     theirs = [ns3.measures(plan, each) for plan, each in zip(plans, counted, strict=True)]
-    ours = ns3_cases.of_fairwave(scenario.replicate(seeds=seeds), case.bottleneck)
+    seconds = (plans[0]["duration_ns"] - plans[0]["warmup_ns"]) / 1e9
+    ours = ns3_cases.of_fairwave(scenario.replicate(seeds=seeds), case.bottleneck, seconds)
     return Outcome(case.key, case.title, runs, compare(ours, theirs))
 
 
