@@ -17,7 +17,7 @@ pub mod preset;
 pub mod rap;
 mod redundancy;
 pub mod rtcp;
-mod serial;
+pub(crate) mod serial;
 mod sizes;
 mod subscription;
 pub mod tcp;
