@@ -5,6 +5,8 @@
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
 mod choice;
+#[cfg(test)]
+mod datagram_tests;
 mod dispatch;
 pub mod dvrc;
 #[cfg(test)]

@@ -24,8 +24,6 @@ mod media;
 mod rtp;
 
 #[cfg(test)]
-mod endpoints_tests;
-#[cfg(test)]
 mod tests;
 
 pub use error::WireError;

@@ -8,8 +8,7 @@ use crate::testing::fuzz_cases;
 use crate::traffic::FrameType;
 use crate::units::{Rate, Span};
 
-const PROTOCOLS: [Protocol; 5] =
-    [Protocol::Rtp, Protocol::Tfrc, Protocol::Dvrc, Protocol::Rap, Protocol::Segments];
+const PROTOCOLS: [Protocol; 5] = [Protocol::Rtp, Protocol::Tfrc, Protocol::Dvrc, Protocol::Rap, Protocol::Segments];
 
 pub(super) fn format(protocol: Protocol) -> Format {
     let media = Media { payload_type: 0, clock: 8000, ssrc: 7 };
@@ -54,14 +53,15 @@ fn rfc_3550_section_5_1_a_datagram_is_rtp_with_its_descriptor_before_the_payload
     let Body::Datagram { payload, sequence, unit, created, .. } = voice(9) else { panic!("no datagram") };
     let last = Body::Datagram { payload, sequence, unit, part: 2, parts: 3, created };
     let bytes = encoded(&packet(200, true, 0, last), Protocol::Rtp);
-    assert_eq!((bytes[1], &bytes[8..12], bytes[12], &bytes[28..32]), (0x80, &[0x80, 0, 0, 7][..], 0x11, &[0, 2, 0, 3][..]));
+    assert_eq!(
+        (bytes[1], &bytes[8..12], bytes[12], &bytes[28..32]),
+        (0x80, &[0x80, 0, 0, 7][..], 0x11, &[0, 2, 0, 3][..])
+    );
 }
 
 fn repeating() -> Body {
-    let repeats = [
-        Repeat { back: 1, payload: 160, age: 20_000_000 },
-        Repeat { back: 2, payload: 150, age: 40_000_000 },
-    ];
+    let repeats =
+        [Repeat { back: 1, payload: 160, age: 20_000_000 }, Repeat { back: 2, payload: 150, age: 40_000_000 }];
     Body::Redundant { payload: 160, sequence: 5, unit: 9, created: CREATED, repeats }
 }
 
@@ -118,7 +118,10 @@ fn sequence_numbers_of_rtp_go_on_past_sixteen_bits_and_what_is_refused_leaves_no
         bytes[11] ^= u8::from(damage);
         decoder.decode(&bytes, Ecn::NotEct).ok().and_then(|packet| packet.sequence())
     };
-    assert_eq!([65_000, 65_535, 65_536, 65_530].map(|number| come(number, false)), [65_000, 65_535, 65_536, 65_530].map(Some));
+    assert_eq!(
+        [65_000, 65_535, 65_536, 65_530].map(|number| come(number, false)),
+        [65_000, 65_535, 65_536, 65_530].map(Some)
+    );
     assert_eq!((come(98_000, true), come(65_537, false)), (None, Some(65_537)));
 }
 
@@ -167,7 +170,8 @@ fn layers_of_dvrc_are_not_advertised_within_a_flow_and_its_length_is_what_follow
         decoder.decode(&advertisement.encode()[..advertisement.size()], Ecn::NotEct),
         Err(WireError::Advertisement)
     );
-    let mut bytes = encoded(&packet(0, false, 0, Body::Dvrc { header: dvrc_data(9), created: CREATED }), Protocol::Dvrc);
+    let mut bytes =
+        encoded(&packet(0, false, 0, Body::Dvrc { header: dvrc_data(9), created: CREATED }), Protocol::Dvrc);
     assert!(decoder.decode(&bytes, Ecn::NotEct).is_ok());
     bytes.push(0);
     assert_eq!(decoder.decode(&bytes, Ecn::NotEct), Err(WireError::Length { said: 9, have: 10 }));
@@ -219,7 +223,8 @@ fn datagram() -> impl Strategy<Value = Body> {
 
 fn redundant() -> impl Strategy<Value = Body> {
     // As many as there are, of up to 1023 B and 16 383 ticks of 125 µs.
-    let repeat = || (1u16.., 0u16..1024, 0u32..2_047_999_999).prop_map(|(back, payload, age)| Repeat { back, payload, age });
+    let repeat =
+        || (1u16.., 0u16..1024, 0u32..2_047_999_999).prop_map(|(back, payload, age)| Repeat { back, payload, age });
     let repeats = prop_oneof![
         Just([Repeat::default(); 2]),
         repeat().prop_map(|one| [one, Repeat::default()]),
@@ -260,14 +265,18 @@ fn tfrc_body() -> impl Strategy<Value = Body> {
 fn rap_body() -> impl Strategy<Value = Body> {
     prop_oneof![
         datagram(),
-        (any::<u32>(), any::<Option<u32>>(), any::<u32>())
-            .prop_map(|(current, missing, before)| Body::RapAck { current, missing, before }),
+        (any::<u32>(), any::<Option<u32>>(), any::<u32>()).prop_map(|(current, missing, before)| Body::RapAck {
+            current,
+            missing,
+            before
+        }),
     ]
 }
 
 fn segment_body() -> impl Strategy<Value = Body> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    let block = || (0u32..u32::MAX, 1u32..).prop_map(|(first, more)| SackBlock { first, end: first.saturating_add(more) });
+    let block =
+        || (0u32..u32::MAX, 1u32..).prop_map(|(first, more)| SackBlock { first, end: first.saturating_add(more) });
     let empty = SackBlock::default;
     let sack = prop_oneof![
         Just([empty(); 3]),
@@ -293,8 +302,8 @@ fn segment_body() -> impl Strategy<Value = Body> {
             }
         ),
         (any::<u32>(), moment()).prop_map(|(next, sent)| Body::Forward { next, sent }),
-        (any::<u32>(), moment(), prop_oneof![Just(0.0f32), 0.0..1e12f32], 0u16..3, any::<bool>(), 0u32..3, sack).prop_map(
-            |(next, echo, rate, wave, congestion_echo, marked, sack)| Body::Ack {
+        (any::<u32>(), moment(), prop_oneof![Just(0.0f32), 0.0..1e12f32], 0u16..3, any::<bool>(), 0u32..3, sack)
+            .prop_map(|(next, echo, rate, wave, congestion_echo, marked, sack)| Body::Ack {
                 next,
                 echo,
                 rate,
@@ -302,8 +311,7 @@ fn segment_body() -> impl Strategy<Value = Body> {
                 congestion_echo,
                 marked,
                 sack
-            }
-        ),
+            }),
     ]
 }
 
@@ -319,9 +327,20 @@ fn rtcp_body() -> impl Strategy<Value = Body> {
     let sent = (0u64..2_000_000_000_000_000_000).prop_map(Instant::from_nanos);
     let recent = (0u64..65_536_000_000_000).prop_map(Instant::from_nanos);
     prop_oneof![
-        (sent, any::<u32>(), any::<u32>())
-            .prop_map(|(sent, packets, octets)| Body::RtcpSenderReport { sent, packets, octets }),
-        (any::<u8>(), any::<bool>(), 0u32..1 << 23, any::<u32>(), 0u64..1 << 40, prop::option::of(recent), 0u64..1 << 45)
+        (sent, any::<u32>(), any::<u32>()).prop_map(|(sent, packets, octets)| Body::RtcpSenderReport {
+            sent,
+            packets,
+            octets
+        }),
+        (
+            any::<u8>(),
+            any::<bool>(),
+            0u32..1 << 23,
+            any::<u32>(),
+            0u64..1 << 40,
+            prop::option::of(recent),
+            0u64..1 << 45
+        )
             .prop_map(|(fraction_lost, early, lost, highest, jitter, sender_report, delay)| {
                 Body::RtcpReceiverReport {
                     fraction_lost,
@@ -401,8 +420,8 @@ proptest! {
                 }),
             ) => {
                 prop_assert_eq!((fraction_lost, early, lost, highest), (fraction_read, early_read, lost_read, highest_read));
-                prop_assert!(jitter_read <= jitter && jitter - jitter_read < Span::from_micros(125));
-                prop_assert!(delay_read <= delay && delay - delay_read < Span::from_nanos(15_260));
+                prop_assert!(jitter_read <= jitter && jitter.saturating_sub(jitter_read) < Span::from_micros(125));
+                prop_assert!(delay_read <= delay && delay.saturating_sub(delay_read) < Span::from_nanos(15_260));
                 match (sender_report, echo_read) {
                     (Some(sent), Some(read)) => prop_assert!(read <= sent && sent - read < Span::from_nanos(15_260)),
                     (sent, read) => prop_assert_eq!(sent, read),

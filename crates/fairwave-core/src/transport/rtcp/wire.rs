@@ -88,10 +88,9 @@ fn compound(report: impl RtcpPacketWriter, source: u32, name: &str, early: bool,
 pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body, WireError> {
     let foreign = |why: String| WireError::Foreign { protocol: "RTCP", why };
     let media = &format.media;
-    let parts: Result<Vec<Part<'_>>, _> = Compound::parse(bytes).and_then(Iterator::collect);
-    let parts = parts.map_err(|error| foreign(error.to_string()))?;
-    let early = parts.iter().any(|part| matches!(part, Part::App(app) if app.name() == *EARLY.as_bytes()));
-    let body = match parts.first() {
+    let first = Compound::parse(bytes).map_err(|error| foreign(error.to_string()))?.next();
+    let first = first.transpose().map_err(|error| foreign(error.to_string()))?;
+    let body = match first {
         Some(Part::Sr(report)) => {
             expect("SSRC", report.ssrc(), media.source(feedback))?;
             Body::RtcpSenderReport {
@@ -110,7 +109,7 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
             let middle = block.last_sender_report_timestamp();
             Body::RtcpReceiverReport {
                 fraction_lost: block.fraction_lost(),
-                early,
+                early: false,
                 lost: block.cumulative_lost(),
                 highest: block.extended_sequence_number(),
                 jitter: media.span(block.interarrival_jitter()),
@@ -120,14 +119,20 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
         }
         _ => return Err(foreign("it does not begin with a sender's or a receiver's report".to_owned())),
     };
-    // Whatever else may be said in RTCP is not said between our ends; so what is left of it is where ours would be, or it is not ours.
-    let mut again = Vec::with_capacity(bytes.len());
-    write(&body, feedback, format, bytes.len(), &mut again);
-    if again == bytes {
-        Ok(body)
-    } else {
-        Err(foreign("it says more, or otherwise, than this flow's other end does".to_owned()))
+    // Nothing else is said in RTCP between our ends, so the rest is what ours would have written; or it is not ours.
+    let (mut said, mut again) = (body, Vec::with_capacity(bytes.len()));
+    write(&said, feedback, format, bytes.len(), &mut again);
+    if again != bytes
+        && let Body::RtcpReceiverReport { early, .. } = &mut said
+    {
+        *early = true;
+        again.clear();
+        write(&said, feedback, format, bytes.len(), &mut again);
     }
+    if again == bytes {
+        return Ok(said);
+    }
+    Err(foreign("it says more, or otherwise, than this flow's other end does".to_owned()))
 }
 
 /// 64 bits of seconds since 1900, 32 of them behind the point.

@@ -36,8 +36,8 @@ fn rfc_3550_section_6_4_1_a_sender_report_is_laid_out_as_the_figure_shows() {
         0x83, 0xaa, 0x7e, 0x82, 0x80, 0, 0, 0, // NTP timestamp: 2 208 988 800 s and 2.5 s
         0, 3, 0x6e, 0xe8, // RTP timestamp: 225 000 ticks
         0, 0, 1, 2, 0, 3, 4, 5, // packets, octets
-        0x81, 202, 0, 4, 0, 0, 0, 7, // §6.5: one chunk; 5 words; SSRC
-        1, 5, b'a', b'l', b'i', b'c', b'e', 0, 0, 0, 0, 0, // CNAME and the end of the list
+        0x81, 202, 0, 3, 0, 0, 0, 7, // §6.5: one chunk; 4 words; SSRC
+        1, 5, b'a', b'l', b'i', b'c', b'e', 0, // CNAME and the end of the list
     ];
     assert_eq!(written(REPORT, false, 0), expected);
 }
@@ -96,7 +96,8 @@ fn a_round_trip_reckoned_from_the_fields_is_at_most_31_microseconds_too_long() {
             delay,
         };
         let bytes = written(body, true, 0);
-        let Ok(Body::RtcpReceiverReport { sender_report: Some(sent), delay, .. }) = read(&bytes, true, &format()) else {
+        let Ok(Body::RtcpReceiverReport { sender_report: Some(sent), delay, .. }) = read(&bytes, true, &format())
+        else {
             panic!("no report of {nanos}")
         };
         let reckoned = (now - sent).saturating_sub(delay);
