@@ -336,7 +336,9 @@ def test_units_are_told_before_the_payload(seen):
     numbers = fields(folder / "smooth-sender.pcapng", ["fairwave_unit.number"], "fairwave_tfrc.type == 0")
     assert [int(row[0]) for row in numbers] == list(range(len(numbers)))
     made = fields(
-        folder / "layered-sender.pcapng", ["fairwave_dvrc.created", "frame.time_epoch"], "fairwave_dvrc.type == 0"
+        folder / "layered-sender.pcapng",
+        ["fairwave_dvrc.created", "frame.time_epoch"],
+        "fairwave_dvrc.type == 0",
     )
     assert made
     assert all(int(created) <= float(sent) * 1e9 + 1e3 for created, sent in made)
