@@ -298,10 +298,10 @@ def test_the_dissector_shows_what_tfrc_and_dvrc_say(seen):
     _, folder = seen
     sequences = [
         int(row[0])
-        for row in fields(folder / "smooth-sender.pcapng", ["fairwave_tfrc.seq"], "fairwave_tfrc.type == 1")
+        for row in fields(folder / "smooth-sender.pcapng", ["fairwave_tfrc.seq"], "fairwave_tfrc.type == 0")
     ]
     assert sequences == list(range(len(sequences)))
-    rates = fields(folder / "smooth-sender.pcapng", ["fairwave_tfrc.p"], "fairwave_tfrc.type == 2")
+    rates = fields(folder / "smooth-sender.pcapng", ["fairwave_tfrc.p"], "fairwave_tfrc.type == 1")
     assert any(0 < float(row[0]) < 0.5 for row in rows_with(rates))
     numbers = [
         int(row[0])
@@ -309,9 +309,39 @@ def test_the_dissector_shows_what_tfrc_and_dvrc_say(seen):
     ]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     acknowledged = fields(
-        folder / "adaptive-sender.pcapng", ["fairwave_rap.current"], "fairwave_rap.type == 2"
+        folder / "adaptive-sender.pcapng", ["fairwave_rap.current"], "fairwave_rap.type == 1"
     )
     assert len(acknowledged) > 10
+
+
+@needs_tshark
+def test_a_datagram_is_as_long_as_its_packet_on_the_wire_where_the_scenario_leaves_room(seen):
+    _, folder = seen
+    out = "frame.packet_flags_direction == 2"
+    for name, expected in {
+        "call": {"60"},  # G.729: 20 B of payload, 40 B of headers
+        "smooth": {"1032"},  # 1000 B and 32 B, of which IP and UDP have 28
+        "adaptive": {"1044"},
+    }.items():
+        assert {row[0] for row in fields(folder / f"{name}-sender.pcapng", ["ip.len"], out)} == expected
+    # What acknowledges takes the 44 B that the scenario gives it; TFRC's feedback has more to say than 40 B hold.
+    back = "frame.packet_flags_direction == 1"
+    assert {row[0] for row in fields(folder / "adaptive-sender.pcapng", ["ip.len"], back)} == {"44"}
+    assert {row[0] for row in fields(folder / "smooth-sender.pcapng", ["ip.len"], back)} == {"60"}
+
+
+@needs_tshark
+def test_units_are_told_before_the_payload(seen):
+    _, folder = seen
+    numbers = fields(folder / "smooth-sender.pcapng", ["fairwave_unit.number"], "fairwave_tfrc.type == 0")
+    assert [int(row[0]) for row in numbers] == list(range(len(numbers)))
+    made = fields(
+        folder / "layered-sender.pcapng",
+        ["fairwave_dvrc.created", "frame.time_epoch"],
+        "fairwave_dvrc.type == 0",
+    )
+    assert made
+    assert all(int(created) <= float(sent) * 1e9 + 1e3 for created, sent in made)
 
 
 def rows_with(rows):

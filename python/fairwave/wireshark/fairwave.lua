@@ -1,47 +1,69 @@
--- Wireshark and tshark: TFRC, RAP and DVRC as fairwave's captures have them, and RTP and RTCP on the captures' ports.
+-- Wireshark and tshark: TFRC, RAP, DVRC and TCP's segments over UDP as fairwave writes them, and RTP and RTCP on the captures' ports.
 -- tshark -X lua_script:fairwave.lua -r call.pcapng; or copy this file into Wireshark's folder of personal Lua plugins.
 
-local RTP, RTCP, TFRC, RAP, DVRC = 5004, 5005, 5010, 5012, 5014
+local RTP, RTCP, TFRC, RAP, DVRC, SEGMENTS = 5004, 5005, 5010, 5012, 5014, 5001
 
 local udp = DissectorTable.get("udp.port")
 udp:add(RTP, Dissector.get("rtp"))
 udp:add(RTCP, Dissector.get("rtcp"))
 
--- TFRC (RFC 5348): the fields of its data packets and feedback; the layout is fairwave's own.
+-- What a data packet says of its payload: docs/protocols/datagrams.md.
+local unit = Proto("fairwave_unit", "Unit of the application")
+local u = {
+  version = ProtoField.uint8("fairwave_unit.version", "Version", base.DEC, nil, 0xf0),
+  cut = ProtoField.bool("fairwave_unit.cut", "Cut into parts", 8, nil, 0x01),
+  layer = ProtoField.uint8("fairwave_unit.layer", "Layer"),
+  payload = ProtoField.uint16("fairwave_unit.payload", "Payload bytes"),
+  number = ProtoField.uint32("fairwave_unit.number", "Unit"),
+  created = ProtoField.uint64("fairwave_unit.created", "Unit made (ns)"),
+  part = ProtoField.uint16("fairwave_unit.part", "Part"),
+  parts = ProtoField.uint16("fairwave_unit.parts", "Parts of the unit"),
+}
+unit.fields = { u.version, u.cut, u.layer, u.payload, u.number, u.created, u.part, u.parts }
+
+function unit.dissector(buffer, pinfo, tree)
+  if buffer:len() < 16 then return end
+  local of = tree:add(unit, buffer())
+  of:add(u.version, buffer(0, 1))
+  of:add(u.cut, buffer(0, 1))
+  of:add(u.layer, buffer(1, 1))
+  of:add(u.payload, buffer(2, 2))
+  of:add(u.number, buffer(4, 4))
+  of:add(u.created, buffer(8, 8))
+  if buffer(0, 1):bitfield(7, 1) == 1 and buffer:len() >= 20 then
+    of:add(u.part, buffer(16, 2))
+    of:add(u.parts, buffer(18, 2))
+  end
+end
+
+-- TFRC (RFC 5348 §3.2): docs/protocols/tfrc.md, byte by byte.
 local tfrc = Proto("fairwave_tfrc", "TFRC (RFC 5348)")
 local t = {
-  kind = ProtoField.uint8("fairwave_tfrc.type", "Type", base.DEC, { [1] = "data", [2] = "feedback" }),
-  part = ProtoField.uint16("fairwave_tfrc.part", "Part"),
-  parts = ProtoField.uint16("fairwave_tfrc.parts", "Parts of the unit"),
-  payload = ProtoField.uint16("fairwave_tfrc.payload", "Payload bytes"),
+  version = ProtoField.uint8("fairwave_tfrc.version", "Version", base.DEC, nil, 0xf0),
+  kind = ProtoField.uint8("fairwave_tfrc.type", "Type", base.DEC, { [0] = "data", [1] = "feedback" }, 0x0f),
   sequence = ProtoField.uint32("fairwave_tfrc.seq", "Sequence number"),
-  unit = ProtoField.uint32("fairwave_tfrc.unit", "Unit"),
-  rtt = ProtoField.uint32("fairwave_tfrc.rtt", "Sender's round-trip time (µs)"),
+  rtt = ProtoField.uint64("fairwave_tfrc.rtt", "Sender's round-trip time (ns)"),
   sent = ProtoField.uint64("fairwave_tfrc.sent", "Sent (ns)"),
-  created = ProtoField.uint64("fairwave_tfrc.created", "Unit made (ns)"),
-  delay = ProtoField.uint32("fairwave_tfrc.delay", "Delay since the packet echoed (µs)"),
+  delay = ProtoField.uint64("fairwave_tfrc.delay", "Delay since the packet echoed (ns)"),
   echo = ProtoField.uint64("fairwave_tfrc.echo", "Sent, echoed (ns)"),
   rate = ProtoField.uint64("fairwave_tfrc.x_recv", "Receive rate (b/s)"),
   loss = ProtoField.double("fairwave_tfrc.p", "Loss event rate"),
 }
-tfrc.fields = { t.kind, t.part, t.parts, t.payload, t.sequence, t.unit, t.rtt, t.sent, t.created, t.delay, t.echo, t.rate, t.loss }
+tfrc.fields = { t.version, t.kind, t.sequence, t.rtt, t.sent, t.delay, t.echo, t.rate, t.loss }
 
 function tfrc.dissector(buffer, pinfo, tree)
   pinfo.cols.protocol = "TFRC"
   local of = tree:add(tfrc, buffer())
+  of:add(t.version, buffer(0, 1))
   of:add(t.kind, buffer(0, 1))
-  if buffer(0, 1):uint() == 1 then
-    of:add(t.part, buffer(2, 2))
-    of:add(t.parts, buffer(4, 2))
-    of:add(t.payload, buffer(6, 2))
-    of:add(t.sequence, buffer(8, 4))
-    of:add(t.unit, buffer(12, 4))
-    of:add(t.rtt, buffer(16, 4))
-    of:add(t.sent, buffer(20, 8))
-    of:add(t.created, buffer(28, 8))
-    pinfo.cols.info = "data, sequence " .. buffer(8, 4):uint()
+  if buffer(0, 1):bitfield(4, 4) == 0 then
+    of:add(t.rtt, buffer(2, 6))
+    of:add(t.sent, buffer(8, 8))
+    of:add(t.sequence, buffer(16, 4))
+    unit.dissector(buffer(20):tvb(), pinfo, tree)
+    pinfo.cols.info = "data, sequence " .. buffer(16, 4):uint()
   else
-    of:add(t.delay, buffer(4, 4))
+    of:add(t.delay, buffer(2, 6))
     of:add(t.echo, buffer(8, 8))
     of:add(t.rate, buffer(16, 8))
     of:add(t.loss, buffer(24, 8))
@@ -50,35 +72,28 @@ function tfrc.dissector(buffer, pinfo, tree)
 end
 udp:add(TFRC, tfrc)
 
--- RAP (Rejaie, Handley & Estrin 1999): likewise.
+-- RAP (Rejaie, Handley & Estrin 1999): docs/protocols/datagrams.md, byte by byte.
 local rap = Proto("fairwave_rap", "Rate Adaptation Protocol")
 local r = {
-  kind = ProtoField.uint8("fairwave_rap.type", "Type", base.DEC, { [1] = "data", [2] = "acknowledgement" }),
-  part = ProtoField.uint16("fairwave_rap.part", "Part"),
-  parts = ProtoField.uint16("fairwave_rap.parts", "Parts of the unit"),
-  payload = ProtoField.uint16("fairwave_rap.payload", "Payload bytes"),
+  version = ProtoField.uint8("fairwave_rap.version", "Version", base.DEC, nil, 0xf0),
+  kind = ProtoField.uint8("fairwave_rap.type", "Type", base.DEC, { [0] = "data", [1] = "acknowledgement" }, 0x0f),
   sequence = ProtoField.uint32("fairwave_rap.seq", "Sequence number"),
-  unit = ProtoField.uint32("fairwave_rap.unit", "Unit"),
-  created = ProtoField.uint64("fairwave_rap.created", "Unit made (ns)"),
   current = ProtoField.uint32("fairwave_rap.current", "Acknowledges"),
   gap = ProtoField.bool("fairwave_rap.gap", "Something is missing"),
   missing = ProtoField.uint32("fairwave_rap.missing", "Latest missing"),
   before = ProtoField.uint32("fairwave_rap.before", "Latest before that"),
 }
-rap.fields = { r.kind, r.part, r.parts, r.payload, r.sequence, r.unit, r.created, r.current, r.gap, r.missing, r.before }
+rap.fields = { r.version, r.kind, r.sequence, r.current, r.gap, r.missing, r.before }
 
 function rap.dissector(buffer, pinfo, tree)
   pinfo.cols.protocol = "RAP"
   local of = tree:add(rap, buffer())
+  of:add(r.version, buffer(0, 1))
   of:add(r.kind, buffer(0, 1))
-  if buffer(0, 1):uint() == 1 then
-    of:add(r.part, buffer(2, 2))
-    of:add(r.parts, buffer(4, 2))
-    of:add(r.payload, buffer(6, 2))
-    of:add(r.sequence, buffer(8, 4))
-    of:add(r.unit, buffer(12, 4))
-    of:add(r.created, buffer(16, 8))
-    pinfo.cols.info = "data, sequence " .. buffer(8, 4):uint()
+  if buffer(0, 1):bitfield(4, 4) == 0 then
+    of:add(r.sequence, buffer(4, 4))
+    unit.dissector(buffer(8):tvb(), pinfo, tree)
+    pinfo.cols.info = "data, sequence " .. buffer(4, 4):uint()
   else
     of:add(r.gap, buffer(1, 1))
     of:add(r.current, buffer(4, 4))
@@ -88,6 +103,63 @@ function rap.dissector(buffer, pinfo, tree)
   end
 end
 udp:add(RAP, rap)
+
+-- TCP's segments in datagrams: docs/protocols/segments.md, byte by byte.
+local segments = Proto("fairwave_segments", "TCP's segments over UDP")
+local types = { [0] = "segment", [1] = "forward", [2] = "acknowledgement" }
+local s = {
+  version = ProtoField.uint8("fairwave_segments.version", "Version", base.DEC, nil, 0xf0),
+  kind = ProtoField.uint8("fairwave_segments.type", "Type", base.DEC, types, 0x0f),
+  flags = ProtoField.uint8("fairwave_segments.flags", "Flags", base.HEX),
+  wave = ProtoField.uint16("fairwave_segments.wave", "Wave"),
+  size = ProtoField.uint16("fairwave_segments.wave_size", "Segments of the wave"),
+  time = ProtoField.uint64("fairwave_segments.time", "Sent, or echoed (ns)"),
+  sequence = ProtoField.uint32("fairwave_segments.seq", "Segment"),
+  next = ProtoField.uint32("fairwave_segments.next", "Next segment"),
+  marked = ProtoField.uint32("fairwave_segments.marked", "Segments marked"),
+  rate = ProtoField.float("fairwave_segments.rate", "Rate of the wave (b/s)"),
+  first = ProtoField.uint32("fairwave_segments.sack_first", "Block from"),
+  ending = ProtoField.uint32("fairwave_segments.sack_end", "Block to, exclusive"),
+}
+segments.fields = { s.version, s.kind, s.flags, s.wave, s.size, s.time, s.sequence, s.next, s.marked, s.rate, s.first, s.ending }
+
+function segments.dissector(buffer, pinfo, tree)
+  pinfo.cols.protocol = "SEGMENTS"
+  local of = tree:add(segments, buffer())
+  of:add(s.version, buffer(0, 1))
+  of:add(s.kind, buffer(0, 1))
+  of:add(s.flags, buffer(1, 1))
+  of:add(s.time, buffer(8, 8))
+  local kind = buffer(0, 1):bitfield(4, 4)
+  if kind == 0 then
+    of:add(s.wave, buffer(2, 2))
+    of:add(s.size, buffer(4, 2))
+    of:add(s.sequence, buffer(16, 4))
+    unit.dissector(buffer(20):tvb(), pinfo, tree)
+    pinfo.cols.info = "segment " .. buffer(16, 4):uint()
+    return
+  end
+  of:add(s.next, buffer(4, 4))
+  pinfo.cols.info = (types[kind] or "unknown") .. ", next " .. buffer(4, 4):uint()
+  if kind == 2 then
+    local at = 16
+    if buffer(1, 1):bitfield(4, 1) == 1 then
+      of:add(s.marked, buffer(at, 4))
+      at = at + 4
+    end
+    if buffer(1, 1):bitfield(3, 1) == 1 then
+      of:add(s.rate, buffer(at, 4))
+      of:add(s.wave, buffer(at + 4, 2))
+      at = at + 8
+    end
+    for _ = 1, buffer(1, 1):bitfield(6, 2) do
+      of:add(s.first, buffer(at, 4))
+      of:add(s.ending, buffer(at + 4, 4))
+      at = at + 8
+    end
+  end
+end
+udp:add(SEGMENTS, segments)
 
 -- DVRC: docs/protocols/dvrc.md, byte by byte.
 local dvrc = Proto("fairwave_dvrc", "DVRC")
@@ -107,8 +179,9 @@ local d = {
   timeout = ProtoField.uint32("fairwave_dvrc.timeout", "Timeout (µs)"),
   rate = ProtoField.uint32("fairwave_dvrc.rate", "Rate asked for (b/s)"),
   lost = ProtoField.uint32("fairwave_dvrc.lost", "Packets lost"),
+  created = ProtoField.uint64("fairwave_dvrc.created", "Unit made (ns)"),
 }
-dvrc.fields = { d.version, d.kind, d.frame, d.layer, d.length, d.part, d.sequence, d.timestamp, d.unit, d.parts, d.rtt, d.timeout, d.rate, d.lost }
+dvrc.fields = { d.version, d.kind, d.frame, d.layer, d.length, d.part, d.sequence, d.timestamp, d.unit, d.parts, d.rtt, d.timeout, d.rate, d.lost, d.created }
 
 function dvrc.dissector(buffer, pinfo, tree)
   pinfo.cols.protocol = "DVRC"
@@ -128,6 +201,7 @@ function dvrc.dissector(buffer, pinfo, tree)
     of:add(d.parts, buffer(20, 2))
     of:add(d.rtt, buffer(24, 4))
     of:add(d.timeout, buffer(28, 4))
+    of:add(d.created, buffer(32, 8))
   elseif kind == 1 or kind == 2 then
     of:add(d.rate, buffer(16, 4))
     of:add(d.lost, buffer(20, 4))

@@ -16,6 +16,7 @@ use crate::config::ConfigError;
 use crate::random::Stream;
 use crate::registry::{Checked, Law, NameTaken, Registry, family};
 use crate::units::{Bytes, Span};
+use crate::wire::Protocol;
 
 /// All transports but the TCPs, in the order in which they are listed to people.
 macro_rules! transports {
@@ -68,6 +69,11 @@ pub trait Properties {
     /// The time between timers that go off although nothing happens; [`Span::MAX`] for none.
     fn slowest_timer(&self) -> Span {
         Span::MAX
+    }
+
+    /// How its packets are carried on a real network.
+    fn protocol(&self) -> Protocol {
+        Protocol::Rtp
     }
 
     /// The parameters of the connection, if it is a TCP.
@@ -258,6 +264,10 @@ impl Properties for TransportConfig {
 
     fn slowest_timer(&self) -> Span {
         self.properties().slowest_timer()
+    }
+
+    fn protocol(&self) -> Protocol {
+        self.properties().protocol()
     }
 
     fn tcp(&self) -> Option<tcp::TcpParameters> {

@@ -1,8 +1,7 @@
 //! Both endpoints of every transport, thrown packets that no sane peer sends: any body, any number in any field, at any
 //! time. They may ignore them; they must not panic, nor answer without end.
 //!
-//! TFRC's and RTCP's packets have no byte format here, so their fields are what there is to fuzz; DVRC's decoder has a
-//! target of its own beside it.
+//! What endpoints are told is fuzzed here field by field; decoders have targets of their own ([`crate::wire`]).
 //!
 //! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`).
 

@@ -5,6 +5,8 @@
 //! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
 
 mod choice;
+#[cfg(test)]
+mod datagram_tests;
 mod dispatch;
 pub mod dvrc;
 #[cfg(test)]
@@ -17,7 +19,7 @@ pub mod preset;
 pub mod rap;
 mod redundancy;
 pub mod rtcp;
-mod serial;
+pub(crate) mod serial;
 mod sizes;
 mod subscription;
 pub mod tcp;

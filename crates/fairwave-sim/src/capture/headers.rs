@@ -1,7 +1,10 @@
 //! A packet as bytes: the headers that its protocols would have, from IPv4 up. Checksums are those of a payload of zeros.
 //!
-//! **Assumptions.** Lengths are those of real headers: 20 B of IPv4, 8 of UDP and 12 of RTP, 20 of TCP and its options. Where a
-//! scenario counts other headers on the wire (`header = …`), captures and the simulated wire differ by that. TCP's options are
+//! What UDP carries are the very bytes that sockets would carry ([`fairwave_core::wire`]), so that a packet is as long as the scenario counts on the wire,
+//! unless that leaves no room for what it says.
+//!
+//! **Assumptions.** TCP's packets have real headers: 20 B of IPv4, 20 of TCP and its options. Where a
+//! scenario counts others on the wire (`header = …`), captures and the simulated wire differ by that. TCP's options are
 //! those that the simulated TCP uses: timestamps on every segment (in ms), MSS, window scaling and, where it recovers by them,
 //! selective acknowledgements. Segments that are given up (a TCP with a `deadline`) are told by an option of kind 254, one of
 //! those that are kept for experiments.
@@ -11,15 +14,14 @@
 //! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use fairwave_core::packet::{Body, Ecn, Packet};
-use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::packet::{Body, Ecn, FlowId, Packet};
+use fairwave_core::transport::Properties;
 use fairwave_core::transport::tcp::control::Marks;
-use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::Instant;
+use fairwave_core::wire::{Format, Protocol, encode};
 use fairwave_scenario::plan::{FlowPlan, Plan};
 
 use super::address;
-use super::media::{Media, above_udp};
 use super::tcp::Offsets;
 
 /// No IPv4 packet has more payload.
@@ -30,8 +32,7 @@ const SCALE: u8 = 10;
 
 /// What is known of a flow.
 struct Flow {
-    media: Media,
-    is_rap: bool,
+    format: Format,
     selective: bool,
     marks: Marks,
     segment: u16,
@@ -40,20 +41,12 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(index: usize, plan: &FlowPlan) -> Self {
-        let codec = match &*plan.traffic {
-            TrafficConfig::Voice(voice) => Some(voice.codec),
-            TrafficConfig::Recording(recording) => Some(recording.codec),
-            _ => None,
-        };
-        // Video counts 90 kHz, as its payload formats do, everything else that has no format of its own milliseconds.
-        let layered = plan.traffic.frames().is_some();
-        let (payload_type, clock) = codec.map_or(if layered { (98, 90_000) } else { (96, 1000) }, |codec| codec.rtp());
-        let tcp = plan.transport.tcp();
+    fn new(index: usize, flow: &FlowPlan, nodes: &[String]) -> Self {
+        let hosts = [&*nodes[flow.from], &*nodes[flow.to]];
+        let tcp = flow.transport.tcp();
         let window = tcp.as_ref().map_or(0, |tcp| u64::from(tcp.receiver_window) * u64::from(tcp.segment));
         Flow {
-            media: Media { payload_type, clock, ssrc: index as u32 + 1 },
-            is_rap: matches!(&*plan.transport, TransportConfig::Rap(_)),
+            format: Format::of(FlowId(index as u32), &flow.transport, &flow.traffic, hosts),
             selective: tcp.as_ref().is_some_and(|tcp| tcp.sends_sack()),
             marks: tcp.as_ref().map_or(Marks::None, |tcp| tcp.marks),
             segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),
@@ -71,7 +64,8 @@ pub(super) struct Headers<'p> {
 
 impl<'p> Headers<'p> {
     pub fn new(plan: &'p Plan) -> Self {
-        Headers { plan, flows: plan.flows.iter().enumerate().map(|(index, flow)| Flow::new(index, flow)).collect() }
+        let flows = plan.flows.iter().enumerate();
+        Headers { plan, flows: flows.map(|(index, flow)| Flow::new(index, flow, &plan.nodes)).collect() }
     }
 
     /// Notes what a sender sends: which bytes a segment holds.
@@ -83,26 +77,22 @@ impl<'p> Headers<'p> {
         }
     }
 
-    /// The packet's bytes, those of its payload only if `whole`, and how many it has in all.
+    /// The packet's bytes, those that say nothing only if `whole`, and how many it has in all.
     pub fn of(&self, packet: &Packet, now: Instant, whole: bool) -> (Vec<u8>, u32) {
         let flow = packet.flow.0 as usize;
         let FlowPlan { from, to, .. } = self.plan.flows[flow];
         let (source, destination) = if packet.feedback { (to, from) } else { (from, to) };
         let addresses = [address::of_node(source), address::of_node(destination)];
-        let own = address::of_flow(packet.flow.0);
         let state = &self.flows[flow];
-        let (protocol, header, payload) = match above_udp(packet, &state.media, state.is_rap, &self.plan.nodes[source])
-        {
-            Some((port, above, payload)) => {
-                let own = if port == address::RTP + 1 { own + 1 } else { own };
-                let ports = if packet.feedback { [port, own] } else { [own, port] };
-                (IpNumber::UDP, udp(addresses, ports, &above, payload), payload)
-            }
-            None => {
-                let ports = if packet.feedback { [address::TCP, own] } else { [own, address::TCP] };
-                let (header, payload) = tcp(addresses, ports, packet, state, now);
-                (IpNumber::TCP, header, payload)
-            }
+        let (port, beside) = port_of(&packet.body, state.format.protocol);
+        let own = address::of_flow(packet.flow.0) + beside;
+        let ports = if packet.feedback { [port, own] } else { [own, port] };
+        let (protocol, header, payload) = if port == address::TCP {
+            let (header, payload) = tcp(addresses, ports, packet, state, now);
+            (IpNumber::TCP, header, payload)
+        } else {
+            let (header, payload) = udp(addresses, ports, packet, &state.format);
+            (IpNumber::UDP, header, payload)
         };
         let payload = payload.min(ZEROS.len() - header.len() - Ipv4Header::MIN_LEN);
         let [source, destination] = addresses;
@@ -122,15 +112,34 @@ impl<'p> Headers<'p> {
     }
 }
 
-fn udp([source, destination]: [[u8; 4]; 2], [from, to]: [u16; 2], above: &[u8], payload: usize) -> Vec<u8> {
-    let mut content = above.to_vec();
-    content.resize((above.len() + payload).min(ZEROS.len() - 28), 0);
+/// The port at which a flow's receiver is, and how far both ends' are from those of the flow's other packets.
+fn port_of(body: &Body, protocol: Protocol) -> (u16, u16) {
+    match (body, protocol) {
+        (Body::Segment { .. } | Body::Forward { .. } | Body::Ack { .. }, _) => (address::TCP, 0),
+        (Body::RtcpSenderReport { .. } | Body::RtcpReceiverReport { .. }, _) => (address::RTP + 1, 1),
+        (Body::TfrcData { .. } | Body::TfrcFeedback { .. }, _) => (address::TFRC, 0),
+        (Body::Dvrc { .. }, _) => (address::DVRC, 0),
+        (Body::RapAck { .. }, _) | (_, Protocol::Rap) => (address::RAP, 0),
+        (Body::Datagram { .. } | Body::Redundant { .. }, _) => (address::RTP, 0),
+    }
+}
+
+/// The header of a datagram with all that it says, and how many bytes of fill follow.
+fn udp(
+    [source, destination]: [[u8; 4]; 2],
+    [from, to]: [u16; 2],
+    packet: &Packet,
+    format: &Format,
+) -> (Vec<u8>, usize) {
+    let mut content = Vec::new();
+    let says = encode(packet, format, &mut content);
+    content.truncate(ZEROS.len() - Ipv4Header::MIN_LEN - UdpHeader::LEN);
     let length = (UdpHeader::LEN + content.len()) as u16;
     let mut header = UdpHeader { source_port: from, destination_port: to, length, checksum: 0 };
     header.checksum = header.calc_checksum_ipv4_raw(source, destination, &content).unwrap_or(0);
     let mut bytes = header.to_bytes().to_vec();
-    bytes.extend_from_slice(above);
-    bytes
+    bytes.extend(content.iter().take(says));
+    (bytes, content.len().saturating_sub(says))
 }
 
 fn codepoint(ecn: Ecn) -> IpEcn {

@@ -2,14 +2,13 @@
 //!
 //! A capture ([`Capture`]) looks on ([`crate::probe::Probe`]) while a run is made, and writes as the run goes: what waits in memory
 //! is what has been told ahead of time, that is, at most what waits before the links that are looked at. Packets of the
-//! simulator carry no bytes; [`headers`] gives them those that their protocols would have.
+//! simulator carry no bytes; [`headers`] gives them those that they would have on a real network.
 //!
 //! Imports run one way: numbers of TCP's bytes and headers, files and patterns → the capture.
 
 mod address;
 mod files;
 mod headers;
-mod media;
 mod patterns;
 mod tcp;
 

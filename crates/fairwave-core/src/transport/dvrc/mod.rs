@@ -43,6 +43,7 @@ use crate::config::{ConfigError, check_span};
 use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
+use crate::wire::Protocol;
 
 /// DVRC: layered video at a rate that its receiver asks for (paper 002). The receiver halves the rate on congestion,
 /// lowers it by a packet per round trip on random loss, and answers each datagram with the number of layers that it can
@@ -186,6 +187,10 @@ impl Law for DvrcConfig {
 impl Properties for DvrcConfig {
     fn packet(&self, _bulk: bool) -> PacketSize {
         PacketSize { payload: self.segment, header: self.headers() }
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Dvrc
     }
 }
 

@@ -6,8 +6,12 @@
 //! packet's place in its frame. All numbers are big-endian. Whatever arrives, decoding yields a header or a
 //! [`WireError`], never a panic; encoding what was decoded gives the same bytes.
 
+use crate::packet::Body;
 use crate::traffic::{FrameType, LayerRates};
-use crate::units::{Rate, Span};
+use crate::units::{Instant, Rate, Span};
+pub use crate::wire::WireError;
+use crate::wire::bytes::{Reader, need, packet_type, put, zero};
+use crate::wire::made;
 
 /// Version of this layout.
 pub const VERSION: u8 = 1;
@@ -95,72 +99,6 @@ pub enum Header {
     Advertisement(LayerRates),
 }
 
-/// Why bytes are not a DVRC packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum WireError {
-    /// Fewer bytes than the header has.
-    #[error("{have} bytes, but this packet's header has {need}")]
-    Short {
-        /// Bytes at hand.
-        have: usize,
-        /// Bytes needed.
-        need: usize,
-    },
-    /// Another version.
-    #[error("version {0}, but this is version 1")]
-    Version(u8),
-    /// No such packet type.
-    #[error("packet type {0}, but known are 0 to 3")]
-    PacketType(u8),
-    /// No such frame type.
-    #[error("frame type {0}, but known are 0 to 3")]
-    FrameType(u8),
-    /// A byte that must be zero is not.
-    #[error("byte {0} is reserved and must be 0")]
-    Reserved(usize),
-    /// The length field does not agree with the datagram.
-    #[error("the length field says {said} bytes, but {have} follow")]
-    Length {
-        /// What the field says.
-        said: usize,
-        /// What follows the header.
-        have: usize,
-    },
-    /// The part is not one of the unit's.
-    #[error("part {part} of {parts}")]
-    Part {
-        /// Place.
-        part: u16,
-        /// How many.
-        parts: u16,
-    },
-    /// Layers beyond the eight that there can be, or layer rates that do not increase.
-    #[error("layers out of range")]
-    Layers,
-}
-
-/// Reads big-endian numbers out of bytes whose length has been checked; zero beyond the end.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn u8(&self, at: usize) -> u8 {
-        self.0.get(at).copied().unwrap_or(0)
-    }
-    fn u16(&self, at: usize) -> u16 {
-        u16::from_be_bytes([self.u8(at), self.u8(at + 1)])
-    }
-    fn u32(&self, at: usize) -> u32 {
-        u32::from_be_bytes([self.u8(at), self.u8(at + 1), self.u8(at + 2), self.u8(at + 3)])
-    }
-}
-
-/// Writes a big-endian number's bytes; what lies beyond the end is left out.
-fn put<const N: usize>(bytes: &mut [u8], at: usize, number: [u8; N]) {
-    if let Some(place) = bytes.get_mut(at..at + N) {
-        place.copy_from_slice(&number);
-    }
-}
-
 /// The sequence number in a data or control packet's header, which nobody has checked.
 pub(crate) fn sequence_of(header: &[u8]) -> u32 {
     Reader(header).u32(at::SEQUENCE)
@@ -176,32 +114,17 @@ fn frame_type(code: u8) -> Result<FrameType, WireError> {
     }
 }
 
-fn need(bytes: &[u8], need: usize) -> Result<(), WireError> {
-    if bytes.len() < need { Err(WireError::Short { have: bytes.len(), need }) } else { Ok(()) }
-}
-
-fn zero(reader: &Reader<'_>, places: &[usize]) -> Result<(), WireError> {
-    places.iter().find(|&&at| reader.u8(at) != 0).map_or(Ok(()), |&at| Err(WireError::Reserved(at)))
-}
-
 impl Header {
     /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
     ///
     /// # Errors
     /// Whatever is wrong first.
     pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
-        need(bytes, 1)?;
-        let reader = Reader(bytes);
-        let first = reader.u8(at::VERSION_AND_TYPE);
-        let (version, packet_type) = (first >> 4, first & 0x0f);
-        if version != VERSION {
-            return Err(WireError::Version(version));
-        }
-        match packet_type {
+        match packet_type(bytes, VERSION, ADVERTISEMENT)? {
             DATA => decode_data(bytes).map(Header::Data),
-            REPORT | TIMEOUT => decode_control(bytes, packet_type == TIMEOUT).map(Header::Control),
-            ADVERTISEMENT => decode_advertisement(bytes).map(Header::Advertisement),
-            other => Err(WireError::PacketType(other)),
+            REPORT => decode_control(bytes, false).map(Header::Control),
+            TIMEOUT => decode_control(bytes, true).map(Header::Control),
+            _ => decode_advertisement(bytes).map(Header::Advertisement),
         }
     }
 
@@ -287,6 +210,38 @@ impl Control {
         put(&mut bytes, at::LOST, self.lost.to_be_bytes());
         bytes
     }
+}
+
+/// Writes a packet of a flow, given its header's bytes, and of a data packet when its unit was made, at the beginning of the payload. Answers how
+/// long the datagram is: the header and the payload that it announces, or what there is to say if that is more.
+pub(crate) fn write(header: &[u8; DATA_HEADER], created: Instant, out: &mut Vec<u8>) -> usize {
+    if header[at::VERSION_AND_TYPE] & 0x0f != DATA {
+        out.extend_from_slice(&header[..CONTROL]);
+        return out.len();
+    }
+    out.extend_from_slice(header);
+    made::write(created, out);
+    out.len().max(DATA_HEADER + usize::from(Reader(header).u16(at::LENGTH)))
+}
+
+/// Reads a packet of a flow, and its layer.
+pub(crate) fn read(datagram: &[u8]) -> Result<(Body, u8), WireError> {
+    let mut header = [0; DATA_HEADER];
+    let whole = Header::decode(datagram)?;
+    let (created, layer, said) = match whole {
+        Header::Data(data) => {
+            let created = made::read(datagram.get(DATA_HEADER..).unwrap_or(&[]))?;
+            (created, data.layer, usize::from(data.length).max(made::SIZE))
+        }
+        Header::Control(_) => (Instant::ZERO, 0, 0),
+        Header::Advertisement(_) => return Err(WireError::Advertisement),
+    };
+    let have = datagram.len().saturating_sub(whole.size());
+    if have != said {
+        return Err(WireError::Length { said, have });
+    }
+    header.iter_mut().zip(datagram.iter().take(whole.size())).for_each(|(place, byte)| *place = *byte);
+    Ok((Body::Dvrc { header, created }, layer))
 }
 
 fn decode_data(bytes: &[u8]) -> Result<Data, WireError> {

@@ -16,6 +16,7 @@ mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,7 @@ use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::units::Bytes;
+use crate::wire::Protocol;
 
 /// RAP (Rejaie, Handley & Estrin 1999): additive increase and multiplicative decrease of a rate, for streams.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +70,10 @@ impl Properties for RapConfig {
     fn packet(&self, bulk: bool) -> PacketSize {
         let default = if bulk { Bytes::new(1000) } else { DATAGRAM_PAYLOAD };
         PacketSize { payload: self.segment.unwrap_or(default), header: self.header }
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Rap
     }
 }
 

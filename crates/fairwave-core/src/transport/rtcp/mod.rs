@@ -19,6 +19,7 @@ mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
+pub(crate) mod wire;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -21,6 +21,7 @@ pub mod rtt;
 pub mod sender;
 pub(in crate::transport) mod table;
 mod units;
+pub mod wire;
 
 #[cfg(test)]
 mod flavours;

@@ -15,6 +15,7 @@ use crate::random::{Seed, Stream};
 use crate::registry::{Checked, Given, Law};
 use crate::transport::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
 use crate::units::{Bytes, Span};
+use crate::wire::Protocol;
 
 /// A controller with its connection.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -162,6 +163,10 @@ impl<C: ControlLaw> Properties for Tcp<C> {
     fn shown(&self) -> Option<String> {
         self.law.shown()
     }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Segments
+    }
 }
 
 /// A program's own controller: behind a virtual call.
@@ -247,6 +252,10 @@ impl Properties for GivenTcp {
 
     fn shown(&self) -> Option<String> {
         self.law.any_shown()
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Segments
     }
 }
 

@@ -25,6 +25,7 @@ mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,7 @@ use crate::random::Stream;
 use crate::registry::{Checked, Law};
 use crate::transport::preset::Preset;
 use crate::units::Bytes;
+use crate::wire::Protocol;
 
 /// What differs between presets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -107,6 +109,10 @@ impl Properties for TfrcConfig {
 
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
         Some(("preset", Value::from("ns2")))
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Tfrc
     }
 }
 
