@@ -17,10 +17,9 @@ from fairwave.study.study import Study
 TITLE = "The papers' mechanisms beside what is deployed today"
 QUESTION = (
     "Drop-Sel and Voice-Guard choose which packet to drop, γ and TCP-Real smooth what TCP does, DVRC lets a receiver "
-    "that knows "
-    "its rate steer a layered video. They were made for Reno and for queues that drop when full. Beside CUBIC, BBR "
-    "and Prague, under queues that keep flows apart or delay low: does any of them still improve a call or a "
-    "video, and what does it cost the others on the line?"
+    "that knows its rate steer a layered video. They were made for Reno and for queues that drop when full. Beside "
+    "CUBIC, BBR and Prague, under queues that keep flows apart or delay low: does any of them still improve a call or "
+    "a video, and what does it cost the others on the line?"
 )
 
 
