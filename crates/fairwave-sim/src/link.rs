@@ -249,15 +249,15 @@ impl Link {
         self.plain && self.free <= now
     }
 
-    /// A packet that arrives at `now` crosses without waiting, where nothing else can become of it: it arrives at the far end
-    /// within the run, it is of the size of the one before, and the warm-up is over. Answers when; nothing, and nothing has
-    /// happened, where any of that does not hold. What [`Self::transmit`] and [`Self::leave`] would do, in one step.
+    /// A packet that arrives at `now` crosses without waiting, where nothing else can become of it: it arrives at the far end within the
+    /// run, and the warm-up is over. Answers when; nothing, and nothing has been counted, where any of that does not hold. What
+    /// [`Self::transmit`] and [`Self::leave`] would do, in one step.
     #[inline(always)]
     pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
-        if !self.simple || self.free > now || packet.wire != self.last_wire || now < window.warmup {
+        if !self.simple || self.free > now || now < window.warmup {
             return None;
         }
-        let free = now + self.last_time;
+        let free = if packet.wire == self.last_wire { now + self.last_time } else { self.end_of(now, packet) };
         let arrival = free + self.delay;
         if arrival > window.end {
             return None;

@@ -150,12 +150,15 @@ impl Course {
             (self.begins, self.place) = (time - time % period, 0);
         }
         let within = time - self.begins;
-        let later = &self.segments[self.place + 1..];
-        let near = later.iter().take(NEAR).take_while(|segment| segment.at <= within).count();
-        self.place += match near {
-            NEAR => later.partition_point(|segment| segment.at <= within),
-            _ => near,
-        };
+        for _ in 0..NEAR {
+            let next = self.segments.get(self.place + 1);
+            if next.is_none_or(|next| next.at > within) {
+                self.until = self.end_of_segment(self.begins, self.place).unwrap_or(u64::MAX);
+                return;
+            }
+            self.place += 1;
+        }
+        self.place += self.segments[self.place + 1..].partition_point(|segment| segment.at <= within);
         self.until = self.end_of_segment(self.begins, self.place).unwrap_or(u64::MAX);
     }
 
@@ -182,8 +185,12 @@ impl Course {
     }
 
     /// When what is `left` of a transmission ends that the present segment does not complete; none for never.
-    fn beyond(&self, mut left: u128) -> Option<u64> {
+    fn beyond(&self, left: u128) -> Option<u64> {
         let (mut begins, mut place) = (self.begins, self.place);
+        // What is more than this is so long that it is looked for at once.
+        let Ok(mut left) = u64::try_from(left) else {
+            return self.time_of(self.sent_by(self.end_of_segment(begins, place)?) + left);
+        };
         for _ in 0..NEAR {
             place += 1;
             if place == self.segments.len() {
@@ -192,16 +199,16 @@ impl Course {
             let Segment { at, rate, .. } = self.segments[place];
             let begin = begins.checked_add(at)?;
             let gives = match self.end_of_segment(begins, place) {
-                Some(end) => u128::from(rate) * u128::from(end - begin),
-                None if rate > 0 => u128::MAX,
+                Some(end) => rate.saturating_mul(end - begin),
+                None if rate > 0 => u64::MAX,
                 None => 0,
             };
             if left <= gives {
-                return u64::try_from(u128::from(begin).checked_add(nearest(left, rate)?)?).ok();
+                return u64::try_from(u128::from(begin).checked_add(nearest(u128::from(left), rate)?)?).ok();
             }
             left -= gives;
         }
-        self.time_of(self.sent_by(self.end_of_segment(begins, place)?) + left)
+        self.time_of(self.sent_by(self.end_of_segment(begins, place)?) + u128::from(left))
     }
 }
 
@@ -223,6 +230,11 @@ impl Transmitter for Course {
             self.move_to(start.nanos());
         }
         let rate = self.segments[self.place].rate;
+        // As the one before, and surely within the segment: by less than half a nanosecond of rounding.
+        if (self.last.0, self.last.1) == (size, rate) && start.nanos().saturating_add(self.last.2.nanos()) < self.until
+        {
+            return start + self.last.2;
+        }
         let (wanted, given) =
             (u128::from(size.get()) * BYTE, u128::from(rate) * u128::from(self.until - start.nanos()));
         if wanted > given {
