@@ -71,6 +71,31 @@ def capture(
     patterns: Sequence[tuple[str, PathLike[str]]],
     payload: bool = False,
 ) -> tuple[str, list[tuple[PathLike[str], int, int]]]: ...
+def live(
+    scenario: Scenario,
+    seed: int,
+    commands: Sequence[tuple[str, Sequence[str]]],
+    helper: Sequence[str],
+    *,
+    duration: float | None = None,
+    user: tuple[int, int] | None = None,
+    recording: str | PathLike[str] | None = None,
+) -> tuple[RawTables | None, str, list[int | None], list[str]]:
+    """Makes a live run, and blocks until it is over.
+
+    Answers with tables (None when it ended early), its report as JSON, the commands' statuses (None for what was ended
+    with the run), what went wrong in words.
+    """
+
+def live_alone() -> bool:
+    """Makes this process able to make namespaces, and has it end with its parent; it must have a single thread.
+
+    Answers whether it is in a user namespace now.
+    """
+
+def live_order(order: str) -> int:
+    """Carries out an order of a live run, as the first process of its program; answers with the status to end with."""
+
 def names() -> dict[str, list[tuple[str, str]]]: ...
 def decodable_layers(kinds: str, shown: bytes, arrived: bytes, layers: int) -> bytes: ...
 def play(

@@ -20,7 +20,8 @@ use crate::scenario::{Scenario, own_laws};
 /// How long Python waits at most before it looks whether the user pressed Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-type Tables = Vec<(&'static str, Columns)>;
+/// Tables by name.
+pub type Tables = Vec<(&'static str, Columns)>;
 type Ended = (usize, Result<Tables, Failure>);
 
 /// What a run came to as a whole, and what it cost: one row.
@@ -154,6 +155,11 @@ fn tables(scenario: &fairwave_scenario::Scenario, seed: u64, run: &Run, parts: &
     };
     let result =
         fairwave_sim::run_in_parts(&plan, &part).map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
+    tables_of(&result)
+}
+
+/// All that a run leaves, as columns.
+pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
     let digest = result.digest().map_err(|error| error.to_string())?;
     let tables = [
         ("work", columns(&[Work { digest, packet_hops: result.packet_hops, events: result.events }])),
@@ -174,7 +180,8 @@ fn tables(scenario: &fairwave_scenario::Scenario, seed: u64, run: &Run, parts: &
     tables.into_iter().map(|(name, columns)| Ok((name, columns.map_err(|error| error.to_string())?))).collect()
 }
 
-fn to_python<'py>(py: Python<'py>, tables: &Tables) -> PyResult<Bound<'py, PyDict>> {
+/// Tables as Python has them.
+pub fn to_python<'py>(py: Python<'py>, tables: &Tables) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for (name, columns) in tables {
         let table = PyDict::new(py);

@@ -5,6 +5,7 @@ mod capture;
 mod columns;
 mod decodable;
 mod laws;
+mod live;
 mod names;
 mod playout;
 mod quality;
@@ -29,6 +30,8 @@ mod _native {
     #[pymodule_export]
     use super::laws::{Arrival, Buffer, Packet, Path, Place, Random, RateSample, Unit, Window, end_runs, register_law};
     #[pymodule_export]
+    use super::live::{live, live_alone, live_order};
+    #[pymodule_export]
     use super::names::names;
     #[pymodule_export]
     use super::playout::play;
@@ -42,6 +45,8 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Once per process: a module that is made again finds them there.
+        let _ = fairwave_live::register_all();
         module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
         module.add("RunError", module.py().get_type::<super::RunError>())?;
         module.add("version", env!("CARGO_PKG_VERSION"))

@@ -298,7 +298,7 @@ impl Flow {
     /// application sends, other UDP.
     pub(crate) fn class(&self) -> Class {
         self.class.unwrap_or(match self.traffic.name() {
-            _ if self.transport.name().starts_with("tcp") => Class::Tcp,
+            _ if ["tcp", "host"].iter().any(|family| self.transport.name().starts_with(family)) => Class::Tcp,
             "voice" | "recording" | "conversation" => Class::Voice,
             _ => Class::OtherUdp,
         })

@@ -19,6 +19,7 @@ use fairwave_core::units::{Instant, Skew, Span};
 
 pub use crate::active::Intervals;
 use crate::law::wire_of_unit;
+use crate::route::{Edge, Routes};
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
@@ -48,6 +49,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The links by which flows go from a node to another, and those by which what answers them comes back; none where there is no way.
+    pub fn way(&self, from: usize, to: usize) -> Option<(Vec<usize>, Vec<usize>)> {
+        let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.direction.delay };
+        let edges: Vec<Edge> = self.links.iter().map(edge).collect();
+        let mut routes = Routes::new(self.nodes.len(), &edges);
+        Some((routes.route(from, to)?, routes.route(to, from)?))
+    }
+
     /// What a link or a group of flows does that one may not expect of it: its name and the words.
     pub fn cautions(&self) -> Vec<(&str, String)> {
         let mut unyielding = vec![false; self.links.len()];

@@ -213,6 +213,20 @@ impl EventQueue {
         Some((Event { at: due.at, rank: due.rank }, due.place))
     }
 
+    /// When the earliest event is due; never if there is none. Unlike [`Self::pop_until`] it leaves the present day where it is.
+    pub fn earliest(&self) -> Instant {
+        if let Some(due) = self.today.get(self.coming) {
+            return due.at;
+        }
+        let beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.event.at);
+        if self.listed == 0 {
+            return beyond;
+        }
+        // All that is listed lies on the days of one year, each of which has a list to itself.
+        let listed = (1..self.days.len() as u64).find_map(|day| self.day_after(day).map(|entry| entry.event.at).min());
+        listed.unwrap_or(Instant::NEVER).min(beyond)
+    }
+
     /// The entry of the event that has just been removed.
     #[inline]
     pub fn entry(&self, place: Place) -> &Entry {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
+use fairwave_core::transport::Properties;
 use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner, Plan};
@@ -26,12 +27,15 @@ impl Ends {
     ///
     /// # Errors
     /// A configuration that its law refuses.
-    pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>) -> Result<Self, RunError> {
+    pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
         let count = plan.flows.len();
         let mut ends = Ends { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
         let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
         for (index, flow) in plan.flows.iter().enumerate() {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
+            if let Some(instead) = flow.transport.only_live().filter(|_| !live) {
+                return Err(RunError::OnlyLive { flow: flow.name.clone(), transport: flow.transport.label(), instead });
+            }
             // Both parties of a conversation draw from the stream of the one that leads.
             let script = match flow.partner {
                 Some(Partner { flow: leader, leads: false }) => plan.flows.get(leader).unwrap_or(flow),

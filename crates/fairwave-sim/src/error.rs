@@ -33,6 +33,18 @@ pub enum RunError {
         /// Links of its longer route.
         hops: usize,
     },
+    /// A transport that the simulator does not have.
+    #[error(
+        "flow `{flow}` goes over {transport}, which is not simulated: run it in real time by `fairwave live`, or write {instead}"
+    )]
+    OnlyLive {
+        /// The flow.
+        flow: String,
+        /// Its transport.
+        transport: String,
+        /// What to write for it in a scenario that is simulated.
+        instead: &'static str,
+    },
     /// Whoever wanted the run no longer does.
     #[error("the run was stopped before its end")]
     Stopped,

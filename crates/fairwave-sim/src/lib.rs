@@ -11,6 +11,7 @@
 mod admission;
 mod before;
 mod books;
+pub mod border;
 mod calendar;
 pub mod capture;
 mod classes;
@@ -43,4 +44,4 @@ pub use result::{
     CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, PlaybackRow, RecoveryRow, RunResult,
     SeriesRow, TimelinessRow, TransferRow, UnitRow,
 };
-pub use run::{PARTS, run, run_in_parts, run_seen};
+pub use run::{PARTS, Stepped, run, run_in_parts, run_seen};

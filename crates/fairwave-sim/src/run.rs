@@ -8,6 +8,7 @@ use fairwave_scenario::plan::Plan;
 use crate::admission::Admission;
 use crate::before::Before;
 use crate::books::{Books, UnderWay};
+use crate::border::Border;
 use crate::calendar::EventQueue;
 use crate::collect::{self, Recorded, Sample};
 use crate::ends::{Ends, Receiving, Sending};
@@ -23,10 +24,12 @@ use crate::probe::{Gone, Probe};
 use crate::result::RunResult;
 use crate::routes::END;
 
-struct Simulation<'p, P> {
+struct Simulation<'p, P, B> {
     plan: &'p Plan,
     /// Who looks on.
     probe: P,
+    /// What lies between the ends of flows and the network.
+    border: B,
     window: Window,
     network: Network,
     sending: Vec<Sending>,
@@ -55,7 +58,7 @@ struct Simulation<'p, P> {
 /// # Errors
 /// A plan too large to be indexed, or an invariant that does not hold at the end.
 pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
-    Ok(Simulation::new(plan, ())?.finish(None)?.0)
+    Ok(Simulation::new(plan, (), ())?.finish(None)?.0)
 }
 
 /// Executes a plan in about [`PARTS`] parts of equal simulated time. `part` is given the work of each, does it, and says whether the
@@ -64,7 +67,7 @@ pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
 /// # Errors
 /// As [`run`], and [`RunError::Stopped`].
 pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Result<RunResult, RunError> {
-    Ok(Simulation::new(plan, ())?.finish(Some(part))?.0)
+    Ok(Simulation::new(plan, (), ())?.finish(Some(part))?.0)
 }
 
 /// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.
@@ -72,7 +75,8 @@ pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Res
 /// # Errors
 /// As [`run`].
 pub fn run_seen<P: Probe>(plan: &Plan, probe: P) -> Result<(RunResult, P), RunError> {
-    Simulation::new(plan, probe)?.finish(None)
+    let (result, probe, ()) = Simulation::new(plan, probe, ())?.finish(None)?;
+    Ok((result, probe))
 }
 
 /// Into how many parts a run is cut so that it can be followed and stopped; a few more where there is a warm-up.
@@ -81,15 +85,15 @@ pub const PARTS: u64 = 1024;
 /// Who does the parts of a run; nobody, where it is done at once.
 type Parts<'a> = Option<&'a dyn Fn(&mut dyn FnMut()) -> bool>;
 
-impl<'p, P: Probe> Simulation<'p, P> {
-    fn new(plan: &'p Plan, probe: P) -> Result<Self, RunError> {
+impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
+    fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let mut network = Network::new(plan, window)?;
         let hosts = Hosts::new(plan);
-        let Ends { mut sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref())?;
+        let Ends { mut sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref(), B::THERE)?;
         let hosts = hosts.filter(Hosts::are_late);
-        let reactive: Vec<bool> = receiving.iter().map(|end| end.receiver.is_reactive()).collect();
+        let reactive: Vec<bool> = receiving.iter().map(|end| !B::THERE && end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
         for (index, (flow, ahead)) in plan.flows.iter().zip(ahead).enumerate() {
             [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead)?;
@@ -98,6 +102,7 @@ impl<'p, P: Probe> Simulation<'p, P> {
         let mut simulation = Simulation {
             plan,
             probe,
+            border,
             window,
             events: EventQueue::new(looks_ahead),
             network,
@@ -125,9 +130,14 @@ impl<'p, P: Probe> Simulation<'p, P> {
         Ok(simulation)
     }
 
-    /// Runs to the end, collects what there is to tell and checks the books.
-    fn finish(mut self, parts: Parts<'_>) -> Result<(RunResult, P), RunError> {
+    /// Runs to the end.
+    fn finish(mut self, parts: Parts<'_>) -> Result<(RunResult, P, B), RunError> {
         self.run_until_end(parts)?;
+        self.settle()
+    }
+
+    /// Collects what there is to tell and checks the books.
+    fn settle(self) -> Result<(RunResult, P, B), RunError> {
         let recorded = Recorded {
             plan: self.plan,
             window: self.window,
@@ -139,14 +149,14 @@ impl<'p, P: Probe> Simulation<'p, P> {
             events: self.events_handled,
         };
         let result = collect::collect(&recorded);
-        let (books, probe) = self.into_books();
+        let (books, probe, border) = self.into_books();
         books.check()?;
-        Ok((result, probe))
+        Ok((result, probe, border))
     }
 
-    fn into_books(self) -> (Books<'p>, P) {
-        let Simulation { plan, probe, window, network, sending, receiving, under_way, .. } = self;
-        (Books { plan, end: window.end, links: network.links, sending, receiving, under_way }, probe)
+    fn into_books(self) -> (Books<'p>, P, B) {
+        let Simulation { plan, probe, border, window, network, sending, receiving, under_way, .. } = self;
+        (Books { plan, end: window.end, links: network.links, sending, receiving, under_way }, probe, border)
     }
 
     fn run_until_end(&mut self, parts: Parts<'_>) -> Result<(), RunError> {
@@ -156,9 +166,14 @@ impl<'p, P: Probe> Simulation<'p, P> {
             self.begin_window();
         }
         self.run_parts(self.window.warmup, self.window.end, parts)?;
+        self.end_window();
+        Ok(())
+    }
+
+    /// The run is over.
+    fn end_window(&mut self) {
         self.network.account_for_queues(self.window);
         self.read_to_the_end();
-        Ok(())
     }
 
     /// Handles what happens from `from` until `until`, both moments included, part by part.
@@ -196,6 +211,10 @@ impl<'p, P: Probe> Simulation<'p, P> {
             if self.looks_ahead && self.events.new_day() {
                 look_ahead::fetch(&self.events, &self.network, &self.sending, &self.receiving);
             }
+            if B::THERE && self.events.earliest() > until {
+                // Packets may yet come from outside for every day until then.
+                break;
+            }
             let Some((event, place)) = self.events.pop_until(until) else { break };
             if event.at < now {
                 return Err(RunError::Invariant {
@@ -232,21 +251,38 @@ impl<'p, P: Probe> Simulation<'p, P> {
         let Transit { packet, next, place } = transit;
         let flow = packet.flow.0 as usize;
         match *next {
+            END if B::THERE => self.hand_over(flow, packet, now),
             END if packet.feedback => {
                 if P::ON {
                     self.probe.received(packet, now);
                 }
-                let sending = &mut self.sending[flow];
-                sending.feedback_arrived += 1;
-                sending.sender.on_packet(now, packet, &mut self.out);
-                self.send(flow, now);
-                self.arm_sender(flow, now);
+                self.sending[flow].feedback_arrived += 1;
+                self.take_feedback(flow, packet, now);
             }
             END => {
                 self.receive(flow, packet, now);
                 self.arm_receiver(flow, now);
             }
             next => self.forward(next as usize, packet, *place, now),
+        }
+    }
+
+    /// A packet has come back to its sender.
+    #[inline(always)]
+    fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
+        self.sending[flow].sender.on_packet(now, packet, &mut self.out);
+        self.send(flow, now);
+        self.arm_sender(flow, now);
+    }
+
+    /// A queue or a wire has taken a packet of a flow.
+    #[inline]
+    fn lose(&mut self, flow: usize, packet: &Packet, congestion: bool, at: Instant) {
+        if B::THERE {
+            let packet = self.border.gone(packet, congestion);
+            self.receiving[flow].lose(&packet, congestion, at, self.window);
+        } else {
+            self.receiving[flow].lose(packet, congestion, at, self.window);
         }
     }
 
@@ -285,7 +321,7 @@ impl<'p, P: Probe> Simulation<'p, P> {
                     }
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
-                        self.receiving[packet.flow.0 as usize].lose(packet, true, at, self.window);
+                        self.lose(packet.flow.0 as usize, packet, true, at);
                         if P::ON {
                             self.probe.gone(link, packet, at, Gone::Dropped(reason));
                         }
@@ -347,6 +383,9 @@ impl<'p, P: Probe> Simulation<'p, P> {
             self.probe.left(link, packet, self.network.links[link].free, false);
         }
         self.under_way[packet.flow.0 as usize].copied(packet);
+        if B::THERE {
+            self.border.copied(packet);
+        }
         let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
         for _ in 0..2 {
             let target = self.network.routes.at(place + 1).target();
@@ -376,7 +415,7 @@ impl<'p, P: Probe> Simulation<'p, P> {
         if let Service::Managed(managed) = &mut here.service {
             managed.classes.lost(packet);
         }
-        self.receiving[flow].lose(packet, false, departure, self.window);
+        self.lose(flow, packet, false, departure);
     }
 
     /// Nothing more happens within the run to the packet that a link transmitted last.
@@ -439,7 +478,9 @@ impl<'p, P: Probe> Simulation<'p, P> {
             for (packet, reason) in managed.drops.drain(..) {
                 here.measure.dropped(now, reason, self.window);
                 managed.classes.dropped(&packet, reason);
-                self.receiving[packet.flow.0 as usize].lose(&packet, true, now, self.window);
+                let flow = packet.flow.0 as usize;
+                let taken = if B::THERE { self.border.gone(&packet, true) } else { packet };
+                self.receiving[flow].lose(&taken, true, now, self.window);
                 if P::ON {
                     self.probe.gone(link, &packet, now, Gone::Dropped(reason));
                 }
@@ -500,6 +541,10 @@ impl<'p, P: Probe> Simulation<'p, P> {
 
     #[inline(never)]
     fn send_packets(&mut self, flow: usize, now: Instant) {
+        if B::THERE {
+            self.out.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
+            return;
+        }
         if self.hosts.is_some() {
             self.send_later(flow, now);
             return;
@@ -546,8 +591,14 @@ impl<'p, P: Probe> Simulation<'p, P> {
         if P::ON {
             self.probe.received(packet, now);
         }
+        self.receiving[flow].measure.packets_arrived += 1;
+        self.take_data(flow, packet, now);
+    }
+
+    /// The receiver of a flow has a data packet.
+    #[inline(always)]
+    fn take_data(&mut self, flow: usize, packet: &Packet, now: Instant) {
         let receiving = &mut self.receiving[flow];
-        receiving.measure.packets_arrived += 1;
         if packet.ecn == Ecn::Ce {
             receiving.measure.arrived_marked(now, self.window);
         }
@@ -582,6 +633,10 @@ impl<'p, P: Probe> Simulation<'p, P> {
             self.answer.verdicts.clear();
         }
         if self.answer.packets.is_empty() {
+            return;
+        }
+        if B::THERE {
+            self.answer.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
             return;
         }
         let mut packets = std::mem::take(&mut self.answer.packets);
@@ -713,5 +768,8 @@ impl<'p, P: Probe> Simulation<'p, P> {
     }
 }
 
+mod stepped;
 #[cfg(test)]
 mod tests;
+
+pub use stepped::Stepped;

@@ -179,6 +179,86 @@ def run(
 
 @app.command(
     epilog=_examples(
+        "fairwave live examples/home-uplink.toml",
+        "fairwave live calls.toml --set 'flow.download.transport=host/cubic' --beside",
+        "fairwave live calls.toml --out out/live --capture all.pcapng",
+    )
+)
+def live(
+    scenario: ScenarioFile,
+    seed: Annotated[int, typer.Option(help="The seed.")] = 1,
+    out: Annotated[
+        Optional[Path], typer.Option(help="Folder for page and tables, as Parquet and CSV.")
+    ] = None,
+    record: Annotated[
+        Optional[list[str]],
+        typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
+    ] = None,
+    settings: Settings = None,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="Simulate it as well, and lay both side by side.")
+    ] = False,
+    page: Annotated[bool, typer.Option(help="With --out: draw the run on a page.")] = True,
+    capture: Annotated[
+        Optional[Path], typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
+    ] = None,
+    overwrite: Overwrite = False,
+    laws: Laws = None,
+    json: Json = False,
+) -> None:
+    """Run a scenario in real time, on real packets between network namespaces (Linux)."""
+    use_laws(laws)
+    from fairwave.cli.live import live_scenario
+
+    status = live_scenario(
+        scenario, seed, out, record or [], settings or [],
+        capture=capture, laws=laws or [], beside=beside, page=page, overwrite=overwrite, json=json,
+    )  # fmt: skip
+    raise typer.Exit(status)
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": False},
+    epilog=_examples(
+        "fairwave shell examples/lte-call.toml -- bash",
+        "fairwave shell home.toml --at server -- iperf3 -s -1 --at home -- iperf3 -c server",
+    ),
+)
+def shell(
+    context: typer.Context,
+    scenario: ScenarioFile,
+    at: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="HOST",
+            help="The host of the first command, the first flow's sender if left out; others: --at HOST -- COMMAND….",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed.")] = 1,
+    settings: Settings = None,
+    longest: Annotated[
+        float, typer.Option("--for", metavar="SECONDS", help="How long it lasts at most.")
+    ] = 3600.0,
+    flows: Annotated[bool, typer.Option(help="With the scenario's own flows, beside the programs.")] = True,
+    capture: Annotated[
+        Optional[Path], typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
+    ] = None,
+    laws: Laws = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Tell of the accounts only what is wrong.")] = False,
+) -> None:
+    """Run programs, or a shell, behind a scenario's network (Linux); it ends with the last of them."""
+    use_laws(laws)
+    from fairwave.cli.live import shell as run_shell
+
+    status = run_shell(
+        scenario, at, context.args, seed, settings or [],
+        longest=longest, capture=capture, laws=laws or [], flows=flows, quiet=quiet,
+    )  # fmt: skip
+    raise typer.Exit(status)
+
+
+@app.command(
+    epilog=_examples(
         "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
         "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
         "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",

@@ -88,21 +88,21 @@ def run_scenario(
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = watch(read, results, clips, out) if out and clips else []
-        shown = _draw(read, results, seed, out, watched, quiet=json) if out and page else None
+        shown = drawn(read, results, seed, out, watched, quiet=json) if out and page else None
         if out and shown is None:
             results.save(out)
     captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
     if json:
-        console.document(_document(read, results) | captured)
+        console.document(run_document(read, results) | captured)
         return
-    _show(read, results, replications)
+    show(read, results, replications)
     for film in watched:
         console.say(f"\n{film}")
     if out:
         console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
 
 
-def _draw(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
+def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
     """Leaves the run as a page, with its tables."""
     from fairwave.report import single
     from fairwave.report.answer import made_of, of_run
@@ -144,11 +144,11 @@ def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list
     Raises:
         BadInputError: The clip cannot be shown.
     """
-    from fairwave.report.video import show
+    from fairwave.report.video import show as shown
     from fairwave.video import VideoError
 
     try:
-        return [show(results, name, groups(read)[name], out) for name in clips]
+        return [shown(results, name, groups(read)[name], out) for name in clips]
     except VideoError as error:
         raise BadInputError(str(error)) from None
 
@@ -285,7 +285,8 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
     return rows
 
 
-def _show(read: Scenario, results: Results, replications: int) -> None:
+def show(read: Scenario, results: Results, replications: int) -> None:
+    """Shows what groups and links came to, as tables."""
     from fairwave.report.answer import made_of
     from fairwave.study.remarks import MARK
 
@@ -318,7 +319,8 @@ def _show(read: Scenario, results: Results, replications: int) -> None:
         console.table("busiest links", ["link", *(title for _, title, _ in LINKS)], links)
 
 
-def _document(read: Scenario, results: Results) -> dict[str, Any]:
+def run_document(read: Scenario, results: Results) -> dict[str, Any]:
+    """The same for programs."""
     summary = [{key: value for key, value in row.items() if key != "text"} for row in _summary(read, results)]
     return {
         "scenario": read.name,

@@ -71,6 +71,11 @@ pub trait Properties {
         Span::MAX
     }
 
+    /// Somebody else's, of which there are no endpoints here: it only runs in real time. What to write for it where time is virtual.
+    fn only_live(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How its packets are carried on a real network.
     fn protocol(&self) -> Protocol {
         Protocol::Rtp
@@ -264,6 +269,10 @@ impl Properties for TransportConfig {
 
     fn slowest_timer(&self) -> Span {
         self.properties().slowest_timer()
+    }
+
+    fn only_live(&self) -> Option<&'static str> {
+        self.properties().only_live()
     }
 
     fn protocol(&self) -> Protocol {

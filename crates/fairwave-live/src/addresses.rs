@@ -1,0 +1,39 @@
+//! The hosts' addresses: documentation ranges alone (RFC 5737 §3), which nobody routes.
+
+use std::net::Ipv4Addr;
+
+/// The most hosts that a live run has: those of one documentation range.
+pub const MOST_HOSTS: usize = 254;
+
+/// How many leading bits the hosts' addresses share.
+pub const PREFIX: u8 = 24;
+
+/// The address of the host of this number, from 192.0.2.0/24 (TEST-NET-1, RFC 5737 §3); none beyond [`MOST_HOSTS`].
+pub fn of(host: usize) -> Option<Ipv4Addr> {
+    let last = u8::try_from(host + 1).ok().filter(|last| usize::from(*last) <= MOST_HOSTS)?;
+    Some(Ipv4Addr::new(192, 0, 2, last))
+}
+
+/// The number of the host that has this address.
+pub fn host(address: Ipv4Addr) -> Option<usize> {
+    let [a, b, c, last] = address.octets();
+    ([a, b, c] == [192, 0, 2] && (1..=MOST_HOSTS).contains(&usize::from(last))).then(|| usize::from(last) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_an_address_of_its_own_in_a_documentation_range() {
+        for number in 0..MOST_HOSTS {
+            let address = of(number).expect("an address");
+            assert!(address.is_documentation(), "{address}");
+            assert_eq!(host(address), Some(number));
+        }
+        assert_eq!(of(MOST_HOSTS), None);
+        for foreign in [[192, 0, 2, 0], [192, 0, 2, 255], [192, 0, 3, 1], [127, 0, 0, 1]] {
+            assert_eq!(host(Ipv4Addr::from(foreign)), None);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Between ends and network: sockets on one side, devices on the other, and the packets' bytes meanwhile.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::time::Duration;
+
+use fairwave_core::packet::{Body, Ecn, Packet};
+use fairwave_core::units::Instant;
+use fairwave_core::wire::{Decoder, Format};
+use fairwave_scenario::plan::Plan;
+use fairwave_sim::border::Border;
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
+
+use crate::accounts::Accounts;
+use crate::clock::Clock;
+use crate::endpoints::{Datagrams, End};
+use crate::ip;
+use crate::kernel::KernelFlow;
+use crate::mapping::Mapping;
+use crate::namespace::Host;
+use crate::store::{Store, ticket};
+
+/// Where a flow's packets come from and go to.
+pub enum Ends {
+    /// Endpoints of ours, on datagram sockets: the sender's, then the receiver's.
+    Ours(Box<Ours>),
+    /// The kernel's TCP.
+    Kernel(Box<KernelFlow>),
+    /// Programs.
+    Programs,
+}
+
+/// Both ends of a flow of ours.
+pub struct Ours {
+    /// The sender's socket, then the receiver's.
+    pub ends: [End; 2],
+    /// How packets are written.
+    pub format: Format,
+    /// The router's own reading: of data, then of feedback.
+    pub decoders: [Decoder; 2],
+}
+
+/// What the router has to know of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// The host that sends, and the one that receives.
+    pub hosts: [usize; 2],
+    /// The last link to the receiver, and to the sender.
+    pub last: [usize; 2],
+}
+
+/// Payload that has left the network for a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    /// Of which flow.
+    pub flow: usize,
+    /// Bytes.
+    pub payload: u32,
+    /// When.
+    pub at: Instant,
+}
+
+/// A file for Wireshark: every packet that a host sends or receives, as its device has it.
+pub struct Recording {
+    writer: PcapNgWriter<BufWriter<File>>,
+    /// Why it ends before its time.
+    trouble: Option<String>,
+}
+
+impl Recording {
+    /// A file with an interface for each host.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn new(file: File, hosts: &[&str]) -> Result<Self, String> {
+        let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| error.to_string())?;
+        for host in hosts {
+            let mut block = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
+            block.options = vec![
+                pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::IfName((*host).into()),
+                // Times are counted in nanoseconds: 10⁻⁹.
+                pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::IfTsResol(9),
+            ];
+            writer.write_pcapng_block(block).map_err(|error| error.to_string())?;
+        }
+        Ok(Recording { writer, trouble: None })
+    }
+
+    fn write(&mut self, host: usize, at: Instant, bytes: &[u8]) {
+        if self.trouble.is_some() {
+            return;
+        }
+        let block = EnhancedPacketBlock {
+            interface_id: host as u32,
+            timestamp: Duration::from_nanos(at.nanos()),
+            original_len: bytes.len() as u32,
+            data: bytes.into(),
+            options: Vec::new(),
+        };
+        self.trouble = self.writer.write_pcapng_block(block).err().map(|error| error.to_string());
+    }
+
+    /// Why the file is not whole, if it is not.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+}
+
+/// Sockets, devices, and what lies between.
+pub struct Wires {
+    /// Real time.
+    pub clock: Clock,
+    /// The hosts.
+    pub hosts: Vec<Host>,
+    /// By flow.
+    pub ends: Vec<Ends>,
+    /// By flow.
+    pub ways: Vec<Way>,
+    /// Whose a packet is.
+    pub mapping: Mapping,
+    /// Bytes of packets in the network.
+    pub store: Store,
+    /// What became of everything.
+    pub accounts: Accounts,
+    /// What became of our own datagrams in the hosts.
+    pub datagrams: Datagrams,
+    /// Of programs, since it was last asked for.
+    pub passed: Vec<Passed>,
+    /// For Wireshark.
+    pub recording: Option<Recording>,
+    /// The run is over: nothing is sent or written any more.
+    pub over: bool,
+    room: Vec<u8>,
+}
+
+impl Wires {
+    /// Everything made, nothing sent.
+    pub fn new(plan: &Plan, clock: Clock, hosts: Vec<Host>, ends: Vec<Ends>, ways: Vec<Way>, mapping: Mapping) -> Self {
+        Wires {
+            clock,
+            hosts,
+            ends,
+            ways,
+            mapping,
+            store: Store::default(),
+            accounts: Accounts::new(plan.links.len()),
+            datagrams: Datagrams::default(),
+            passed: Vec::new(),
+            recording: None,
+            over: false,
+            room: Vec::new(),
+        }
+    }
+
+    /// A packet that a host has sent, as it travels in the network; none if it goes nowhere. `class` is that of each flow's packets.
+    pub fn read(&mut self, host: usize, bytes: &[u8], at: Instant, plan: &Plan) -> Option<Packet> {
+        self.accounts.books.read += 1;
+        if let Some(recording) = &mut self.recording {
+            recording.write(host, at, bytes);
+        }
+        let header = ip::read(bytes);
+        let from_here =
+            |header: &ip::Header| self.hosts.get(host).is_some_and(|host| host.address == header.key.source);
+        let known = header.filter(from_here).and_then(|header| Some((header, self.mapping.of(header.key)?)));
+        let Some((header, belongs)) = known else {
+            self.accounts.books.unmapped += 1;
+            return None;
+        };
+        let flow = belongs.flow.0 as usize;
+        let (class, layer, packet) = match self.ends.get_mut(flow) {
+            Some(Ends::Ours(ours)) => {
+                let [data, feedback] = &mut ours.decoders;
+                let decoder = if belongs.feedback { feedback } else { data };
+                let datagram = bytes.get(usize::from(header.payload_at)..usize::from(header.length));
+                let packet = datagram.and_then(|datagram| decoder.decode(datagram, header.ecn).ok());
+                (plan.flows.get(flow)?.class, packet.map_or(0, |packet| packet.layer), packet)
+            }
+            Some(Ends::Kernel(_)) => (plan.flows.get(flow)?.class, 0, None),
+            _ => (header.key.class(header.dscp), 0, None),
+        };
+        let number = self.store.keep(bytes.get(..usize::from(header.length)).unwrap_or(bytes), packet);
+        Some(Packet {
+            flow: belongs.flow,
+            wire: header.length,
+            class,
+            feedback: belongs.feedback,
+            ecn: header.ecn,
+            layer,
+            body: ticket(number),
+        })
+    }
+}
+
+impl Border for Wires {
+    const THERE: bool = true;
+
+    fn send(&mut self, packet: &Packet, _at: Instant) {
+        if self.over {
+            return;
+        }
+        match self.ends.get_mut(packet.flow.0 as usize) {
+            Some(Ends::Ours(ours)) => {
+                let [sender, receiver] = &ours.ends;
+                let end = if packet.feedback { receiver } else { sender };
+                end.send(packet, &ours.format, &mut self.room, &mut self.datagrams);
+            }
+            Some(Ends::Kernel(kernel)) => {
+                if let Body::Segment { payload, unit, created, last, .. } = packet.body {
+                    kernel.offer(u64::from(payload), unit, created, packet.layer, last);
+                }
+            }
+            Some(Ends::Programs) | None => {}
+        }
+    }
+
+    fn deliver(&mut self, packet: &Packet, at: Instant) {
+        if self.over {
+            // It stays in the store, and so among what is still under way.
+            return;
+        }
+        let flow = packet.flow.0 as usize;
+        let way = self.ways.get(flow).copied();
+        let direction = usize::from(packet.feedback);
+        if let (Some(way), Some(stored)) = (way, self.store.of(packet)) {
+            if packet.ecn == Ecn::Ce {
+                ip::mark(&mut stored.bytes);
+            }
+            let [sender, receiver] = way.hosts;
+            let to = if packet.feedback { sender } else { receiver };
+            let written = self.hosts.get(to).map(|host| host.device.send(&stored.bytes));
+            let real = self.clock.now();
+            self.accounts.released(way.last.get(direction).copied().unwrap_or(usize::MAX), at, real);
+            self.accounts.books.refused += u64::from(!matches!(written, Some(Ok(_))));
+            if let Some(recording) = &mut self.recording {
+                recording.write(to, real, &stored.bytes);
+            }
+            if !packet.feedback && matches!(self.ends.get(flow), Some(Ends::Programs)) {
+                let payload = ip::read(&stored.bytes).map_or(0, |header| u32::from(header.payload()));
+                self.passed.push(Passed { flow, payload, at });
+            }
+        }
+        self.store.release(packet);
+    }
+
+    fn gone(&mut self, packet: &Packet, congestion: bool) -> Packet {
+        let books = &mut self.accounts.books;
+        *(if congestion { &mut books.dropped } else { &mut books.lost }) += 1;
+        let written = self.store.of(packet).and_then(|stored| stored.packet);
+        self.store.release(packet);
+        written.unwrap_or(*packet)
+    }
+
+    fn copied(&mut self, packet: &Packet) {
+        self.accounts.books.copied += 1;
+        self.store.copied(packet);
+    }
+}

@@ -1,0 +1,124 @@
+//! Our own endpoints' sockets: a datagram socket for each end of a flow, in its host, with core's formats on it.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use fairwave_core::packet::{FlowId, Packet};
+use fairwave_core::transport::FlowContext;
+use fairwave_core::wire::{Decoder, Format, encode};
+use fairwave_scenario::plan::{FlowPlan, Plan};
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::ip;
+
+/// The port of the first flow; each has its own, the same at both ends.
+pub const FIRST_PORT: u16 = 10_000;
+
+/// Room in a socket for what comes while the router is at something else.
+const RECEIVE_BUFFER: usize = 1 << 22;
+
+/// The port of a flow.
+pub fn port(flow: usize) -> Option<u16> {
+    u16::try_from(flow).ok()?.checked_add(FIRST_PORT)
+}
+
+/// One end of a flow.
+pub struct End {
+    socket: Socket,
+    decoder: Decoder,
+}
+
+/// What came of what the ends sent and received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Datagrams {
+    /// The kernel took them.
+    pub sent: u64,
+    /// The kernel did not.
+    pub refused: u64,
+    /// They were read.
+    pub received: u64,
+    /// They were not what they should be.
+    pub damaged: u64,
+}
+
+/// How a flow's packets are written.
+pub fn format(plan: &Plan, flow: usize) -> Option<Format> {
+    let planned = plan.flows.get(flow)?;
+    let name = |node: usize| plan.nodes.get(node).map_or("", String::as_str);
+    let hosts = [name(planned.from), name(planned.to)];
+    Some(Format::of(FlowId(flow as u32), &planned.transport, &planned.traffic, hosts))
+}
+
+/// Reads what comes from a flow's sender, or with `feedback` from its receiver.
+pub fn decoder(flow: usize, planned: &FlowPlan, format: Format, feedback: bool) -> Decoder {
+    let context = FlowContext { flow: FlowId(flow as u32), class: planned.class, ..FlowContext::default() };
+    Decoder::new(&context, format, feedback)
+}
+
+impl End {
+    /// Opens the end at `here` of a flow whose other end is at `there`; call it in the host's namespace.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn open(here: Ipv4Addr, there: Ipv4Addr, port: u16, decoder: Decoder) -> io::Result<Self> {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
+        socket.set_recv_tos_v4(true)?;
+        socket.bind(&SocketAddrV4::new(here, port).into())?;
+        socket.connect(&SocketAddrV4::new(there, port).into())?;
+        Ok(End { socket, decoder })
+    }
+
+    /// To be woken by.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// Sends a packet, with its code point on the IP header. `room` is there to be used again.
+    pub fn send(&self, packet: &Packet, format: &Format, room: &mut Vec<u8>, datagrams: &mut Datagrams) {
+        encode(packet, format, room);
+        let service = packet.ecn as u8;
+        let said = [ControlMessage::Ipv4Tos(&service)];
+        let said = if service == 0 { &said[..0] } else { &said[..] };
+        match sendmsg::<()>(self.socket.as_raw_fd(), &[IoSlice::new(room)], said, MsgFlags::empty(), None) {
+            Ok(_) => datagrams.sent += 1,
+            // The packet is lost in the host, as it would be in any.
+            Err(_) => datagrams.refused += 1,
+        }
+    }
+
+    /// The next packet that has come; none when there is none now.
+    pub fn receive(&mut self, room: &mut [u8], datagrams: &mut Datagrams) -> Option<Packet> {
+        loop {
+            let mut said = cmsg_space!(u8);
+            let (bytes, service) = {
+                let mut into = [IoSliceMut::new(room)];
+                let read = recvmsg::<()>(self.socket.as_raw_fd(), &mut into, Some(&mut said), MsgFlags::empty());
+                let read = match read {
+                    Err(Errno::EINTR) => continue,
+                    // A port that nobody listens at any more tells of itself once.
+                    Err(Errno::ECONNREFUSED) => continue,
+                    Err(_) => return None,
+                    Ok(read) => read,
+                };
+                let service = read.cmsgs().ok().and_then(|mut said| {
+                    said.find_map(|one| match one {
+                        ControlMessageOwned::Ipv4Tos(service) => Some(service),
+                        _ => None,
+                    })
+                });
+                (read.bytes, service.unwrap_or(0))
+            };
+            datagrams.received += 1;
+            match self.decoder.decode(room.get(..bytes)?, ip::ecn_of(service)) {
+                Ok(packet) => return Some(packet),
+                Err(_) => datagrams.damaged += 1,
+            }
+        }
+    }
+}

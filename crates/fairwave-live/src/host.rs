@@ -1,0 +1,202 @@
+//! The kernel's transports and programs as scenarios name them: `transport = "host/cubic"`. They have no endpoints here: a live run
+//! opens sockets for them, and a simulated one refuses them with what to write instead.
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
+use fairwave_core::random::Stream;
+use fairwave_core::registry::{Checked, Law, NameTaken};
+use fairwave_core::traffic::Unit;
+use fairwave_core::transport::{
+    FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw, register,
+};
+use fairwave_core::units::{Bytes, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kernel's controller that a transport's name stands for (`TCP_CONGESTION`); none for transports that are not the kernel's.
+pub fn controller(transport: &str) -> Option<&'static str> {
+    match transport {
+        HostCubicConfig::NAME => Some("cubic"),
+        HostRenoConfig::NAME => Some("reno"),
+        HostBbrConfig::NAME => Some("bbr"),
+        _ => None,
+    }
+}
+
+/// The name by which scenarios call what programs send.
+pub const PROGRAM: &str = HostProgramConfig::NAME;
+
+macro_rules! host_transports {
+    ($($(#[$doc:meta])* $Config:ident $name:literal $instead:literal $({ $($(#[$key_doc:meta])* $key:ident: $Key:ty,)+ })? $(;)?)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+            #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+            pub struct $Config {
+                $($($(#[$key_doc])* pub $key: $Key,)+)?
+            }
+
+            impl Law for $Config {
+                const NAME: &'static str = $name;
+            }
+
+            impl Checked for $Config {}
+
+            impl Properties for $Config {
+                /// A segment in an Ethernet frame: 1500 bytes with 20 of IP and 32 of TCP, time stamps among them.
+                fn packet(&self, _bulk: bool) -> PacketSize {
+                    PacketSize { payload: Bytes::new(1448), header: Bytes::new(52) }
+                }
+
+                fn delivers_all(&self) -> bool {
+                    true
+                }
+
+                fn only_live(&self) -> Option<&'static str> {
+                    Some($instead)
+                }
+            }
+
+            impl TransportLaw for $Config {
+                type Sender = HostSender;
+                type Receiver = HostReceiver;
+
+                fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(HostSender, HostReceiver), ConfigError> {
+                    Ok((HostSender { flow: context.flow, class: context.class }, HostReceiver))
+                }
+            }
+        )+
+
+        /// Hands in all of them; call it once, before a scenario is read.
+        ///
+        /// # Errors
+        /// When there is a transport of such a name.
+        pub fn register_all() -> Result<(), NameTaken> {
+            $(register::<$Config>()?;)+
+            Ok(())
+        }
+    };
+}
+
+host_transports! {
+    /// CUBIC of the machine's own kernel, in real time alone (`fairwave live`).
+    HostCubicConfig "host/cubic" "\"tcp/cubic\"";
+    /// NewReno of the machine's own kernel, in real time alone (`fairwave live`).
+    HostRenoConfig "host/reno" "\"tcp/sack\"";
+    /// BBR of the machine's own kernel (version 1 in Linux), in real time alone (`fairwave live`).
+    HostBbrConfig "host/bbr" "\"tcp/bbr1\"";
+    /// Whatever programs send between two hosts, in real time alone (`fairwave live`, `fairwave shell`).
+    HostProgramConfig "host/program" "a transport that is simulated, and what the program would send as its traffic" {
+        /// What runs at the sender, word by word; no shell reads it. `{from}` and `{to}` stand for the addresses of the flow's hosts.
+        command: Vec<String>,
+        /// What runs at the receiver, from before the other begins until the run ends.
+        serve: Vec<String>,
+    }
+}
+
+/// Tells whoever has the socket how much to write.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSender {
+    flow: FlowId,
+    class: Class,
+}
+
+impl Sender for HostSender {
+    fn on_start(&mut self, _now: Instant, _out: &mut Output) {}
+
+    /// The unit, in pieces that a packet can name.
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
+        let mut left = unit.payload;
+        loop {
+            let payload = u16::try_from(left).unwrap_or(u16::MAX);
+            left -= u32::from(payload);
+            let body = Body::Segment {
+                payload,
+                sequence: 0,
+                unit: unit.id,
+                wave: 0,
+                wave_size: 0,
+                retransmission: false,
+                window_reduced: false,
+                last: left == 0,
+                sent: now,
+                created: unit.created,
+            };
+            let (flow, class) = (self.flow, self.class);
+            let packet =
+                Packet { flow, wire: payload, class, feedback: false, ecn: Ecn::NotEct, layer: unit.layer, body };
+            out.packets.push(packet);
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    fn on_packet(&mut self, _now: Instant, _packet: &Packet, _out: &mut Output) {}
+    fn on_timer(&mut self, _now: Instant, _out: &mut Output) {}
+    fn deadline(&self) -> Instant {
+        Instant::NEVER
+    }
+    fn on_stop(&mut self, _now: Instant) {}
+    fn view(&self) -> SenderView {
+        SenderView::default()
+    }
+}
+
+/// Hears of nothing: whoever has the socket counts what comes.
+#[derive(Clone, Copy, Debug)]
+pub struct HostReceiver;
+
+impl Receiver for HostReceiver {
+    fn on_packet(&mut self, _now: Instant, _packet: &Packet, _out: &mut Output) {}
+    fn on_timer(&mut self, _now: Instant, _out: &mut Output) {}
+    fn deadline(&self) -> Instant {
+        Instant::NEVER
+    }
+    fn is_reactive(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fairwave_core::random::Seed;
+    use fairwave_scenario::Scenario;
+
+    use super::*;
+
+    #[test]
+    fn a_simulation_refuses_the_kernels_transports_with_what_to_write_instead() {
+        register_all().expect("new names");
+        for (name, instead) in [
+            ("host/cubic", "tcp/cubic"),
+            ("host/reno", "tcp/sack"),
+            ("host/bbr", "tcp/bbr1"),
+            ("host/program", "simulated"),
+        ] {
+            let text = format!(
+                "name = \"t\"\nduration = \"1 s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\
+                 [[flow]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"{name}\"\ntraffic = \"bulk\"\n"
+            );
+            let plan = Scenario::from_text(&text, "-").and_then(|scenario| scenario.plan(Seed(1))).expect("a plan");
+            assert_eq!(plan.flows[0].class, Class::Tcp);
+            let error = fairwave_sim::run(&plan).expect_err("refused").to_string();
+            assert!(error.contains(instead) && error.contains("fairwave live") && error.contains("x[0]"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_large_unit_is_told_in_pieces_of_which_the_last_says_so() {
+        let mut out = Output::default();
+        let mut sender = HostSender { flow: FlowId(0), class: Class::Tcp };
+        let unit = Unit { id: 3, payload: 150_000, created: Instant::ZERO, layer: 0, frame_type: Default::default() };
+        sender.on_unit(Instant::ZERO, unit, &mut out);
+        let pieces: Vec<(u16, bool)> = (out.packets.iter())
+            .map(|packet| match packet.body {
+                Body::Segment { payload, last, .. } => (payload, last),
+                _ => (0, false),
+            })
+            .collect();
+        assert_eq!(pieces, [(65535, false), (65535, false), (18_930, true)]);
+    }
+}

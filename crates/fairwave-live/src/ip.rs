@@ -1,0 +1,178 @@
+//! What a router reads and writes in an IP packet: where it goes, whose it is, what it says of congestion.
+
+use std::net::Ipv4Addr;
+
+use etherparse::{IpNumber, Ipv4HeaderSlice};
+use fairwave_core::packet::{Class, Ecn};
+
+/// What tells the packets of one conversation from others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    /// From whom.
+    pub source: Ipv4Addr,
+    /// To whom.
+    pub destination: Ipv4Addr,
+    /// The protocol's number.
+    pub protocol: u8,
+    /// The sender's port; 0 for protocols without ports, and for all fragments but the first.
+    pub source_port: u16,
+    /// The receiver's port; 0 as above.
+    pub destination_port: u16,
+}
+
+impl Key {
+    /// That of what comes back.
+    pub fn reversed(self) -> Key {
+        Key {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+            ..self
+        }
+    }
+
+    /// The class by which queues tell it apart, where no scenario says so: TCP by its number, voice by the code point EF (46), which
+    /// hosts set for it.
+    pub fn class(self, dscp: u8) -> Class {
+        match (self.protocol, dscp) {
+            (number, _) if number == IpNumber::TCP.0 => Class::Tcp,
+            (_, 46) => Class::Voice,
+            _ => Class::OtherUdp,
+        }
+    }
+}
+
+/// What the router reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// Whose packet it is.
+    pub key: Key,
+    /// Differentiated services code point.
+    pub dscp: u8,
+    /// What it says of congestion.
+    pub ecn: Ecn,
+    /// Where the payload of TCP or UDP begins; behind the IP header for other protocols.
+    pub payload_at: u16,
+    /// Bytes of the whole packet.
+    pub length: u16,
+}
+
+impl Header {
+    /// Bytes behind the headers of IP and of TCP or UDP.
+    pub fn payload(&self) -> u16 {
+        self.length.saturating_sub(self.payload_at)
+    }
+}
+
+/// Reads an IPv4 packet; none for anything else, and for one that is shorter than it says.
+pub fn read(packet: &[u8]) -> Option<Header> {
+    let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
+    let length = ip.total_len();
+    let body = packet.get(ip.slice().len()..usize::from(length))?;
+    let port = |at: usize| Some(u16::from_be_bytes([*body.get(at)?, *body.get(at + 1)?]));
+    let first = ip.fragments_offset().value() == 0;
+    let (ports, behind) = match ip.protocol() {
+        IpNumber::UDP if first => (port(0).zip(port(2)), 8),
+        IpNumber::TCP if first => (port(0).zip(port(2)), usize::from(body.get(12)? >> 4) * 4),
+        _ => (Some((0, 0)), 0),
+    };
+    let (source_port, destination_port) = ports?;
+    let key = Key {
+        source: ip.source_addr(),
+        destination: ip.destination_addr(),
+        protocol: ip.protocol().0,
+        source_port,
+        destination_port,
+    };
+    let ecn = ecn_of(ip.ecn().value());
+    let payload_at = u16::try_from(ip.slice().len() + behind).ok()?;
+    Some(Header { key, dscp: ip.dcp().value(), ecn, payload_at, length })
+}
+
+/// The code point that two bits are (RFC 3168 §5).
+pub fn ecn_of(bits: u8) -> Ecn {
+    match bits & 3 {
+        0 => Ecn::NotEct,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+/// Writes "congestion experienced" into the header of an IPv4 packet, and brings its checksum up to date (RFC 1624 §3). What is too
+/// short for a header stays as it is.
+pub fn mark(packet: &mut [u8]) {
+    let Some([version, service, .., high, low]) = packet.first_chunk_mut::<12>() else { return };
+    let before = u16::from_be_bytes([*version, *service]);
+    *service |= 3;
+    let after = u16::from_be_bytes([*version, *service]);
+    // RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
+    let sum = u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    [*high, *low] = (!(folded as u16)).to_be_bytes();
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::{Ipv4Header, PacketBuilder};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn udp(payload: usize, service: u8) -> Vec<u8> {
+        let mut packet = Vec::new();
+        PacketBuilder::ipv4([192, 0, 2, 1], [192, 0, 2, 2], 64)
+            .udp(5004, 6000)
+            .write(&mut packet, &vec![7; payload])
+            .expect("a packet");
+        packet[1] = service;
+        packet[10..12].fill(0);
+        let sum = Ipv4Header::from_slice(&packet).expect("a header").0.calc_header_checksum();
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        packet
+    }
+
+    #[test]
+    fn a_datagram_is_read() {
+        let header = read(&udp(160, 46 << 2 | 2)).expect("a header");
+        assert_eq!((header.key.source_port, header.key.destination_port), (5004, 6000));
+        assert_eq!((header.ecn, header.dscp, header.length, header.payload()), (Ecn::Ect0, 46, 188, 160));
+        assert_eq!(header.key.class(header.dscp), Class::Voice);
+        assert_eq!(header.key.reversed().reversed(), header.key);
+    }
+
+    #[test]
+    fn a_segment_is_read_with_its_options() {
+        let mut packet = Vec::new();
+        PacketBuilder::ipv4([192, 0, 2, 1], [192, 0, 2, 2], 64)
+            .tcp(40_000, 80, 1, 1000)
+            .options(&[etherparse::TcpOptionElement::Timestamp(1, 2)])
+            .expect("an option")
+            .write(&mut packet, &[0; 100])
+            .expect("a packet");
+        let header = read(&packet).expect("a header");
+        assert_eq!((header.payload(), header.key.class(header.dscp)), (100, Class::Tcp));
+    }
+
+    proptest! {
+        #[test]
+        fn a_mark_leaves_the_checksum_right(payload in 0usize..1400, service: u8) {
+            let mut packet = udp(payload, service);
+            mark(&mut packet);
+            let header = Ipv4Header::from_slice(&packet).expect("a header").0;
+            prop_assert_eq!(header.header_checksum, header.calc_header_checksum());
+            prop_assert_eq!(read(&packet).expect("a header").ecn, Ecn::Ce);
+            prop_assert_eq!(packet[1] >> 2, service >> 2);
+        }
+
+        #[test]
+        fn fuzz_reading_and_marking_survive_any_bytes(mut bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
+            if let Some(header) = read(&bytes) {
+                prop_assert!(usize::from(header.length) <= bytes.len());
+            }
+            mark(&mut bytes);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How late something was, counted in steps of a few per cent: any number of values in a fixed room.
+
+use fairwave_core::units::Span;
+
+/// Steps between a power of two and the next.
+const STEPS: u64 = 32;
+
+/// Values counted by size. A percentile is right to one part in 32.
+#[derive(Clone, Debug)]
+pub struct Lateness {
+    counts: Vec<u64>,
+    /// Values.
+    pub values: u64,
+    worst: u64,
+}
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Lateness { counts: vec![0; 60 * STEPS as usize], values: 0, worst: 0 }
+    }
+}
+
+fn place(nanos: u64) -> usize {
+    if nanos < STEPS {
+        return nanos as usize;
+    }
+    let power = u64::from(nanos.ilog2()) - u64::from(STEPS.ilog2());
+    ((power + 1) * STEPS + (nanos >> power) - STEPS) as usize
+}
+
+/// The least value that is counted beyond a place.
+fn beyond(place: usize) -> u64 {
+    let place = place as u64 + 1;
+    if place < STEPS {
+        return place;
+    }
+    (STEPS + place % STEPS) << (place / STEPS - 1)
+}
+
+impl Lateness {
+    /// Counts a value.
+    pub fn add(&mut self, late: Span) {
+        let nanos = late.nanos();
+        if let Some(count) = self.counts.get_mut(place(nanos)) {
+            *count += 1;
+        }
+        self.values += 1;
+        self.worst = self.worst.max(nanos);
+    }
+
+    /// No less than the given share of the values, from 0 to 1; none without values.
+    pub fn percentile(&self, share: f64) -> Option<Span> {
+        let wanted = ((self.values as f64 * share).ceil() as u64).max(1);
+        let mut so_far = 0;
+        let found = self.counts.iter().position(|count| {
+            so_far += count;
+            so_far >= wanted
+        })?;
+        Some(Span::from_nanos(beyond(found).min(self.worst)))
+    }
+
+    /// The largest; none without values.
+    pub fn worst(&self) -> Option<Span> {
+        (self.values > 0).then(|| Span::from_nanos(self.worst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_percentile_is_right_to_one_part_in_32(mut values in proptest::collection::vec(0u64..3_000_000_000, 1..400)) {
+            let mut lateness = Lateness::default();
+            values.iter().for_each(|value| lateness.add(Span::from_nanos(*value)));
+            values.sort_unstable();
+            for share in [0.5, 0.99, 1.0] {
+                let exact = values[((values.len() as f64 * share).ceil() as usize).max(1) - 1];
+                let found = lateness.percentile(share).expect("values").nanos();
+                prop_assert!(found >= exact && found <= exact + exact / 32 + 1, "{} for {}", found, exact);
+            }
+            prop_assert_eq!(lateness.worst().expect("values").nanos(), values[values.len() - 1]);
+        }
+    }
+
+    #[test]
+    fn without_values_there_is_nothing_to_say() {
+        assert_eq!((Lateness::default().percentile(0.5), Lateness::default().worst()), (None, None));
+    }
+}

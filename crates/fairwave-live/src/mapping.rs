@@ -1,0 +1,92 @@
+//! Whose flow a packet is: those of the scenario by the ports that they were given, others by the next free place of those that the
+//! run keeps for programs between two hosts.
+
+use std::collections::HashMap;
+
+use fairwave_core::packet::FlowId;
+
+use crate::addresses;
+use crate::ip::Key;
+
+/// A flow, and whether the packet goes back from its receiver to its sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Belongs {
+    /// The flow.
+    pub flow: FlowId,
+    /// From the receiver.
+    pub feedback: bool,
+}
+
+/// The places of one pair of hosts.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    flows: Vec<FlowId>,
+    taken: usize,
+}
+
+/// Who is known.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    known: HashMap<Key, Belongs>,
+    /// By the hosts that the places' flows lead from and to.
+    places: HashMap<(usize, usize), Places>,
+    /// Conversations that share a place with earlier ones, as there was none left.
+    pub sharing: u64,
+}
+
+impl Mapping {
+    /// Packets of this key belong to the flow, and what comes back is its feedback.
+    pub fn know(&mut self, key: Key, flow: FlowId) {
+        self.known.insert(key, Belongs { flow, feedback: false });
+        self.known.insert(key.reversed(), Belongs { flow, feedback: true });
+    }
+
+    /// Keeps a flow between two hosts for programs.
+    pub fn keep(&mut self, from: usize, to: usize, flow: FlowId) {
+        self.places.entry((from, to)).or_default().flows.push(flow);
+    }
+
+    /// Whose a packet is. Who is seen for the first time takes the next place between its hosts; when all are taken they are given
+    /// out anew, and queues then take both conversations for one flow. None for hosts between which nothing was kept.
+    pub fn of(&mut self, key: Key) -> Option<Belongs> {
+        if let Some(known) = self.known.get(&key) {
+            return Some(*known);
+        }
+        let (from, to) = (addresses::host(key.source)?, addresses::host(key.destination)?);
+        let (forward, pair) =
+            if self.places.contains_key(&(from, to)) { (key, (from, to)) } else { (key.reversed(), (to, from)) };
+        let places = self.places.get_mut(&pair)?;
+        let flow = *places.flows.get(places.taken % places.flows.len().max(1))?;
+        self.sharing += u64::from(places.taken >= places.flows.len());
+        places.taken += 1;
+        self.know(forward, flow);
+        self.known.get(&key).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(from: usize, to: usize, port: u16) -> Key {
+        let [source, destination] = [from, to].map(|host| addresses::of(host).expect("an address"));
+        Key { source, destination, protocol: 6, source_port: port, destination_port: 80 }
+    }
+
+    #[test]
+    fn a_conversation_is_one_flow_both_ways_and_the_next_another() {
+        let mut mapping = Mapping::default();
+        mapping.know(key(0, 1, 5000), FlowId(7));
+        (10..12).for_each(|flow| mapping.keep(0, 1, FlowId(flow)));
+        assert_eq!(mapping.of(key(0, 1, 5000)), Some(Belongs { flow: FlowId(7), feedback: false }));
+        assert_eq!(mapping.of(key(0, 1, 5000).reversed()), Some(Belongs { flow: FlowId(7), feedback: true }));
+        assert_eq!(mapping.of(key(0, 1, 1)), Some(Belongs { flow: FlowId(10), feedback: false }));
+        assert_eq!(mapping.of(key(0, 1, 1).reversed()), Some(Belongs { flow: FlowId(10), feedback: true }));
+        // Begun from the other side: its first packet is feedback of the flow that was kept.
+        assert_eq!(mapping.of(key(1, 0, 2)), Some(Belongs { flow: FlowId(11), feedback: true }));
+        assert_eq!(mapping.sharing, 0);
+        assert_eq!(mapping.of(key(0, 1, 3)), Some(Belongs { flow: FlowId(10), feedback: false }));
+        assert_eq!(mapping.sharing, 1);
+        assert_eq!(mapping.of(key(0, 2, 1)), None);
+    }
+}

@@ -1,0 +1,427 @@
+//! A live run: the router's loop, and what is made before it and told after it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use fairwave_core::transport::Delivery;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::Plan;
+use fairwave_sim::Stepped;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use rustix::event::{Timespec, epoll};
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+use crate::border::{Ends, Recording, Wires};
+use crate::clock::Clock;
+use crate::error::LiveError;
+use crate::namespace;
+use crate::places;
+use crate::programs::{Exit, Programs};
+use crate::setup::{self, Setup};
+use crate::{Outcome, Report, Request};
+
+pub use crate::child::carry_out;
+pub use crate::namespace::become_able;
+
+/// How much is read from one device before others have their turn.
+const BATCH: usize = 64;
+
+/// The largest packet of all.
+const LARGEST: usize = 1 << 16;
+
+/// What woke the router: a kind and a number in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Woken {
+    Device(usize),
+    Sender(usize),
+    Receiver(usize),
+    Programs,
+}
+
+impl Woken {
+    fn word(self) -> u64 {
+        let (kind, number) = match self {
+            Woken::Device(number) => (0, number),
+            Woken::Sender(number) => (1, number),
+            Woken::Receiver(number) => (2, number),
+            Woken::Programs => (3, 0),
+        };
+        (kind << 32) | number as u64
+    }
+
+    fn of(word: u64) -> Self {
+        let number = word as u32 as usize;
+        match word >> 32 {
+            0 => Woken::Device(number),
+            1 => Woken::Sender(number),
+            2 => Woken::Receiver(number),
+            _ => Woken::Programs,
+        }
+    }
+}
+
+/// Runs a plan in real time.
+///
+/// # Errors
+/// What no live run can do, what the kernel refuses, and a broken invariant. A broken promise is no error here, but told in the report.
+pub fn run(request: &Request) -> Result<Outcome, LiveError> {
+    let Setup { plan, hosts, names, ends, ways, mapping, programs, first_place } = setup::make(request)?;
+    let clock = Clock::begin();
+    let mut wires = Wires::new(&plan, clock, hosts, ends, ways, mapping);
+    if let Some(path) = &request.recording {
+        let unwritable = |error: io::Error| LiveError::Refused {
+            what: format!("{} cannot be written", path.display()),
+            error,
+            help: "name another file",
+        };
+        let file = File::create(path).map_err(unwritable)?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let recording = Recording::new(file, &names).map_err(|error| unwritable(io::Error::other(error)))?;
+        wires.recording = Some(recording);
+    }
+    let namespaces: Vec<&File> = wires.hosts.iter().map(|host| &host.namespace).collect();
+    let started = Programs::start(&programs, &namespaces, &request.helper, clock);
+    let started = started.map_err(|error| LiveError::refused("programs cannot be started", error))?;
+    let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| LiveError::refused("epoll", error))?;
+    let stepped = Stepped::new(&plan, (), wires)?;
+    let mut router = Router {
+        plan: &plan,
+        stepped,
+        clock,
+        poll,
+        programs: started,
+        commands: request.commands.len(),
+        exits: Vec::new(),
+        room: vec![0; LARGEST],
+        deliveries: Vec::new(),
+        stops: stops(&plan),
+        first_place,
+    };
+    router.watch_all().map_err(|error| LiveError::refused("epoll", error))?;
+    let urgent = become_urgent();
+    let cpu = cpu();
+    let ended = router.go();
+    let spent = cpu.zip(self::cpu()).map(|(before, after)| after.saturating_sub(before));
+    become_ordinary();
+    router.finish(ended, spent, urgent, &names)
+}
+
+/// When the kernel's connections begin and stop: the time, the flow, and whether it begins; the earliest last.
+fn stops(plan: &Plan) -> Vec<(Instant, usize, bool)> {
+    let mut stops: Vec<(Instant, usize, bool)> = (plan.flows.iter().enumerate())
+        .filter(|(_, flow)| crate::host::controller(flow.transport.name()).is_some())
+        .flat_map(|(index, flow)| [(flow.start, index, true), (flow.stop, index, false)])
+        .collect();
+    stops.sort_unstable_by_key(|(at, index, begins)| std::cmp::Reverse((*at, *index, !*begins)));
+    stops
+}
+
+/// Asks to be run before ordinary programs, and to be woken in time. Answers whether it will be.
+fn become_urgent() -> bool {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let Ok(value) = ThreadPriorityValue::try_from(10) else { return false };
+    let first = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(value), first).is_ok()
+}
+
+/// As any other thread again: it may be somebody else's.
+fn become_ordinary() {
+    use thread_priority::NormalThreadSchedulePolicy::Other;
+    let ordinary = ThreadSchedulePolicy::Normal(Other);
+    let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, ordinary);
+    let _ = rustix::thread::set_current_timer_slack(None);
+}
+
+/// The processor's time that this thread has used.
+fn cpu() -> Option<Span> {
+    let used = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
+    let micros = used.user_time().num_microseconds() + used.system_time().num_microseconds();
+    Some(Span::from_micros(u64::try_from(micros).ok()?))
+}
+
+struct Router<'p> {
+    plan: &'p Plan,
+    stepped: Stepped<'p, (), Wires>,
+    clock: Clock,
+    poll: std::os::fd::OwnedFd,
+    programs: Programs,
+    /// How many of the programs the request has named.
+    commands: usize,
+    exits: Vec<Exit>,
+    room: Vec<u8>,
+    deliveries: Vec<Delivery>,
+    stops: Vec<(Instant, usize, bool)>,
+    first_place: usize,
+}
+
+/// How the loop ended.
+enum Ended {
+    /// As planned.
+    Planned,
+    /// With the last command, at this time.
+    Early(Instant),
+}
+
+impl Router<'_> {
+    fn watch_all(&mut self) -> io::Result<()> {
+        let wires = &*self.stepped.border();
+        let poll = &self.poll;
+        let watch = |descriptor: BorrowedFd<'_>, woken: Woken, flags: epoll::EventFlags| {
+            epoll::add(poll, descriptor, epoll::EventData::new_u64(woken.word()), flags)
+        };
+        for (number, host) in wires.hosts.iter().enumerate() {
+            watch(host.device.as_fd(), Woken::Device(number), epoll::EventFlags::IN)?;
+        }
+        for (flow, ends) in wires.ends.iter().enumerate() {
+            match ends {
+                Ends::Ours(ours) => {
+                    let [sender, receiver] = &ours.ends;
+                    watch(sender.descriptor(), Woken::Sender(flow), epoll::EventFlags::IN)?;
+                    watch(receiver.descriptor(), Woken::Receiver(flow), epoll::EventFlags::IN)?;
+                }
+                Ends::Kernel(kernel) => {
+                    let (sender, listener) = kernel.descriptors();
+                    if let Some(sender) = sender {
+                        watch(sender, Woken::Sender(flow), epoll::EventFlags::OUT | epoll::EventFlags::ET)?;
+                    }
+                    watch(listener, Woken::Receiver(flow), epoll::EventFlags::IN)?;
+                }
+                Ends::Programs => {}
+            }
+        }
+        watch(self.programs.wake.as_fd(), Woken::Programs, epoll::EventFlags::IN).map_err(io::Error::from)
+    }
+
+    /// Until the end of the plan, or of the last command.
+    fn go(&mut self) -> Result<Ended, LiveError> {
+        let end = Instant::ZERO + self.plan.duration;
+        let mut events = Vec::with_capacity(256);
+        loop {
+            let now = self.clock.now();
+            self.stepped.advance(now)?;
+            self.begin_and_stop(now);
+            self.pass_on(now)?;
+            if now >= end {
+                return Ok(Ended::Planned);
+            }
+            let next = self.next().min(end);
+            let wait = next - self.clock.now();
+            events.clear();
+            let room = rustix::buffer::spare_capacity(&mut events);
+            let timeout = Timespec {
+                tv_sec: (wait.nanos() / 1_000_000_000) as i64,
+                tv_nsec: (wait.nanos() % 1_000_000_000) as i64,
+            };
+            match epoll::wait(&self.poll, room, Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(LiveError::refused("epoll", error)),
+            }
+            for event in &events {
+                match Woken::of(event.data.u64()) {
+                    Woken::Device(host) => self.read_device(host)?,
+                    Woken::Sender(flow) => self.sender_is_ready(flow)?,
+                    Woken::Receiver(flow) => self.receiver_is_ready(flow)?,
+                    Woken::Programs => {
+                        self.exits.extend(self.programs.over());
+                        let last = self.commands.checked_sub(1);
+                        if last.is_some() && self.exits.iter().any(|exit| Some(exit.program) == last) {
+                            return Ok(Ended::Early(self.clock.now()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// When there is something to do next.
+    fn next(&self) -> Instant {
+        let stop = self.stops.last().map_or(Instant::NEVER, |(at, ..)| *at);
+        self.stepped.next().min(stop).min(self.programs.next_end())
+    }
+
+    /// Connections and programs whose time has come.
+    fn begin_and_stop(&mut self, now: Instant) {
+        while let Some((_, flow, begins)) = self.stops.pop_if(|(at, ..)| *at <= now) {
+            if let Some(Ends::Kernel(kernel)) = self.stepped.border().ends.get_mut(flow) {
+                if begins {
+                    kernel.begin();
+                } else {
+                    kernel.stop();
+                }
+            }
+        }
+        self.programs.end_until(now);
+    }
+
+    /// What programs' packets carried is counted as delivered.
+    fn pass_on(&mut self, now: Instant) -> Result<(), LiveError> {
+        let mut passed = std::mem::take(&mut self.stepped.border().passed);
+        for one in passed.drain(..) {
+            let delivery = Delivery { unit: 0, payload: one.payload, created: one.at, layer: 0, complete: false };
+            self.stepped.deliver(one.flow, &[delivery], now)?;
+        }
+        self.stepped.border().passed = passed;
+        Ok(())
+    }
+
+    fn read_device(&mut self, host: usize) -> Result<(), LiveError> {
+        for _ in 0..BATCH {
+            let wires = self.stepped.border();
+            let Some(Ok(bytes)) = wires.hosts.get(host).map(|host| host.device.recv(&mut self.room)) else { break };
+            let at = self.clock.now();
+            let Some(packet) = wires.read(host, self.room.get(..bytes).unwrap_or(&[]), at, self.plan) else { continue };
+            if !self.stepped.enter(&packet, at)? {
+                let wires = self.stepped.border();
+                wires.accounts.books.after_end += 1;
+                wires.store.release(&packet);
+            }
+        }
+        Ok(())
+    }
+
+    /// Feedback has come to a sender of ours, or the kernel takes more.
+    fn sender_is_ready(&mut self, flow: usize) -> Result<(), LiveError> {
+        match self.stepped.border().ends.get_mut(flow) {
+            Some(Ends::Ours(_)) => self.take_datagrams(flow, 0),
+            Some(Ends::Kernel(kernel)) => {
+                kernel.write();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn receiver_is_ready(&mut self, flow: usize) -> Result<(), LiveError> {
+        let poll = &self.poll;
+        match self.stepped.border().ends.get_mut(flow) {
+            Some(Ends::Ours(_)) => self.take_datagrams(flow, 1),
+            Some(Ends::Kernel(kernel)) => {
+                if kernel.accept()
+                    && let Some(receiver) = kernel.receiver()
+                {
+                    let data = epoll::EventData::new_u64(Woken::Receiver(flow).word());
+                    epoll::add(poll, receiver, data, epoll::EventFlags::IN)
+                        .map_err(|error| LiveError::refused("epoll", error))?;
+                }
+                self.deliveries.clear();
+                let open = kernel.read(&mut self.room, &mut self.deliveries);
+                if let Some(receiver) = kernel.receiver().filter(|_| !open) {
+                    let _ = epoll::delete(poll, receiver);
+                }
+                let now = self.clock.now();
+                Ok(self.stepped.deliver(flow, &self.deliveries, now)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Datagrams have come to an end of ours: to the sender's (0) or the receiver's (1).
+    fn take_datagrams(&mut self, flow: usize, end: usize) -> Result<(), LiveError> {
+        for _ in 0..BATCH {
+            let Wires { ends, datagrams, .. } = self.stepped.border();
+            let Some(Ends::Ours(ours)) = ends.get_mut(flow) else { break };
+            let Some(end) = ours.ends.get_mut(end) else { break };
+            let Some(packet) = end.receive(&mut self.room, datagrams) else { break };
+            self.stepped.arrive(&packet, self.clock.now())?;
+        }
+        Ok(())
+    }
+
+    /// Ends programs, settles the accounts and takes everything away.
+    fn finish(
+        mut self,
+        ended: Result<Ended, LiveError>,
+        cpu: Option<Span>,
+        urgent: bool,
+        names: &[String],
+    ) -> Result<Outcome, LiveError> {
+        self.stepped.border().over = true;
+        // What ends now has no status of its own: it was ended.
+        self.exits.extend(self.programs.over());
+        let cut = self.programs.end();
+        let ended = ended?;
+        let lasted = match ended {
+            Ended::Planned => self.plan.duration,
+            Ended::Early(at) => at - Instant::ZERO,
+        };
+        // What is still under way when the run ends early goes on to the plan's end, where nobody waits for it.
+        let (mut result, (), mut wires) = self.stepped.finish()?;
+        let dropped: io::Result<u64> = wires.hosts.iter().map(namespace::device_dropped).sum();
+        let books = &mut wires.accounts.books;
+        books.queued = wires.store.held;
+        let mut troubles = troubles(&wires, names);
+        match dropped {
+            Ok(dropped) => wires.accounts.books.device_dropped = dropped,
+            Err(error) => troubles.push(format!("what hosts' devices dropped could not be read: {error}")),
+        }
+        let mut statuses = vec![None; self.commands];
+        for Exit { program, status } in
+            self.exits.into_iter().chain(cut.into_iter().filter(|exit| exit.status.is_err()))
+        {
+            match (statuses.get_mut(program), status) {
+                (Some(known), Ok(status)) => *known = Some(status),
+                (Some(known), Err(error)) => {
+                    *known = Some(126);
+                    troubles.push(format!("a command could not be started: {error}"));
+                }
+                (None, Ok(0)) => {}
+                (None, Ok(status)) => troubles.push(format!("a flow's program ended with status {status}")),
+                (None, Err(error)) => troubles.push(format!("a flow's program could not be started: {error}")),
+            }
+        }
+        let report: Report = wires.accounts.report(lasted, cpu, urgent);
+        forget_unused_places(&mut result, self.plan, self.first_place);
+        let result = matches!(ended, Ended::Planned).then_some(result);
+        Ok(Outcome { result, report, statuses, troubles })
+    }
+}
+
+/// What went wrong in the hosts.
+fn troubles(wires: &Wires, names: &[String]) -> Vec<String> {
+    let mut troubles = Vec::new();
+    for (flow, ends) in wires.ends.iter().enumerate() {
+        if let Ends::Kernel(kernel) = ends
+            && let Some(error) = &kernel.trouble
+        {
+            let from = wires.ways.get(flow).and_then(|way| names.get(way.hosts[0])).map_or("?", String::as_str);
+            troubles.push(format!("the connection of flow {flow} from {from}: {error}"));
+        }
+    }
+    let crate::endpoints::Datagrams { refused, damaged, .. } = wires.datagrams;
+    if refused > 0 {
+        troubles.push(format!("{refused} datagrams were refused by a host's kernel: its device had no room"));
+    }
+    if damaged > 0 {
+        troubles.push(format!("{damaged} datagrams were not what a transport of ours sends"));
+    }
+    if wires.mapping.sharing > 0 {
+        let places = places::PLACES;
+        troubles.push(format!(
+            "{} conversations of programs shared a flow with others: queues tell {places} between two hosts apart",
+            wires.mapping.sharing
+        ));
+    }
+    if let Some(error) = wires.recording.as_ref().and_then(Recording::trouble) {
+        troubles.push(format!("the recording is not whole: {error}"));
+    }
+    troubles
+}
+
+/// Leaves out what was kept for programs and not used, so that the tables speak of what was there.
+fn forget_unused_places(result: &mut fairwave_sim::RunResult, plan: &Plan, first: usize) {
+    let mut index = 0;
+    result.flows.retain(|row| {
+        index += 1;
+        index <= first || row.packets_sent > 0
+    });
+    let kept = |group: &str| result.flows.iter().any(|row| row.group == group);
+    let places: Vec<&str> = (plan.flows.get(first..).unwrap_or(&[]).iter())
+        .filter_map(|flow| plan.groups.get(flow.group).map(String::as_str))
+        .collect();
+    result.groups.retain(|row| !places.contains(&row.group.as_str()) || kept(&row.group));
+}

@@ -1,0 +1,327 @@
+//! From a plan to hosts, sockets and ways: all that there is before a live run begins.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use etherparse::IpNumber;
+use fairwave_core::packet::FlowId;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::{FlowPlan, HostsPlan, Plan};
+use serde::Deserialize;
+use socket2::Socket;
+
+use crate::border::{Ends, Ours, Way};
+use crate::child::Order;
+use crate::endpoints::{self, End};
+use crate::error::LiveError;
+use crate::host::{PROGRAM, controller};
+use crate::ip::Key;
+use crate::kernel::{self, KernelFlow};
+use crate::mapping::Mapping;
+use crate::namespace::{self, Host};
+use crate::places;
+use crate::programs::Program;
+use crate::{Request, addresses};
+
+/// Everything made.
+pub struct Setup {
+    /// The plan, with places for programs.
+    pub plan: Plan,
+    /// By number.
+    pub hosts: Vec<Host>,
+    /// The hosts' names, by number.
+    pub names: Vec<String>,
+    /// By flow.
+    pub ends: Vec<Ends>,
+    /// By flow.
+    pub ways: Vec<Way>,
+    /// Whose a packet is.
+    pub mapping: Mapping,
+    /// Those of the request first.
+    pub programs: Vec<Program>,
+    /// Flows from here on are places for programs.
+    pub first_place: usize,
+}
+
+/// What opens a flow's sockets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Ours,
+    Kernel(&'static str),
+    Program,
+}
+
+fn kind(flow: &FlowPlan) -> Kind {
+    match flow.transport.name() {
+        PROGRAM => Kind::Program,
+        name => controller(name).map_or(Kind::Ours, Kind::Kernel),
+    }
+}
+
+/// The keys of a flow of programs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Commands {
+    command: Vec<String>,
+    serve: Vec<String>,
+}
+
+/// The sockets of one end of a flow.
+enum Opened {
+    Ours(Box<End>),
+    Sending(Socket),
+    Listening(Socket),
+}
+
+/// Refuses what no live run can do.
+fn check(plan: &Plan) -> Result<(), LiveError> {
+    let not_live = |place: &str, what: &str, help: &str| LiveError::NotLive {
+        place: place.to_owned(),
+        what: what.to_owned(),
+        help: help.to_owned(),
+    };
+    for flow in &plan.flows {
+        let of_host = kind(flow) != Kind::Ours;
+        if of_host && flow.active.is_some() {
+            return Err(not_live(&flow.name, "a flow of the host cannot pause", "write `start` and `stop`"));
+        }
+        if of_host && flow.at_most.is_some() {
+            return Err(not_live(&flow.name, "a flow of the host cannot be refused", "leave out `at-most`"));
+        }
+    }
+    Ok(())
+}
+
+/// Makes hosts and sockets.
+///
+/// # Errors
+/// What no live run can do, and what the kernel refuses.
+pub fn make(request: &Request) -> Result<Setup, LiveError> {
+    let mut plan = request.plan.clone();
+    check(&plan)?;
+    // Real hosts have clocks of their own and send when they get round to it: nothing of that is drawn.
+    plan.hosts = HostsPlan::default();
+    let first_place = plan.flows.len();
+    let (numbers, names) = number_hosts(&plan, request)?;
+    let number = |node: usize| numbers.get(node).copied().flatten();
+    let programs_at = programs_at(&plan, request);
+    let pairs = pairs(&programs_at, &numbers);
+    let kept = places::add(&mut plan, &pairs)?;
+    let most = usize::from(u16::MAX - endpoints::FIRST_PORT);
+    if plan.flows.len() > most {
+        let help = "run fewer flows, or programs on fewer hosts";
+        return Err(LiveError::TooMany { what: "flows", found: plan.flows.len(), allowed: most, help });
+    }
+
+    let mut hosts = Vec::with_capacity(names.len());
+    let mut opened: Vec<[Option<Opened>; 2]> = plan.flows.iter().map(|_| [None, None]).collect();
+    for host in 0..names.len() {
+        let ends = (plan.flows.iter().enumerate())
+            .flat_map(|(flow, planned)| [(flow, planned, false), (flow, planned, true)])
+            .filter(|(_, planned, receives)| number(if *receives { planned.to } else { planned.from }) == Some(host));
+        let ends: Vec<(usize, &FlowPlan, bool)> = ends.collect();
+        let open = |here: Ipv4Addr| -> io::Result<Vec<(usize, bool, Opened)>> {
+            let mut sockets = Vec::new();
+            for &(flow, planned, receives) in &ends {
+                let other = number(if receives { planned.from } else { planned.to }).and_then(addresses::of);
+                if let Some(socket) =
+                    other.map(|there| open(&plan, flow, receives, [here, there])).transpose()?.flatten()
+                {
+                    sockets.push((flow, receives, socket));
+                }
+            }
+            Ok(sockets)
+        };
+        let (made, sockets) = namespace::make(host, open)?;
+        hosts.push(made);
+        for (flow, receives, socket) in sockets {
+            if let Some(end) = opened.get_mut(flow).and_then(|ends| ends.get_mut(usize::from(receives))) {
+                *end = Some(socket);
+            }
+        }
+    }
+
+    let mut mapping = Mapping::default();
+    let (mut ends, mut ways) = (Vec::new(), Vec::new());
+    for ((flow, planned), sockets) in plan.flows.iter().enumerate().zip(opened) {
+        let pair = [number(planned.from).unwrap_or(0), number(planned.to).unwrap_or(0)];
+        let last = |route: &[usize]| route.last().copied().unwrap_or(usize::MAX);
+        ways.push(Way { hosts: pair, last: [last(&planned.forward), last(&planned.backward)] });
+        let [from, to] = pair.map(|host| addresses::of(host).unwrap_or(Ipv4Addr::UNSPECIFIED));
+        ends.push(join(&plan, flow, planned, sockets, [from, to], &mut mapping));
+    }
+    for place in kept {
+        if let (Some(from), Some(to)) = (number(place.from), number(place.to)) {
+            mapping.keep(from, to, FlowId(place.flow as u32));
+        }
+    }
+    let programs = programs(&request.plan, request, &numbers, &names);
+    Ok(Setup { plan, hosts, names, ends, ways, mapping, programs, first_place })
+}
+
+/// The number of each node that is a host, and the hosts' names.
+type Numbered = (Vec<Option<usize>>, Vec<String>);
+
+/// Hosts are the nodes at which flows end, and those on which programs run. Where programs are named, they may have to do with any
+/// other host: with every node that has one way out, then.
+fn number_hosts(plan: &Plan, request: &Request) -> Result<Numbered, LiveError> {
+    let mut is_host = vec![false; plan.nodes.len()];
+    let mut note = |node: usize| {
+        if let Some(host) = is_host.get_mut(node) {
+            *host = true;
+        }
+    };
+    plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).for_each(&mut note);
+    if !request.commands.is_empty() {
+        let mut out = vec![0u32; plan.nodes.len()];
+        for link in &plan.links {
+            if let Some(ways) = out.get_mut(link.from) {
+                *ways += 1;
+            }
+        }
+        let leaves = out.iter().enumerate().filter(|(_, ways)| **ways == 1).map(|(node, _)| node);
+        leaves.for_each(&mut note);
+    }
+    for (name, _) in &request.commands {
+        match plan.nodes.iter().position(|node| node == name) {
+            Some(node) => note(node),
+            None => {
+                let known = plan.nodes.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
+                return Err(LiveError::NotLive {
+                    place: format!("--at {name}"),
+                    what: "the scenario has no such node".to_owned(),
+                    help: format!("write one of {known}"),
+                });
+            }
+        }
+    }
+    let (mut numbers, mut names) = (Vec::with_capacity(is_host.len()), Vec::new());
+    for (node, host) in plan.nodes.iter().zip(is_host) {
+        numbers.push(host.then_some(names.len()));
+        if host {
+            names.push(node.clone());
+        }
+    }
+    if names.len() > addresses::MOST_HOSTS {
+        let help = "take a scenario with fewer ends of flows";
+        return Err(LiveError::TooMany { what: "hosts", found: names.len(), allowed: addresses::MOST_HOSTS, help });
+    }
+    Ok((numbers, names))
+}
+
+/// The nodes on which programs run.
+fn programs_at(plan: &Plan, request: &Request) -> Vec<usize> {
+    let named = request.commands.iter().filter_map(|(name, _)| plan.nodes.iter().position(|node| node == name));
+    let planned = plan.flows.iter().filter(|flow| kind(flow) == Kind::Program).flat_map(|flow| [flow.from, flow.to]);
+    let mut nodes: Vec<usize> = named.chain(planned).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// Pairs of hosts of which one at least has programs, each once.
+fn pairs(programs_at: &[usize], numbers: &[Option<usize>]) -> Vec<(usize, usize)> {
+    let hosts = numbers.iter().enumerate().filter_map(|(node, number)| number.map(|_| node));
+    let hosts: Vec<usize> = hosts.collect();
+    let mut pairs = Vec::new();
+    for &at in programs_at {
+        for &other in &hosts {
+            if other != at && !pairs.contains(&(other, at)) {
+                pairs.push((at, other));
+            }
+        }
+    }
+    pairs
+}
+
+/// Opens the socket of one end of a flow, in its host's namespace; none for what programs send.
+fn open(plan: &Plan, flow: usize, receives: bool, [here, there]: [Ipv4Addr; 2]) -> io::Result<Option<Opened>> {
+    let beyond = || io::Error::other("there are more flows than ports");
+    let Some(planned) = plan.flows.get(flow) else { return Ok(None) };
+    let port = || endpoints::port(flow).ok_or_else(beyond);
+    Ok(match kind(planned) {
+        Kind::Program => None,
+        Kind::Kernel(_) if receives => Some(Opened::Listening(kernel::listening(here, port()?)?)),
+        Kind::Kernel(controller) => {
+            Some(Opened::Sending(kernel::sending(here, controller, planned.traffic.is_bulk())?))
+        }
+        Kind::Ours => {
+            let format = endpoints::format(plan, flow).ok_or_else(beyond)?;
+            let decoder = endpoints::decoder(flow, planned, format, !receives);
+            Some(Opened::Ours(Box::new(End::open(here, there, port()?, decoder)?)))
+        }
+    })
+}
+
+/// Puts a flow's sockets together, and tells whose their packets are.
+fn join(
+    plan: &Plan,
+    flow: usize,
+    planned: &FlowPlan,
+    sockets: [Option<Opened>; 2],
+    [from, to]: [Ipv4Addr; 2],
+    mapping: &mut Mapping,
+) -> Ends {
+    let port = endpoints::port(flow).unwrap_or(0);
+    let id = FlowId(flow as u32);
+    let key = |protocol: IpNumber, source_port: u16| Key {
+        source: from,
+        destination: to,
+        protocol: protocol.0,
+        source_port,
+        destination_port: port,
+    };
+    match sockets {
+        [Some(Opened::Ours(sender)), Some(Opened::Ours(receiver))] => {
+            let Some(format) = endpoints::format(plan, flow) else { return Ends::Programs };
+            mapping.know(key(IpNumber::UDP, port), id);
+            let decoders = [false, true].map(|feedback| endpoints::decoder(flow, planned, format.clone(), feedback));
+            Ends::Ours(Box::new(Ours { ends: [*sender, *receiver], format, decoders }))
+        }
+        [Some(Opened::Sending(sender)), Some(Opened::Listening(listener))] => {
+            let local = sender.local_addr().ok().and_then(|local| local.as_socket_ipv4());
+            mapping.know(key(IpNumber::TCP, local.map_or(0, |local| local.port())), id);
+            let there = SocketAddrV4::new(to, port);
+            Ends::Kernel(Box::new(KernelFlow::new(sender, listener, there, planned.traffic.is_bulk())))
+        }
+        _ => Ends::Programs,
+    }
+}
+
+/// What is to be started: the request's commands, then those of flows.
+fn programs(plan: &Plan, request: &Request, numbers: &[Option<usize>], names: &[String]) -> Vec<Program> {
+    let address = |host: usize| addresses::of(host).map(|address| address.to_string()).unwrap_or_default();
+    let table: Vec<(String, String)> =
+        names.iter().enumerate().map(|(host, name)| (name.clone(), address(host))).collect();
+    let name = |host: usize| names.get(host).cloned().unwrap_or_default();
+    let order = |host: usize, command: Vec<String>| Order {
+        command,
+        host: name(host),
+        hosts: table.clone(),
+        user: request.user,
+    };
+    let mut programs = Vec::new();
+    let last = request.commands.len().saturating_sub(1);
+    for (index, (at, command)) in request.commands.iter().enumerate() {
+        let Some(host) = names.iter().position(|name| name == at) else { continue };
+        // Who is served comes a little later than who serves.
+        let begins = Instant::ZERO + Span::from_millis(100) * index as u64;
+        programs.push(Program { host, order: order(host, command.clone()), begins, ends: None, reads: index == last });
+    }
+    for flow in plan.flows.iter().filter(|flow| kind(flow) == Kind::Program) {
+        let commands = serde_json::to_value(&*flow.transport).and_then(serde_json::from_value::<Commands>);
+        let commands = commands.unwrap_or_default();
+        let number = |node: usize| numbers.get(node).copied().flatten();
+        let (Some(from), Some(to)) = (number(flow.from), number(flow.to)) else { continue };
+        let filled = |words: Vec<String>| -> Vec<String> {
+            words.iter().map(|word| word.replace("{from}", &address(from)).replace("{to}", &address(to))).collect()
+        };
+        let ends = (flow.stop < Instant::NEVER).then_some(flow.stop);
+        for (host, words, begins) in [(to, commands.serve, Instant::ZERO), (from, commands.command, flow.start)] {
+            if !words.is_empty() {
+                programs.push(Program { host, order: order(host, filled(words)), begins, ends, reads: false });
+            }
+        }
+    }
+    programs
+}

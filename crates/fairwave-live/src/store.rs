@@ -1,0 +1,124 @@
+//! The bytes of packets that are in the network, each under a number that travels in its place.
+
+use fairwave_core::packet::{Body, Packet};
+use fairwave_core::units::Instant;
+
+/// A packet's bytes, and what it is to those who wrote it.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The IP packet.
+    pub bytes: Vec<u8>,
+    /// As its end wrote it; none for what others' programs send.
+    pub packet: Option<Packet>,
+    /// How many of it are under way.
+    copies: u32,
+}
+
+/// Packets under way.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    slots: Vec<Stored>,
+    vacant: Vec<u32>,
+    /// Packets under way, copies included.
+    pub held: u64,
+}
+
+/// What travels in place of the packet of this number: laws of queues and links read no body.
+pub fn ticket(number: u32) -> Body {
+    let sent = Instant::ZERO;
+    Body::Segment {
+        payload: 0,
+        sequence: number,
+        unit: 0,
+        wave: 0,
+        wave_size: 0,
+        retransmission: false,
+        window_reduced: false,
+        last: false,
+        sent,
+        created: sent,
+    }
+}
+
+/// The number that travels in a packet's place.
+fn number(packet: &Packet) -> Option<usize> {
+    match packet.body {
+        Body::Segment { sequence, .. } => Some(sequence as usize),
+        _ => None,
+    }
+}
+
+impl Store {
+    /// Keeps a packet, and answers with its number.
+    pub fn keep(&mut self, bytes: &[u8], packet: Option<Packet>) -> u32 {
+        self.held += 1;
+        let vacant = self.vacant.pop();
+        match vacant.and_then(|slot| Some((slot, self.slots.get_mut(slot as usize)?))) {
+            Some((slot, stored)) => {
+                stored.bytes.clear();
+                stored.bytes.extend_from_slice(bytes);
+                (stored.packet, stored.copies) = (packet, 1);
+                slot
+            }
+            None => {
+                self.slots.push(Stored { bytes: bytes.to_vec(), packet, copies: 1 });
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    /// What a packet in the network stands for.
+    pub fn of(&mut self, packet: &Packet) -> Option<&mut Stored> {
+        self.slots.get_mut(number(packet)?)
+    }
+
+    /// There is a second one of a packet now.
+    pub fn copied(&mut self, packet: &Packet) {
+        if let Some(stored) = self.of(packet) {
+            stored.copies += 1;
+            self.held += 1;
+        }
+    }
+
+    /// A packet is no longer in the network.
+    pub fn release(&mut self, packet: &Packet) {
+        let Some(slot) = number(packet) else { return };
+        let Some(stored) = self.slots.get_mut(slot).filter(|stored| stored.copies > 0) else { return };
+        stored.copies -= 1;
+        self.held -= 1;
+        if stored.copies == 0 {
+            self.vacant.push(slot as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fairwave_core::packet::{Class, Ecn, FlowId};
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_given_again_when_the_last_copy_has_left() {
+        let mut store = Store::default();
+        let packet = |number| Packet {
+            flow: FlowId(0),
+            wire: 3,
+            class: Class::Tcp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body: ticket(number),
+        };
+        let first = store.keep(b"one", None);
+        store.copied(&packet(first));
+        store.release(&packet(first));
+        let second = store.keep(b"two", None);
+        assert_ne!(first, second);
+        assert_eq!(store.of(&packet(first)).expect("there").bytes, b"one");
+        store.release(&packet(first));
+        store.release(&packet(first));
+        assert_eq!(store.keep(b"three", None), first);
+        assert_eq!(store.held, 2);
+    }
+}

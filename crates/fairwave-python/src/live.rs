@@ -1,0 +1,64 @@
+//! Live runs, for a process that does nothing else: it may become root of a user namespace.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use fairwave_core::random::Seed;
+use fairwave_live::{LiveError, Request};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::RunError;
+use crate::batch::{tables_of, to_python};
+use crate::scenario::{Scenario, refused};
+
+fn failed(error: &LiveError) -> PyErr {
+    RunError::new_err(error.to_string())
+}
+
+/// A host and a command for it, word by word.
+type Command = (String, Vec<String>);
+
+/// What a live run leaves: tables (none when it ended early), its report as JSON, the commands' statuses, what went wrong in words.
+type Left<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<String>);
+
+/// Makes a live run, and blocks until it is over.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, commands, helper, *, duration = None, user = None, recording = None))]
+#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+#[allow(clippy::too_many_arguments)] // each has a name of its own in Python
+pub fn live<'py>(
+    py: Python<'py>,
+    scenario: PyRef<'_, Scenario>,
+    seed: u64,
+    commands: Vec<Command>,
+    helper: Vec<OsString>,
+    duration: Option<f64>,
+    user: Option<(u32, u32)>,
+    recording: Option<PathBuf>,
+) -> PyResult<Left<'py>> {
+    let mut plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    if let Some(seconds) = duration {
+        plan.duration = fairwave_core::units::Span::from_seconds(seconds);
+    }
+    let request = Request { plan, commands, helper, user, recording };
+    let outcome = py.detach(|| fairwave_live::run(&request)).map_err(|error| failed(&error))?;
+    let tables = outcome.result.as_ref().map(tables_of).transpose().map_err(RunError::new_err)?;
+    let tables = tables.map(|tables| to_python(py, &tables)).transpose()?;
+    let report = serde_json::to_string(&outcome.report).map_err(|error| RunError::new_err(error.to_string()))?;
+    Ok((tables, report, outcome.statuses, outcome.troubles))
+}
+
+/// Makes this process able to make namespaces, and has it end with its parent. It must have a single thread. Answers whether it is
+/// in a user namespace now.
+#[pyfunction]
+pub fn live_alone() -> PyResult<bool> {
+    fairwave_live::become_able().map_err(|error| failed(&error))
+}
+
+/// Carries out an order of a live run, as the first process of its program, and answers with the status to end with.
+#[pyfunction]
+pub fn live_order(py: Python<'_>, order: &str) -> PyResult<i32> {
+    py.detach(|| fairwave_live::carry_out(order)).map_err(|error| PyValueError::new_err(format!("no order: {error}")))
+}

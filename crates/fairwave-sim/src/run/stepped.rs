@@ -1,0 +1,168 @@
+//! A run that somebody else's clock drives, with a border between the ends of flows and the network.
+
+use fairwave_core::packet::Packet;
+use fairwave_core::transport::Delivery;
+use fairwave_core::units::Instant;
+use fairwave_scenario::plan::Plan;
+
+use super::Simulation;
+use crate::border::Border;
+use crate::error::RunError;
+use crate::measure::Window;
+use crate::probe::Probe;
+use crate::result::RunResult;
+
+/// A run made step by step. Everything in it happens at its nominal time: a queue is told when a packet came and when a
+/// transmission ended, not when somebody got round to it.
+pub struct Stepped<'p, P, B> {
+    simulation: Simulation<'p, P, B>,
+    /// What happened until then, that moment included, has been handled.
+    reached: Option<Instant>,
+}
+
+impl<'p, P: Probe, B: Border> Stepped<'p, P, B> {
+    /// A run of `plan` at its beginning.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
+        Ok(Stepped { simulation: Simulation::new(plan, probe, border)?, reached: None })
+    }
+
+    /// What lies between ends and network.
+    pub fn border(&mut self) -> &mut B {
+        &mut self.simulation.border
+    }
+
+    /// When something is due next; [`Instant::NEVER`] if nothing is before the run ends.
+    pub fn next(&self) -> Instant {
+        let next = self.simulation.events.earliest();
+        if next > self.simulation.window.end { Instant::NEVER } else { next }
+    }
+
+    /// Until when everything has been handled, that moment included.
+    pub fn reached(&self) -> Instant {
+        self.reached.unwrap_or_default()
+    }
+
+    /// Handles what is due until `until`, or until the end if that is earlier. Time never runs back: what has been handled stays so.
+    ///
+    /// # Errors
+    /// A broken invariant.
+    pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
+        let Window { warmup, end } = self.simulation.window;
+        let until = until.min(end);
+        let from = self.reached();
+        if self.reached.is_some_and(|reached| until < reached) {
+            return Ok(());
+        }
+        let warming = warmup > Instant::ZERO && self.reached.is_none_or(|reached| reached < warmup);
+        if warming && until >= warmup {
+            self.simulation.run_until(from, Instant::from_nanos(warmup.nanos() - 1))?;
+            self.simulation.begin_window();
+            self.simulation.run_until(warmup, until)?;
+        } else {
+            self.simulation.run_until(from, until)?;
+        }
+        self.reached = Some(until);
+        Ok(())
+    }
+
+    /// A packet enters the network at the beginning of its flow's route at `at`, or at the latest moment that has been handled if
+    /// that is later. Nothing enters after the end: answers whether it has entered.
+    ///
+    /// # Errors
+    /// A broken invariant.
+    pub fn enter(&mut self, packet: &Packet, at: Instant) -> Result<bool, RunError> {
+        let at = at.max(self.reached());
+        if at > self.simulation.window.end {
+            return Ok(false);
+        }
+        self.advance(at)?;
+        self.simulation.enter(packet, at);
+        Ok(true)
+    }
+
+    /// A packet reaches the end that it is for at `now`, or at the latest moment that has been handled if that is later.
+    ///
+    /// # Errors
+    /// A broken invariant.
+    pub fn arrive(&mut self, packet: &Packet, now: Instant) -> Result<(), RunError> {
+        let now = now.max(self.reached());
+        if now > self.simulation.window.end {
+            return Ok(());
+        }
+        self.advance(now)?;
+        self.simulation.arrive(packet, now);
+        Ok(())
+    }
+
+    /// What the receiving application of a flow gets at `now` by another way than by an end of ours.
+    ///
+    /// # Errors
+    /// A broken invariant.
+    pub fn deliver(&mut self, flow: usize, deliveries: &[Delivery], now: Instant) -> Result<(), RunError> {
+        let now = now.max(self.reached());
+        if now > self.simulation.window.end || flow >= self.simulation.receiving.len() {
+            return Ok(());
+        }
+        self.advance(now)?;
+        self.simulation.answer.deliveries.extend_from_slice(deliveries);
+        self.simulation.answer(flow, now);
+        Ok(())
+    }
+
+    /// Handles what is left, collects what there is to tell and checks the books.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn finish(mut self) -> Result<(RunResult, P, B), RunError> {
+        self.advance(self.simulation.window.end)?;
+        self.simulation.end_window();
+        self.simulation.settle()
+    }
+}
+
+impl<P: Probe, B: Border> Simulation<'_, P, B> {
+    /// A packet comes from outside.
+    fn enter(&mut self, packet: &Packet, at: Instant) {
+        let flow = packet.flow.0 as usize;
+        let place = if packet.feedback {
+            self.receiving[flow].measure.feedback_sent += 1;
+            self.receiving[flow].route
+        } else {
+            self.sending[flow].packets_sent += 1;
+            self.sending[flow].wire_sent += u64::from(packet.wire);
+            self.sending[flow].route
+        };
+        if P::ON {
+            self.probe.sent(packet, at);
+        }
+        let first = self.network.routes.at(place).target() as usize;
+        self.forward(first, packet, place, at);
+    }
+
+    /// A packet leaves for outside.
+    pub(super) fn hand_over(&mut self, flow: usize, packet: &Packet, at: Instant) {
+        if P::ON {
+            self.probe.received(packet, at);
+        }
+        if packet.feedback {
+            self.sending[flow].feedback_arrived += 1;
+        } else {
+            self.receiving[flow].measure.packets_arrived += 1;
+        }
+        self.border.deliver(packet, at);
+    }
+
+    /// An end has a packet.
+    fn arrive(&mut self, packet: &Packet, now: Instant) {
+        let flow = packet.flow.0 as usize;
+        if packet.feedback {
+            self.take_feedback(flow, packet, now);
+        } else {
+            self.take_data(flow, packet, now);
+            self.arm_receiver(flow, now);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A run that somebody else's clock drives is the run that the simulator makes: the same packets leave at the same times, whenever
+//! its driver looks.
+
+use fairwave_core::packet::Packet;
+use fairwave_core::random::Seed;
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::Scenario;
+use fairwave_scenario::plan::{HostsPlan, Plan};
+use fairwave_sim::border::Border;
+use fairwave_sim::{RunResult, Stepped, run};
+use proptest::prelude::*;
+
+/// Sockets and devices that take no time.
+#[derive(Default)]
+struct Wires {
+    sent: Vec<(Packet, Instant)>,
+    delivered: Vec<(Packet, Instant)>,
+    gone: u64,
+}
+
+impl Border for Wires {
+    const THERE: bool = true;
+    fn send(&mut self, packet: &Packet, at: Instant) {
+        self.sent.push((*packet, at));
+    }
+    fn deliver(&mut self, packet: &Packet, at: Instant) {
+        self.delivered.push((*packet, at));
+    }
+    fn gone(&mut self, packet: &Packet, _congestion: bool) -> Packet {
+        self.gone += 1;
+        *packet
+    }
+}
+
+fn plan(queue: &str, transport: &str) -> Plan {
+    let text = format!(
+        r#"
+        name = "stepped"
+        duration = "6 s"
+        warmup = "1 s"
+        [[link]]
+        from = "a"
+        to = "r"
+        rate = "10 Mb/s"
+        delay = "1.3 ms"
+        [[link]]
+        from = "c"
+        to = "r"
+        rate = "10 Mb/s"
+        delay = "2.1 ms"
+        [[link]]
+        from = "r"
+        to = "b"
+        rate = "700 kb/s"
+        delay = "10.7 ms"
+        queue = {queue}
+        loss = {{ model = "bernoulli", rate = 0.01 }}
+        [[flow]]
+        name = "voice"
+        count = 3
+        from = "a"
+        to = "b"
+        transport = "udp"
+        traffic = {{ kind = "voice", codec = "g711" }}
+        start = {{ from = "0 s", to = "1 s" }}
+        [[flow]]
+        name = "data"
+        from = "c"
+        to = "b"
+        transport = "{transport}"
+        traffic = "bulk"
+        start = "137 ms"
+        "#
+    );
+    let plan = Scenario::from_text(&text, "-").and_then(|scenario| scenario.plan(Seed(3))).expect("a plan");
+    // Real hosts take a moment by themselves: nobody draws it for them.
+    Plan { hosts: HostsPlan::default(), ..plan }
+}
+
+/// Drives a run that looks at the clock every `tick`, or when something is due if that is earlier.
+fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
+    let mut run = Stepped::new(plan, (), Wires::default()).expect("a run");
+    let end = Instant::ZERO + plan.duration;
+    let mut now = Instant::ZERO;
+    loop {
+        run.advance(now).expect("in order");
+        loop {
+            let (sent, delivered) =
+                (std::mem::take(&mut run.border().sent), std::mem::take(&mut run.border().delivered));
+            if sent.is_empty() && delivered.is_empty() {
+                break;
+            }
+            delivered.iter().for_each(|(packet, at)| run.arrive(packet, *at).expect("in order"));
+            sent.iter().for_each(|(packet, at)| assert!(run.enter(packet, *at).expect("in order")));
+        }
+        if now == end {
+            let (result, (), wires) = run.finish().expect("closed books");
+            return (result, wires.gone);
+        }
+        now = run.next().max(now + Span::from_nanos(1)).min(now + tick).min(end);
+    }
+}
+
+#[test]
+fn whoever_drives_it_gets_what_the_simulator_gets() {
+    for (queue, transport) in [
+        (r#"{ discipline = "drop-tail", capacity = { packets = 20 } }"#, "tcp/sack"),
+        (r#"{ discipline = "codel", capacity = { packets = 60 } }"#, "tcp/cubic"),
+        (r#"{ discipline = "fq-codel", capacity = { packets = 60 } }"#, "tfrc"),
+    ] {
+        let plan = plan(queue, transport);
+        let simulated = run(&plan).expect("a run");
+        let (stepped, gone) = driven(&plan, Span::from_millis(3));
+        assert_eq!(format!("{:?}", simulated.flows), format!("{:?}", stepped.flows), "{queue}, {transport}");
+        assert_eq!(format!("{:?}", simulated.links), format!("{:?}", stepped.links), "{queue}, {transport}");
+        assert!(gone > 20, "{gone} dropped or lost: too few to have shown anything");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn how_often_it_is_looked_at_changes_nothing(micros in 50u64..400_000) {
+        let plan = plan(r#"{ discipline = "pie", capacity = { packets = 60 } }"#, "tcp/sack");
+        let (stepped, _) = driven(&plan, Span::from_micros(micros));
+        prop_assert_eq!(format!("{:?}", run(&plan).expect("a run").flows), format!("{:?}", stepped.flows));
+    }
+}

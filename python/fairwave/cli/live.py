@@ -1,0 +1,163 @@
+"""`fairwave live` and `fairwave shell`."""
+
+from __future__ import annotations
+
+import json as json_
+import os
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from fairwave._native import RunError
+from fairwave.cli import FAILED, console
+from fairwave.cli.input import BadInputError, scenario
+from fairwave.cli.inspecting import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairwave.live import Live
+    from fairwave.scenario import Scenario
+
+
+def _tell(made: Live) -> None:
+    """The accounts, and what went wrong, on standard error: standard output is the programs'."""
+    from fairwave.live import accounts
+
+    for what, value in accounts(made.report):
+        console.say(f"  {what + ':':<38}{value}")
+    for trouble in made.troubles:
+        console.complain(trouble)
+    if made.broken:
+        console.complain(f"the run's promise was not kept: {made.broken}")
+
+
+def live_scenario(
+    path: str,
+    seed: int,
+    out: Path | None,
+    record: list[str],
+    settings: list[str],
+    *,
+    capture: Path | None,
+    laws: Sequence[Path],
+    beside: bool,
+    page: bool,
+    overwrite: bool,
+    json: bool,
+) -> int:
+    """Runs a scenario in real time, shows what came of it and how true it was, and answers with the exit status."""
+    from fairwave.cli.runs import drawn, run_document, show
+    from fairwave.folders import claimed
+    from fairwave.live import live
+
+    read = scenario(path, settings)
+    warn(read, seed)
+    if record:
+        read = read.with_overrides(
+            {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
+        )
+    with claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
+        length = read.to_dict()["duration"]
+        console.say(f"{read.name}: live, for {length} …", quiet=json)
+        made = live(read, seed, recording=capture, laws=laws)
+        if made.results is None:
+            raise RunError("the live run ended before its time")
+        shown = drawn(read, made.results, seed, out, [], quiet=json) if out and page else None
+        if out:
+            if shown is None:
+                made.results.save(out)
+            (out / "accounts.json").write_text(json_.dumps(made.report, indent=2) + "\n")
+    rows = _beside(read, seed, made) if beside else []
+    if json:
+        told = {"accounts": made.report, "troubles": made.troubles}
+        if beside:
+            told["beside"] = [vars(row) for row in rows]
+        console.document(run_document(read, made.results) | told)
+    else:
+        show(read, made.results, 1)
+        if beside:
+            console.table(
+                "live beside simulated", ["", "live", "simulated", "margin"], [row.cells for row in rows]
+            )
+        if out:
+            console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+        _tell(made)
+    return FAILED if made.broken or not made.report["books_closed"] else 0
+
+
+def _beside(read: Scenario, seed: int, made: Live) -> list[Any]:
+    from fairwave.live.beside import compared, simulated
+
+    assert made.results is not None
+    return compared(read, made.results, simulated(read).run(seed))
+
+
+def split(at: str | None, words: Sequence[str]) -> list[tuple[str | None, list[str]]]:
+    """The hosts and their commands: `COMMAND…` for the first, then `--at HOST -- COMMAND…` for each other.
+
+    Raises:
+        BadInputError: A host without a command.
+    """
+    found: list[tuple[str | None, list[str]]] = [(at, [])]
+    words = list(words)
+    while words:
+        if words[0] == "--at" and len(words) > 2 and words[2] == "--":
+            found.append((words[1], []))
+            words = words[3:]
+            continue
+        found[-1][1].append(words.pop(0))
+    if len(found) > 1:
+        for host, command in found:
+            if not command:
+                raise BadInputError(f"--at {host} has no command: write --at {host} -- COMMAND…")
+    return found
+
+
+def shell(
+    path: str,
+    at: str | None,
+    words: Sequence[str],
+    seed: int,
+    settings: list[str],
+    *,
+    longest: float,
+    capture: Path | None,
+    laws: Sequence[Path],
+    flows: bool,
+    quiet: bool,
+) -> int:
+    """Runs programs behind a scenario's network, and answers with the status of the last."""
+    from fairwave.live import live
+
+    if not 0 < longest <= 86_400:
+        raise BadInputError(
+            f"--for is {longest} s, but must be more than 0 and at most 86400; for example --for 60"
+        )
+    read = scenario(path, settings)
+    if not flows:
+        read = read.with_overrides(
+            {f"flow.{flow['name']}.count": 0 for flow in read.to_dict().get("flow", [])}
+        )
+    commands = []
+    for host, command in split(at, words):
+        commands.append((host or _first_host(read, seed), command or [os.environ.get("SHELL", "/bin/sh")]))
+    if not quiet:
+        where = ", ".join(f"{command[0]} at {host}" for host, command in commands)
+        console.say(f"{read.name}: {where}; for {longest:g} s at most")
+    made = live(read, seed, commands, duration=longest, recording=capture, laws=laws)
+    if not quiet or made.broken:
+        _tell(made)
+    status = made.statuses[-1]
+    if status is None:
+        console.complain(f"{commands[-1][1][0]} was ended after {longest:g} s: --for SECONDS gives it longer")
+        return FAILED
+    return status or (FAILED if made.broken or not made.report["books_closed"] else 0)
+
+
+def _first_host(read: Scenario, seed: int) -> str:
+    """Where a program runs that nobody has placed: at the sender of the first flow, else at the first node."""
+    plan = json_.loads(read.native.plan(seed))
+    if plan["flows"]:
+        return str(plan["flows"][0]["from"])
+    return str(plan["nodes"][0])

@@ -1,0 +1,188 @@
+"""Live runs: a scenario's hosts as network namespaces, its links and queues as a router between them, in real time.
+
+    >>> import fairwave
+    >>> from fairwave.live import live  # doctest: +SKIP
+    >>> made = live(fairwave.load("examples/home-uplink.toml"))  # doctest: +SKIP
+    >>> made.report["lateness_p99_s"]  # doctest: +SKIP
+
+Needs Linux, and root or user namespaces.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import select
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from fairwave._native import RawTables
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario
+
+
+PATIENCE_S = 0.1
+"""How long it may take until Ctrl-C is heard."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a live run left.
+
+    Attributes:
+        results: Tables as `fairwave run` leaves them; None when the run ended with its last command.
+        report: How true it was: rate error, release lateness, deadlines missed, processor, books.
+        statuses: Of each command, its exit status; None for one that was ended with the run.
+        troubles: What went wrong in the hosts, in words.
+    """
+
+    results: Results | None
+    report: dict[str, Any]
+    statuses: list[int | None]
+    troubles: list[str]
+
+    @property
+    def broken(self) -> str | None:
+        """Which promise of accuracy was not kept, and what to change."""
+        broken: str | None = self.report["broken"]
+        return broken
+
+
+def live(
+    scenario: Scenario,
+    seed: int = 1,
+    commands: Sequence[tuple[str, Sequence[str]]] = (),
+    *,
+    duration: float | None = None,
+    recording: Path | None = None,
+    laws: Sequence[Path] = (),
+) -> Live:
+    """Makes one live run, in a process of its own.
+
+    Args:
+        scenario: The network and its flows.
+        seed: Of everything random in it.
+        commands: Programs that begin with the run: the host, and the command word by word. The run ends with the last.
+        duration: How long it lasts at most, in seconds, instead of the scenario's duration.
+        recording: A file for all packets, pcapng.
+        laws: Files of laws that the scenario names.
+
+    Raises:
+        fairwave.RunError: This is not Linux, the kernel refuses something, or the books do not close.
+    """
+    # Here, as the run's own process comes by this module, and must have a single thread.
+    from fairwave import tables as tables_
+    from fairwave.scenario import prepared
+    from fairwave.study.grid import Point, assemble_runs
+
+    ready = prepared(scenario)
+    raw, report, statuses, troubles = _in_a_process(
+        {
+            "scenario": ready.native.to_json(),
+            "file": ready.name,
+            "seed": seed,
+            "commands": [(host, list(command)) for host, command in commands],
+            "duration": duration,
+            "recording": None if recording is None else str(recording),
+            "laws": [str(file) for file in laws],
+        }
+    )
+    results = None if raw is None else assemble_runs([(Point({}, ready), seed)], [tables_.tables(raw)])
+    return Live(results, json.loads(report), statuses, troubles)
+
+
+def missing() -> str | None:
+    """Why no live run can be made on this machine; None where one can."""
+    from fairwave.scenario import load
+
+    try:
+        live(load(_LEAST))
+    except _native.RunError as error:
+        return str(error)
+    return None
+
+
+_LEAST = """
+name = "least"
+duration = "20 ms"
+[[link]]
+from = "a"
+to = "b"
+rate = "1 Mb/s"
+delay = "1 ms"
+[[flow]]
+name = "least"
+from = "a"
+to = "b"
+transport = "tcp/sack"
+traffic = "bulk"
+"""
+
+
+def _in_a_process(job: dict[str, Any]) -> tuple[RawTables | None, str, list[int | None], list[str]]:
+    job_from, job_to = os.pipe()
+    result_from, result_to = os.pipe()
+    command = [sys.executable, "-m", "fairwave.live.host", str(job_from), str(result_to)]
+    with os.fdopen(result_from, "rb") as stream:
+        host = subprocess.Popen(command, pass_fds=(job_from, result_to))
+        try:
+            os.close(job_from)
+            os.close(result_to)
+            with os.fdopen(job_to, "wb") as to:
+                to.write(json.dumps(job).encode())
+            answer = b"".join(_read(stream))
+            status = host.wait()
+        except BaseException:
+            host.kill()
+            host.wait()
+            raise
+    if not answer:
+        raise _native.RunError(f"the live run's process ended with status {status}, and left nothing")
+    how, what = pickle.loads(answer)  # from a process of our own
+    if how == "made":
+        made: tuple[RawTables | None, str, list[int | None], list[str]] = what
+        return made
+    raise (_native.ScenarioError if how == "ScenarioError" else _native.RunError)(what)
+
+
+def _read(stream: BinaryIO) -> Iterator[bytes]:
+    """What comes until the end. It looks up now and then: a signal that another thread took wakes nobody who reads."""
+    while True:
+        if select.select([stream], [], [], PATIENCE_S)[0]:
+            part = os.read(stream.fileno(), 1 << 20)
+            if not part:
+                return
+            yield part
+
+
+def accounts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The report's rows for people: what, and how much."""
+
+    def number(key: str, scale: float, unit: str, digits: int = 2) -> str:
+        value = report[key]
+        return "not measured" if value is None else f"{value * scale:.{digits}f} {unit}"
+
+    books = report["books"]
+    yield "lasted", number("lasted_s", 1, "s")
+    yield "rate error, mean over seconds", number("rate_error", 100, "%", 3)
+    yield "rate error, worst second", number("rate_error_worst", 100, "%", 3)
+    late = " / ".join(number(f"lateness_{which}_s", 1e6, "µs", 0) for which in ("p50", "p99", "worst"))
+    yield "release lateness, p50 / p99 / worst", late
+    yield "deadlines missed (1 ms)", f"{report['deadlines_missed']} of {books['released']}"
+    urgent = "before others (SCHED_FIFO)" if report["urgent"] else "like any other thread"
+    yield "router", f"{number('cpu', 100, '% of a core', 1)}, {urgent}"
+    yield "clock", "CLOCK_MONOTONIC, common to all hosts"
+    counted = ("read", "copied", "released", "dropped", "lost", "queued", "unmapped", "after_end")
+    yield "books, packets", ", ".join(f"{books[one]} {one.replace('_', ' ')}" for one in counted)
+    yield "books", "closed" if report["books_closed"] else "NOT CLOSED"
+    if books["device_dropped"] or books["refused"]:
+        yield "in hosts", f"{books['device_dropped']} never read, {books['refused']} refused"

@@ -1,0 +1,24 @@
+"""The first process of a program in a live run: `python child.py LIBRARY ORDER`.
+
+It loads the native library and nothing else, as a program should begin at once.
+"""
+
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+
+
+def main() -> int:
+    """Carries out the order."""
+    library, order = sys.argv[1:]
+    spec = spec_from_file_location("_native", loader=ExtensionFileLoader("_native", library))
+    assert spec is not None
+    assert spec.loader is not None
+    native = module_from_spec(spec)
+    spec.loader.exec_module(native)
+    status: int = native.live_order(order)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

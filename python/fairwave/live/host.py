@@ -1,0 +1,61 @@
+"""The process in which a live run is made: `python -m fairwave.live.host JOB RESULT`, two open descriptors.
+
+It reads a job as JSON from the one and writes what came of it to the other, pickled. It has a single thread until the
+run begins, as who makes a user namespace must, and ends with whoever started it; namespaces, devices and programs of
+the run end with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sys
+from pathlib import Path
+
+from fairwave import _native
+
+CHILD = Path(__file__).with_name("child.py")
+
+
+def user() -> tuple[int, int] | None:
+    """Who asked root to run this, if it was somebody else: programs are run as them."""
+    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
+        return None
+    return int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"])
+
+
+def main() -> None:
+    """Makes the run."""
+    job_from, result_to = (int(word) for word in sys.argv[1:])
+    with os.fdopen(job_from, "rb") as stream:
+        job = json.load(stream)
+    os.set_inheritable(result_to, False)
+    # In a shell Ctrl-C is for the program that runs there; otherwise it ends this process, and all with it.
+    signal.signal(signal.SIGINT, (lambda *_: None) if job["commands"] else signal.SIG_DFL)
+    asked = user()
+    try:
+        _native.live_alone()
+        for file in job["laws"]:
+            from fairwave.laws import load_laws
+
+            load_laws(Path(file))
+        made = _native.live(
+            _native.Scenario.from_text(job["scenario"], job["file"]),
+            job["seed"],
+            [(host, command) for host, command in job["commands"]],
+            [sys.executable, "-I", "-S", str(CHILD), str(_native.__file__)],
+            duration=job["duration"],
+            user=asked,
+            recording=job["recording"],
+        )
+        result: tuple[str, object] = ("made", made)
+    except (_native.RunError, _native.ScenarioError) as error:
+        result = (type(error).__name__, str(error))
+    with os.fdopen(result_to, "wb") as stream:
+        pickle.dump(result, stream)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,379 @@
+"""Live runs: real packets between namespaces, for seconds each. Left out, with a word, where none can be made."""
+
+import contextlib
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import fairwave
+from fairwave.live import live, missing
+
+FAIRWAVE = [sys.executable, "-m", "fairwave"]
+
+LINK = """
+[[link]]
+from = "alice"
+to = "bob"
+rate = "10 Mb/s"
+delay = "10 ms"
+queue = {{ {queue} }}
+"""
+
+VOICE = """
+[[flow]]
+name = "voice"
+from = "alice"
+to = "bob"
+transport = "udp"
+traffic = {{ kind = "voice", codec = "g711" }}
+"""
+
+
+def text(flows=VOICE, *, name="live", duration="2 s", queue="capacity = { packets = 50 }"):
+    """A scenario of two hosts and a link of 10 Mb/s."""
+    return (
+        f'name = "{name}"\nduration = "{duration}"\n'
+        + LINK.format(queue=queue)
+        + flows.replace("{{", "{").replace("}}", "}")
+    )
+
+
+def flow(name, transport, traffic='"bulk"'):
+    """A flow from alice to bob."""
+    return f'[[flow]]\nname = "{name}"\nfrom = "alice"\nto = "bob"\ntransport = {transport}\ntraffic = {traffic}\n'
+
+
+@functools.cache
+def why_not():
+    """Why there is nothing to test here."""
+    return missing()
+
+
+@pytest.fixture(autouse=True)
+def namespaces():
+    """Leaves the test out where no live run can be made."""
+    if why_not():
+        pytest.skip(f"no live run can be made here: {why_not()}")
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """A scenario's file."""
+
+    def write(*arguments, **named):
+        path = tmp_path / "scenario.toml"
+        path.write_text(text(*arguments, **named))
+        return path
+
+    return write
+
+
+def in_shell(path, *words, **named):
+    """Runs programs behind a network."""
+    command = [*FAIRWAVE, "shell", str(path), *map(str, words)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
+
+
+def promised(scenario):
+    """A live run whose promise was kept: others may use this machine meanwhile, so it is tried three times."""
+    for _ in range(3):
+        made = live(fairwave.load(scenario))
+        if not made.broken:
+            break
+    return made
+
+
+@pytest.mark.slow
+def test_a_link_of_ten_megabits_carries_ten_megabits():
+    made = promised(
+        text(flow("load", '"udp"', '{ kind = "cbr", rate = "11 Mb/s", payload = "1172 B" }'), duration="4 s")
+    )
+    report, books = made.report, made.report["books"]
+    assert made.broken is None
+    assert report["rate_error"] < 0.005
+    assert report["lateness_p99_s"] < 1e-3
+    assert report["books_closed"]
+    assert books["dropped"] > 100
+    found = (
+        books["read"]
+        + books["copied"]
+        - books["released"]
+        - books["dropped"]
+        - books["lost"]
+        - books["queued"]
+    )
+    assert found == books["unmapped"] + books["after_end"]
+    goodput = made.results.flows["goodput_bps"][0].as_py()
+    (row,) = (one for one in made.results.links.to_pylist() if one["link"] == "alice>bob")
+    assert row["utilisation"] > 0.97
+    assert goodput == pytest.approx(10e6 * 1172 / 1212, rel=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["tfrc", "dvrc", "rtcp", "rap", "tcp/sack", "tcp/cubic"])
+def test_transports_of_ours_are_the_same_on_real_sockets(transport):
+    flows = flow("load", f'"{transport}"', '{ kind = "cbr", rate = "2 Mb/s", payload = "800 B" }')
+    scenario = fairwave.load(text(flows, duration="3 s"))
+    made = live(scenario)
+    simulated = scenario.run()
+    assert made.troubles == []
+    assert made.report["books_closed"]
+    (ours,), (theirs,) = made.results.flows.to_pylist(), simulated.flows.to_pylist()
+    assert ours.keys() == theirs.keys()
+    assert set(made.results.tables) == set(simulated.tables)
+    assert ours["goodput_bps"] == pytest.approx(theirs["goodput_bps"], rel=0.05)
+    assert ours["units_lost"] == theirs["units_lost"] == 0
+    assert ours["delay_p50_s"] == pytest.approx(theirs["delay_p50_s"], abs=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("controller", ["reno", "cubic"])
+def test_the_kernels_tcp_fills_the_link_and_units_come_out_of_it(controller):
+    call = '{ kind = "cbr", rate = "200 kb/s", payload = "500 B" }'
+    flows = flow("bulk", f'"host/{controller}"') + flow("units", f'"host/{controller}"', call)
+    made = live(fairwave.load(text(flows, duration="4 s")))
+    bulk, units = made.results.flows.to_pylist()
+    assert bulk["transport"] == f"host/{controller}"
+    assert bulk["goodput_bps"] > 8e6
+    assert units["units_received"] > 150
+    assert units["units_lost"] == 0
+    assert units["delay_p50_s"] > 0.010
+    assert made.report["books_closed"]
+    assert made.troubles == []
+
+
+def test_marks_of_a_queue_reach_a_sender_of_ours():
+    flows = flow("load", '{ name = "tcp/sack", ecn = "classic" }')
+    queue = 'discipline = "codel", ecn = true, capacity = { packets = 200 }'
+    made = live(fairwave.load(text(flows, duration="3 s", queue=queue)))
+    (row,) = made.results.flows.to_pylist()
+    assert (row["marked"] > 3, row["dropped"]) == (True, 0), row
+
+
+def test_programs_of_a_flow_are_told_where_the_others_are(tmp_path):
+    served = tmp_path / "served"
+    serve = (
+        "import socket; s = socket.create_server(('', 80)); _, who = s.accept(); "
+        f"open({str(served)!r}, 'w').write(who[0])"
+    )
+    ask = "import socket, sys, time; time.sleep(0.5); socket.create_connection((sys.argv[1], 80)).send(b'x')"
+    commands = {"command": [sys.executable, "-c", ask, "{to}"], "serve": [sys.executable, "-c", serve]}
+    written = ", ".join(f"{key} = {json.dumps(words)}" for key, words in commands.items())
+    transport = f'{{ name = "host/program", {written} }}'
+    scenario = (
+        'name = "programs"\nduration = "2 s"\n'
+        + LINK.format(queue="").replace("{ ", "{")
+        + flow("programs", transport)
+    )
+    made = live(fairwave.load(scenario))
+    assert served.read_text() == "192.0.2.1", made.troubles
+    assert made.report["books"]["released"] >= 4
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["true"], 0),
+        (["sh", "-c", "exit 7"], 7),
+        (["sh", "-c", "kill -9 $$"], 137),
+        (["no-such-program"], 127),
+    ],
+)
+def test_a_shell_ends_as_its_program_does(scenario, command, status):
+    assert in_shell(scenario(), "--", *command).returncode == status
+
+
+def test_a_shell_is_bounded_in_time(scenario):
+    ended = in_shell(scenario(), "--for", 0.5, "--", "sleep", 1000)
+    assert ended.returncode == 1
+    assert "--for SECONDS" in ended.stderr
+
+
+def test_programs_on_two_hosts_speak_to_each_other_by_name(scenario):
+    serve = (
+        "import socket; c, who = socket.create_server(('', 7)).accept(); print(c.recv(9).decode(), who[0])"
+    )
+    ask = "import socket, time; time.sleep(0.5); socket.create_connection(('bob', 7)).send(b'hello'); time.sleep(0.3)"
+    ended = in_shell(
+        scenario(),
+        "--at",
+        "bob",
+        "--",
+        sys.executable,
+        "-c",
+        serve,
+        "--at",
+        "alice",
+        "--",
+        sys.executable,
+        "-c",
+        ask,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "hello 192.0.2.1\n"), ended.stderr
+    assert "books" in ended.stderr
+    assert "closed" in ended.stderr
+
+
+def test_programs_have_no_privileges_and_see_no_other_processes(scenario):
+    look = (
+        "import os; print(open('/proc/self/status').read()); "
+        "print('most', max(int(p) for p in os.listdir('/proc') if p.isdigit()))"
+    )
+    ended = in_shell(scenario(), "--", sys.executable, "-c", look)
+    said = dict(line.split(None, 1) for line in ended.stdout.splitlines() if len(line.split(None, 1)) == 2)
+    assert {int(said[f"Cap{kind}:"], 16) for kind in ("Prm", "Eff", "Bnd", "Amb", "Inh")} == {0}
+    assert said["NoNewPrivs:"].strip() == "1"
+    assert int(said["most"]) < 10
+
+
+def test_programs_cannot_leave(scenario):
+    reach = "import socket; s = socket.socket(); s.settimeout(2); print(s.connect_ex(('198.51.100.1', 80)))"
+    ended = in_shell(scenario(), "--", sys.executable, "-c", reach)
+    assert ended.stdout.strip() != "0"
+    names = "import os; print(sorted(os.listdir('/proc/sys/net/ipv4/conf')))"
+    assert "eth0" not in in_shell(scenario(), "--", sys.executable, "-c", names).stdout
+
+
+def test_names_are_no_commands(tmp_path, scenario):
+    flag = tmp_path / "flag"
+    nasty = f"x'; touch {flag}; $(touch {flag}) `touch {flag}`"
+    assert in_shell(scenario(name=nasty), "--", "true").returncode == 0
+    assert (
+        in_shell(scenario(), "--", "echo", f"$(touch {flag})", f"; touch {flag}").stdout
+        == f"$(touch {flag}) ; touch {flag}\n"
+    )
+    assert in_shell(scenario(), "--at", f"$(touch {flag})", "--", "true").returncode != 0
+    assert not flag.exists()
+
+
+def test_an_unknown_host_is_told_which_there_are(scenario):
+    ended = in_shell(scenario(), "--at", "carol", "--", "true")
+    assert ended.returncode == 1
+    assert "carol" in ended.stderr
+    assert "alice, bob" in ended.stderr
+
+
+def running(word):
+    """Processes whose command line has a word."""
+    found = []
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            try:
+                if word.encode() in (one / "cmdline").read_bytes():
+                    found.append(int(one.name))
+            except OSError:
+                pass
+    return found
+
+
+def namespaces_held():
+    """Namespaces that any process is in."""
+    found = set()
+    for one in Path("/proc").glob("[0-9]*/ns/net"):
+        with contextlib.suppress(OSError):
+            found.add(one.readlink())
+    return found
+
+
+@pytest.mark.parametrize("how", [None, signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_behind(scenario, how):
+    devices, namespaces = set(Path("/sys/class/net").iterdir()), namespaces_held()
+    word = f"{os.getpid()}.{time.monotonic_ns()}"  # how long nobody waits
+    path = scenario(flow("bulk", '"host/cubic"') + VOICE, duration="2 s")
+    command = [
+        *FAIRWAVE,
+        "shell",
+        str(path),
+        "--for",
+        "1" if how is None else "50",
+        "--",
+        "sh",
+        "-c",
+        f"sleep {word} & sleep {word}",
+    ]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as shell:
+        until = time.monotonic() + 20
+        while (
+            len(running(word)) < 5 and time.monotonic() < until
+        ):  # we, its host, its first process, a shell, who sleeps
+            time.sleep(0.02)
+        assert len(running(word)) >= 5
+        if how is not None:
+            shell.send_signal(how)
+        shell.wait(20)
+    until = time.monotonic() + 10
+    while running(word) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert running(word) == []
+    assert set(Path("/sys/class/net").iterdir()) == devices
+    assert namespaces_held() <= namespaces
+
+
+@pytest.mark.skipif(
+    shutil.which("setpriv") is None or shutil.which("unshare") is None,
+    reason="needs setpriv and unshare (Debian's package util-linux)",
+)
+def test_without_privileges_it_works_in_a_user_namespace(scenario):
+    if subprocess.run(["unshare", "-Ur", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("this kernel allows no user namespaces")
+    without = (
+        ["setpriv", "--bounding-set=-sys_admin,-net_admin", "--inh-caps=-sys_admin,-net_admin"]
+        if os.geteuid() == 0
+        else []
+    )
+    command = [*without, *FAIRWAVE, "shell", str(scenario()), "--", "id", "-u"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare (Debian's package util-linux)")
+def test_where_the_kernel_allows_no_namespace_it_says_what_to_change(scenario):
+    limited = 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$@"'
+    command = ["unshare", "-Ur", "sh", "-c", limited, "sh", *FAIRWAVE, "shell", str(scenario()), "--", "true"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    if ended.returncode != 1 and "max_net_namespaces" in ended.stderr:
+        pytest.skip("this kernel lets nobody bound namespaces")
+    assert ended.returncode == 1
+    assert "a network namespace with a TUN device cannot be made" in ended.stderr
+    assert "run it as root" in ended.stderr
+
+
+def test_a_recording_has_every_packet(scenario, tmp_path, fairwave):
+    file = tmp_path / "all.pcapng"
+    status, out, _ = fairwave("live", scenario(), "--capture", file, "--json")
+    assert status == 0
+    books = json.loads(out)["accounts"]["books"]
+    blocks, data = [], file.read_bytes()
+    while data:
+        blocks.append(int.from_bytes(data[:4], "little"))
+        data = data[int.from_bytes(data[4:8], "little") :]
+    assert blocks[0] == 0x0A0D0D0A
+    assert blocks.count(1) == 2
+    assert blocks.count(6) == books["read"] + books["released"] > 20
+
+
+def test_live_leaves_the_tables_and_the_page_that_run_leaves(scenario, tmp_path, fairwave):
+    out = tmp_path / "out"
+    status, said, error = fairwave("live", scenario(), "--out", out, "--beside")
+    assert status == 0, error
+    assert "live beside simulated" in said
+    assert "OUTSIDE" not in said
+    assert (out / "flows.parquet").exists()
+    assert (out / "index.html").exists()
+    assert (out / "accounts.json").exists()
+    assert "release lateness" in error
+
+
+def test_the_kernels_transports_are_refused_in_virtual_time(scenario, fairwave):
+    status, _, error = fairwave("run", scenario(flow("bulk", '"host/cubic"')))
+    assert status == 1
+    assert "fairwave live" in error
+    assert "tcp/cubic" in error
