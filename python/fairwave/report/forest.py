@@ -36,6 +36,7 @@ def forest(judgement: Judgement) -> str:
     named = len(comparisons) <= MOST
     widened = judgement.evidence.widened
     height = 0.75 + (0.21 * len(comparisons) if named else min(0.05 * len(comparisons), 2.6))
+    height += 0.14 if len(units) > 1 else 0.0
     with drawing.canvas(f"claim-{judgement.claim.id}", (7.6, height)) as canvas:
         axes = canvas.subplots()
         for row, one in enumerate(comparisons):
@@ -55,7 +56,9 @@ def forest(judgement: Judgement) -> str:
             axes.set_ylabel(f"{len(comparisons)} comparisons", fontsize=8.5)
         unit = next(iter(units)) if len(units) == 1 else ""
         of = f" ({unit})" if unit else " (each in parts of the largest in its unit)" if len(units) > 1 else ""
-        axes.set_xlabel(f"distance to the line{of}; to the right: as claimed", fontsize=8.5)
+        # What is long takes two lines: it would not fit beside long names.
+        side = "\n" if len(units) > 1 else " "
+        axes.set_xlabel(f"distance to the line{of};{side}to the right: as claimed", fontsize=8.5)
         axes.tick_params(labelsize=8)
         axes.grid(visible=False, axis="y")
         import io
