@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import fairwave
 from fairwave import patterns
 from fairwave.cli import app as cli
+from fairwave.live.beside import simulated
 from fairwave.speech.fetch import Recordings
 from fairwave.studies import names as studies_there
 
@@ -92,6 +94,16 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
+def live_as_simulated(scenario, seed=1, commands=(), **_):
+    return SimpleNamespace(
+        results=simulated(scenario).run(seed),
+        report={"books_closed": True},
+        statuses=[0] * len(commands),
+        troubles=[],
+        broken=None,
+    )
+
+
 FEWER = {
     "run": ("-n", "1"),
     "compare": ("-n", "2", "--no-audio"),
@@ -114,6 +126,9 @@ def test_every_command_works(desk, monkeypatch, line):
     monkeypatch.setattr(
         "fairwave.cli.evaluating.carry_out", lambda study, *given, **named: study.grids[0].points()
     )
+    # What real time makes of it is asked in `test_live`; here its place is taken by a simulated run.
+    monkeypatch.setattr("fairwave.live.live", live_as_simulated)
+    monkeypatch.setattr("fairwave.cli.live._tell", lambda made: None)
     # No window opens, and the page need not have been built.
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)

@@ -221,7 +221,7 @@ def live(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": False},
     epilog=_examples(
         "fairwave shell examples/lte-call.toml -- bash",
-        "fairwave shell home.toml --at server -- iperf3 -s -1 --at home -- iperf3 -c server",
+        "fairwave shell examples/home-uplink.toml --no-flows --at cloud -- iperf3 -s -1 --at nas -- iperf3 -c cloud",
     ),
 )
 def shell(

@@ -65,16 +65,18 @@ class Row:
 def simulated(scenario: Scenario) -> Scenario:
     """The scenario as it can be simulated: the kernel's transports by ours that follow Linux.
 
+    Hosts neither run fast or slow nor send late on purpose, which live ones do not either.
+
     Raises:
         fairwave.ScenarioError: A flow is what programs send, which cannot be simulated.
     """
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"hosts.clock-skew": "0 ppm", "hosts.send-jitter": "0 s"}
     for flow in scenario.to_dict().get("flow", []):
         transport = flow["transport"]
         name = transport["name"] if isinstance(transport, dict) else transport
         if name in SIMULATED:
             changes[f"flow.{flow['name']}.transport"] = SIMULATED[name]
-    return scenario.with_overrides(changes) if changes else scenario
+    return scenario.with_overrides(changes)
 
 
 def compared(scenario: Scenario, live: Results, other: Results) -> list[Row]:
