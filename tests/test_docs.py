@@ -168,7 +168,7 @@ def test_every_scenario_is_one_and_every_piece_is_toml(page, desk):
 
 
 def options(words):
-    return {word.partition("=")[0] for word in words if word.startswith("--")}
+    return {word.partition("=")[0] for word in words if word.startswith("--") and word != "--"}
 
 
 @pytest.mark.parametrize("page", PAGES)

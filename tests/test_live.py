@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -220,6 +221,19 @@ def test_programs_on_two_hosts_speak_to_each_other_by_name(scenario):
     assert (ended.returncode, ended.stdout) == (0, "hello 192.0.2.1\n"), ended.stderr
     assert "books" in ended.stderr
     assert "closed" in ended.stderr
+
+
+def test_without_the_scenarios_flows_its_network_is_there_alone(scenario):
+    serve = "import socket; c, who = socket.create_server(('', 7)).accept(); print(c.recv(9).decode())"
+    ask = "import socket, time; time.sleep(0.5); socket.create_connection(('bob', 7)).send(b'hello')"
+    ended = in_shell(
+        *(scenario(), "--no-flows"),
+        *("--at", "bob", "--", sys.executable, "-c", serve, "--at", "alice", "--", sys.executable, "-c", ask),
+    )
+    assert (ended.returncode, ended.stdout) == (0, "hello\n"), ended.stderr
+    # A connection and nothing else: no packet of the scenario's flows.
+    packets = int(re.search(r"(\d+) read,", ended.stderr)[1])
+    assert 4 <= packets <= 20, ended.stderr
 
 
 def test_programs_have_no_privileges_and_see_no_other_processes(scenario):

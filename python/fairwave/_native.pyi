@@ -77,11 +77,12 @@ def live(
     commands: Sequence[tuple[str, Sequence[str]]],
     helper: Sequence[str],
     *,
+    flows: bool = True,
     duration: float | None = None,
     user: tuple[int, int] | None = None,
     recording: str | PathLike[str] | None = None,
 ) -> tuple[RawTables | None, str, list[int | None], list[str]]:
-    """Makes a live run, and blocks until it is over.
+    """Makes a live run, and blocks until it is over; without `flows` of the network alone.
 
     Answers with tables (None when it ended early), its report as JSON, the commands' statuses (None for what was ended
     with the run), what went wrong in words.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use fairwave_core::random::Seed;
 use fairwave_live::{LiveError, Request};
+use fairwave_scenario::plan::Plan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,7 +26,7 @@ type Left<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<Stri
 
 /// Makes a live run, and blocks until it is over.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, commands, helper, *, duration = None, user = None, recording = None))]
+#[pyo3(signature = (scenario, seed, commands, helper, *, flows = true, duration = None, user = None, recording = None))]
 #[allow(clippy::needless_pass_by_value)] // as Python hands them in
 #[allow(clippy::too_many_arguments)] // each has a name of its own in Python
 pub fn live<'py>(
@@ -34,11 +35,15 @@ pub fn live<'py>(
     seed: u64,
     commands: Vec<Command>,
     helper: Vec<OsString>,
+    flows: bool,
     duration: Option<f64>,
     user: Option<(u32, u32)>,
     recording: Option<PathBuf>,
 ) -> PyResult<Left<'py>> {
     let mut plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    if !flows {
+        without_flows(&mut plan);
+    }
     if let Some(seconds) = duration {
         plan.duration = fairwave_core::units::Span::from_seconds(seconds);
     }
@@ -48,6 +53,16 @@ pub fn live<'py>(
     let tables = tables.map(|tables| to_python(py, &tables)).transpose()?;
     let report = serde_json::to_string(&outcome.report).map_err(|error| RunError::new_err(error.to_string()))?;
     Ok((tables, report, outcome.statuses, outcome.troubles))
+}
+
+/// Leaves the network alone, and nothing to record of flows.
+fn without_flows(plan: &mut Plan) {
+    plan.flows.clear();
+    let record = &mut plan.record;
+    for flows in [&mut record.goodput, &mut record.windows, &mut record.units] {
+        flows.clear();
+    }
+    record.allotted.clear();
 }
 
 /// Makes this process able to make namespaces, and has it end with its parent. It must have a single thread. Answers whether it is

@@ -135,17 +135,13 @@ def shell(
             f"--for is {longest} s, but must be more than 0 and at most 86400; for example --for 60"
         )
     read = scenario(path, settings)
-    if not flows:
-        read = read.with_overrides(
-            {f"flow.{flow['name']}.count": 0 for flow in read.to_dict().get("flow", [])}
-        )
     commands = []
     for host, command in split(at, words):
         commands.append((host or _first_host(read, seed), command or [os.environ.get("SHELL", "/bin/sh")]))
     if not quiet:
         where = ", ".join(f"{command[0]} at {host}" for host, command in commands)
         console.say(f"{read.name}: {where}; for {longest:g} s at most")
-    made = live(read, seed, commands, duration=longest, recording=capture, laws=laws)
+    made = live(read, seed, commands, flows=flows, duration=longest, recording=capture, laws=laws)
     if not quiet or made.broken:
         _tell(made)
     status = made.statuses[-1]

@@ -62,6 +62,7 @@ def live(
     seed: int = 1,
     commands: Sequence[tuple[str, Sequence[str]]] = (),
     *,
+    flows: bool = True,
     duration: float | None = None,
     recording: Path | None = None,
     laws: Sequence[Path] = (),
@@ -72,6 +73,7 @@ def live(
         scenario: The network and its flows.
         seed: Of everything random in it.
         commands: Programs that begin with the run: the host, and the command word by word. The run ends with the last.
+        flows: With the scenario's own flows; otherwise its network carries the commands' packets alone.
         duration: How long it lasts at most, in seconds, instead of the scenario's duration.
         recording: A file for all packets, pcapng.
         laws: Files of laws that the scenario names.
@@ -91,6 +93,7 @@ def live(
             "file": ready.name,
             "seed": seed,
             "commands": [(host, list(command)) for host, command in commands],
+            "flows": flows,
             "duration": duration,
             "recording": None if recording is None else str(recording),
             "laws": [str(file) for file in laws],

@@ -46,6 +46,7 @@ def main() -> None:
             job["seed"],
             [(host, command) for host, command in job["commands"]],
             [sys.executable, "-I", "-S", str(CHILD), str(_native.__file__)],
+            flows=job["flows"],
             duration=job["duration"],
             user=asked,
             recording=job["recording"],
