@@ -8,8 +8,8 @@
 //! is delivered less; within the first round trip of a recovery as much is sent as is delivered, and afterwards the window of before returns.
 //!
 //! **Assumptions and deviations.** Left out are what Linux has beyond the draft: the long-term model of policers, extra window for acknowledgements that come in
-//! bunches, the 1 % that the pace stays below the rate. A segment is a quantum (`BBR.send_quantum`): nothing is handed to hardware in
-//! larger pieces, so that a window has room for three segments more than the model says. Starting again after an idle time is known by the first segment that is delivered
+//! bunches, the 1 % that the pace stays below the rate. Segments leave one by one: nothing is handed to hardware in larger pieces. But the
+//! window has room for three quanta (`BBR.send_quantum`) as if it were, as senders need it that do. Starting again after an idle time is known by the first segment that is delivered
 //! after it, which was alone in flight: ProbeRTT is spared then, but the pace is not lowered to the rate itself for the flight before.
 //! The random phase in which ProbeBW begins is drawn from the connection's stream. Marks are losses in that they are ignored.
 
@@ -97,8 +97,12 @@ const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// `BBRMinPipeCwnd`: segments that keep acknowledgements of every second one coming.
 const LEAST: f64 = 4.0;
-/// Three quanta of a segment each.
+/// Quanta for which a window has room beyond what the model says: in the sender, on the wire, at the receiver.
 const QUANTA: f64 = 3.0;
+/// Below the first pace, in bits of payload per second, a quantum is a segment, below the second two.
+const PACES: [f64; 2] = [1.2e6, 24e6];
+/// Beyond, it is what the pace gives in a millisecond, but no more than these bytes.
+const LARGEST_QUANTUM: f64 = 65_536.0;
 /// Growth of the rate that says that the pipe is not full, and round trips without it that say that it is.
 const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
@@ -174,7 +178,20 @@ impl Bbr1 {
         if self.min_rtt == f64::INFINITY {
             return self.initial;
         }
-        gain * self.bandwidth.largest() * self.min_rtt + QUANTA
+        gain * self.bandwidth.largest() * self.min_rtt + QUANTA * self.quantum()
+    }
+
+    /// `BBRSetSendQuantum`: in segments.
+    fn quantum(&self) -> f64 {
+        let segment = f64::from(self.payload);
+        let pace = self.pace * segment;
+        if pace * 8.0 < PACES[0] {
+            1.0
+        } else if pace * 8.0 < PACES[1] {
+            2.0
+        } else {
+            (pace * 1e-3).min(LARGEST_QUANTUM) / segment
+        }
     }
 
     /// `BBRUpdateBtlBw`.

@@ -42,7 +42,23 @@ fn startup_doubles_the_rate_each_round_trip_until_three_bring_no_quarter_more_an
     assert!((last / (HIGH_GAIN * RATE) - 1.0).abs() < 0.03, "{paces:?}");
     // cwnd_gain bounds what startup queues, and nothing of it is left.
     assert!(highest > 40.0 && highest < (HIGH_GAIN - 1.0) * 40.0 + 10.0, "{highest}");
-    assert!(drained <= QUANTA + 1.0, "{drained}");
+    // But for the three quanta of two segments each that 8 Mb/s have.
+    assert!((QUANTA + 1.0..=2.0 * QUANTA + 1.0).contains(&drained), "{drained}");
+}
+
+#[test]
+fn a_quantum_is_a_segment_below_1_2_megabits_two_below_24_and_then_a_millisecond_of_at_most_64_kilobytes() {
+    let mut law = *Bbr1Config::default().controller(Preset::Rfc);
+    law.payload = 1000;
+    for (megabits, quantum) in
+        [(0.0, 1.0), (1.19, 1.0), (1.2, 2.0), (23.9, 2.0), (24.0, 3.0), (80.0, 10.0), (524.0, 65.5), (2000.0, 65.536)]
+    {
+        law.pace = megabits * 1e6 / 8000.0;
+        assert!((law.quantum() - quantum).abs() < 1e-9, "{} at {megabits} Mb/s", law.quantum());
+    }
+    (law.pace, law.min_rtt) = (1000.0, 0.04);
+    law.bandwidth.move_to(1);
+    assert_eq!(law.inflight(2.0) - law.inflight(1.0) * 2.0, -6.0, "three of them, whatever the gain");
 }
 
 #[test]
