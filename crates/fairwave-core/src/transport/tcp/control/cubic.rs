@@ -33,13 +33,16 @@ pub struct CubicConfig {
     pub beta: f64,
     /// A window that did not reach the last peak aims lower, to make room for newcomers. Default true.
     pub fast_convergence: bool,
+    /// Where Reno would have more, the window gains a whole segment a round trip once it is back at the window before the loss (RFC 9438 §4.3);
+    /// false: never more than α = 3(1 − β)/(1 + β), as before that RFC. Default true.
+    pub alpha_one: bool,
     /// The first slow start ends when the round trip grows (HyStart++), not only by a loss. Default true.
     pub hystart: bool,
 }
 
 impl Default for CubicConfig {
     fn default() -> Self {
-        CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true }
+        CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, alpha_one: true, hystart: true }
     }
 }
 
@@ -90,6 +93,7 @@ pub struct Cubic {
     c: f64,
     beta: f64,
     fast_convergence: bool,
+    alpha_one: bool,
     /// No peak to come back to: nothing was lost yet, or a timeout has made all older knowledge void.
     aimless: bool,
     /// W_max.
@@ -110,6 +114,7 @@ impl Cubic {
             c: config.c,
             beta: config.beta,
             fast_convergence: config.fast_convergence,
+            alpha_one: config.alpha_one,
             aimless: true,
             peak: 0.0,
             prior: 0.0,
@@ -156,7 +161,7 @@ impl Cubic {
             return;
         }
         let (congestion, acknowledged) = (window.congestion, f64::from(path.acknowledged));
-        let alpha = if self.reno >= self.prior { 1.0 } else { self.friendly_alpha() };
+        let alpha = if self.alpha_one && self.reno >= self.prior { 1.0 } else { self.friendly_alpha() };
         self.reno += alpha * acknowledged / congestion;
         let t = path.now.since(epoch.began).seconds();
         window.congestion = if epoch.window(self.c, t) < self.reno {
@@ -387,23 +392,28 @@ mod tests {
         assert_eq!(window.congestion, before);
     }
 
-    #[test]
-    fn where_reno_would_have_more_the_window_is_renos_with_alpha_until_the_old_window_and_one_from_there() {
-        // At 1 ms the cubic function is flat for a long time.
-        let mut law = cubic();
+    /// The window before each of thirty round trips after a loss at 20 segments, and what it gained in it, where Reno would have more.
+    fn gains_where_reno_would_have_more(config: &CubicConfig) -> Vec<(f64, f64)> {
+        let mut law = config.controller(Preset::Rfc);
         let mut window = Window { congestion: 20.0, threshold: 5.0 };
         law.on_loss(&path(0, 20.0), &mut window);
         assert!((law.friendly_alpha() - 0.9 / 1.7).abs() < 1e-12);
-        let mut per_round = Vec::new();
+        let mut gains = Vec::new();
         for round in 0..30u64 {
             let before = window.congestion;
             for _ in 0..before as u32 {
+                // At 1 ms the cubic function is flat for a long time.
                 let quick = Path { rtt: Span::from_millis(1), ..path(round + 1, window.congestion) };
                 law.on_ack(&quick, &mut window);
             }
-            per_round.push((before, window.congestion - before));
+            gains.push((before, window.congestion - before));
         }
-        for (before, gained) in per_round {
+        gains
+    }
+
+    #[test]
+    fn where_reno_would_have_more_the_window_is_renos_with_alpha_until_the_old_window_and_one_from_there() {
+        for (before, gained) in gains_where_reno_would_have_more(&CubicConfig::default()) {
             let expected = if before < 19.4 {
                 0.9 / 1.7
             } else if before > 20.0 {
@@ -412,6 +422,15 @@ mod tests {
                 continue;
             };
             assert!((gained / expected - 1.0).abs() < 0.1, "{gained} from {before}");
+        }
+    }
+
+    #[test]
+    fn without_the_whole_segment_it_gains_alpha_beyond_the_old_window_too() {
+        let gains = gains_where_reno_would_have_more(&CubicConfig { alpha_one: false, ..CubicConfig::default() });
+        assert!(gains[gains.len() - 1].0 > 20.5);
+        for (before, gained) in gains {
+            assert!((gained * 1.7 / 0.9 - 1.0).abs() < 0.1, "{gained} from {before}");
         }
     }
 
@@ -524,7 +543,7 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_refused_and_those_left_out_are_the_standards() {
         let config: CubicConfig = serde_json::from_str("{}").expect("a table");
-        assert_eq!(config, CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true });
+        assert_eq!(config, CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, alpha_one: true, hystart: true });
         assert!(config.check().is_ok());
         for bad in [CubicConfig { c: 0.0, ..config }, CubicConfig { beta: 1.0, ..config }] {
             assert!(bad.check().is_err());
