@@ -178,7 +178,12 @@ impl Wires {
                 let packet = datagram.and_then(|datagram| decoder.decode(datagram, header.ecn).ok());
                 (plan.flows.get(flow)?.class, packet.map_or(0, |packet| packet.layer), packet)
             }
-            Some(Ends::Kernel(_)) => (plan.flows.get(flow)?.class, 0, None),
+            Some(Ends::Kernel(kernel)) => {
+                if let Some(sequence) = ip::sequence(bytes, &header).filter(|_| !belongs.feedback) {
+                    kernel.saw(sequence, header.payload(), at >= Instant::ZERO + plan.warmup);
+                }
+                (plan.flows.get(flow)?.class, 0, None)
+            }
             _ => (header.key.class(header.dscp), 0, None),
         };
         let number = self.store.keep(bytes.get(..usize::from(header.length)).unwrap_or(bytes), packet);

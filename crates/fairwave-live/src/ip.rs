@@ -90,6 +90,13 @@ pub fn read(packet: &[u8]) -> Option<Header> {
     Some(Header { key, dscp: ip.dcp().value(), ecn, payload_at, length })
 }
 
+/// The sequence number of a TCP segment that has been [`read`]; none of anything else.
+pub fn sequence(packet: &[u8], header: &Header) -> Option<u32> {
+    let tcp = Ipv4HeaderSlice::from_slice(packet).ok()?.slice().len();
+    let number = packet.get(tcp + 4..tcp + 8).filter(|_| header.key.protocol == IpNumber::TCP.0)?;
+    number.try_into().ok().map(u32::from_be_bytes)
+}
+
 /// The code point that two bits are (RFC 3168 §5).
 pub fn ecn_of(bits: u8) -> Ecn {
     match bits & 3 {

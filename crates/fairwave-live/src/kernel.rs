@@ -28,6 +28,10 @@ pub struct KernelFlow {
     /// Bytes of all units so far.
     offered: u64,
     received: u64,
+    /// Behind the last byte that the router has seen of it.
+    seen: Option<u32>,
+    /// Data segments that the router has seen again, since measures count.
+    pub retransmitted: u64,
     /// Why it came to nothing.
     pub trouble: Option<io::Error>,
 }
@@ -94,6 +98,8 @@ impl KernelFlow {
             units: VecDeque::new(),
             offered: 0,
             received: 0,
+            seen: None,
+            retransmitted: 0,
             trouble: None,
         }
     }
@@ -101,6 +107,21 @@ impl KernelFlow {
     /// To be woken by: who sends, who listens.
     pub fn descriptors(&self) -> (Option<BorrowedFd<'_>>, BorrowedFd<'_>) {
         (self.sender.as_ref().map(AsFd::as_fd), self.listener.as_fd())
+    }
+
+    /// The router has seen a data segment of the connection, with so many bytes from `sequence` on; `counts` if measures do by now.
+    pub fn saw(&mut self, sequence: u32, bytes: u16, counts: bool) {
+        if bytes == 0 {
+            return;
+        }
+        let end = sequence.wrapping_add(u32::from(bytes));
+        // Sequence numbers go round (RFC 9293 §3.4): what is less than half the way behind is before.
+        let new = self.seen.is_none_or(|seen| (end.wrapping_sub(seen) as i32) > 0);
+        if new {
+            self.seen = Some(end);
+        } else {
+            self.retransmitted += u64::from(counts);
+        }
     }
 
     /// The receiving socket, once there is one.
@@ -220,6 +241,29 @@ impl KernelFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_seen_again_is_a_retransmission_also_where_numbers_go_round() {
+        let here = Ipv4Addr::LOCALHOST;
+        let listener = listening(here, 0).expect("a listener");
+        let there = listener.local_addr().expect("bound").as_socket_ipv4().expect("IPv4");
+        let mut flow = KernelFlow::new(sending(here, "reno", true).expect("reno"), listener, there, true);
+        let first = u32::MAX - 1500;
+        let next = first.wrapping_add(1448).wrapping_add(1448);
+        for (sequence, bytes, counts, retransmitted) in [
+            (first, 1448, true, 0),
+            (first, 1448, false, 0),
+            (first, 1448, true, 1),
+            (first.wrapping_add(1448), 1448, true, 1),
+            (next, 0, true, 1),
+            (next, 1448, true, 1),
+            (first, 1448, true, 2),
+            (next, 1448, true, 3),
+        ] {
+            flow.saw(sequence, bytes, counts);
+            assert_eq!(flow.retransmitted, retransmitted, "{sequence}");
+        }
+    }
 
     #[test]
     fn units_come_out_of_a_stream_where_they_end() {

@@ -351,6 +351,11 @@ impl Router<'_> {
         };
         // What is still under way when the run ends early goes on to the plan's end, where nobody waits for it.
         let (mut result, (), mut wires) = self.stepped.finish()?;
+        for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {
+            if let Ends::Kernel(kernel) = ends {
+                row.packets_retransmitted = kernel.retransmitted;
+            }
+        }
         let dropped: io::Result<u64> = wires.hosts.iter().map(namespace::device_dropped).sum();
         let books = &mut wires.accounts.books;
         books.queued = wires.store.held;

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
     from fairwave._native import RawTables
     from fairwave.results import Results
     from fairwave.scenario import Scenario
@@ -99,8 +101,28 @@ def live(
             "laws": [str(file) for file in laws],
         }
     )
-    results = None if raw is None else assemble_runs([(Point({}, ready), seed)], [tables_.tables(raw)])
+    results = None
+    if raw is not None:
+        made = tables_.tables(raw)
+        made["flows"] = _without_what_the_kernel_keeps_to_itself(made["flows"])
+        results = assemble_runs([(Point({}, ready), seed)], [made])
     return Live(results, json.loads(report), statuses, troubles)
+
+
+UNTOLD = ("timeouts", "fast_retransmits")
+"""Columns of flows that say what goes on in a sender: null for the kernel's connections and for programs."""
+
+
+def _without_what_the_kernel_keeps_to_itself(flows: pa.Table) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kernels = pc.starts_with(pc.cast(flows["transport"], pa.string()), "host/")
+    for name in UNTOLD:
+        column = flows[name]
+        told = pc.if_else(kernels, pa.scalar(None, column.type), column)
+        flows = flows.set_column(flows.schema.get_field_index(name), name, told)
+    return flows
 
 
 def missing() -> str | None:
