@@ -13,7 +13,7 @@ use crate::model::Scenario;
 use crate::origin::Origin;
 use crate::path::{Path, Step};
 use crate::suggest::nearest;
-use crate::tree::{Data, Tree};
+use crate::tree::{Data, Entry, Tree};
 
 /// More problems than this are not looked for: whoever has so many starts with the first.
 const MOST_PROBLEMS: usize = 20;
@@ -72,7 +72,40 @@ impl Scenario {
     }
 }
 
+/// The transport of flows that programs send, and the keys that flows may have instead of it.
+const PROGRAM: &str = "host/program";
+const PROGRAM_KEYS: [&str; 2] = ["command", "serve"];
+
+/// Flows that say `command` or `serve` instead of a transport have that of programs, with these keys, and no traffic but theirs.
+fn spell_out_programs(tree: &mut Tree) {
+    let Data::Table(entries) = &mut tree.data else { return };
+    let Some(flows) = entries.iter_mut().find(|entry| entry.key == "flow") else { return };
+    let Data::Array(flows) = &mut flows.value.data else { return };
+    for (_, flow) in flows {
+        let Data::Table(keys) = &mut flow.data else { continue };
+        let (mut own, rest): (Vec<Entry>, Vec<Entry>) =
+            std::mem::take(keys).into_iter().partition(|entry| PROGRAM_KEYS.contains(&entry.key.as_str()));
+        *keys = rest;
+        let Some(first) = own.first().filter(|_| !keys.iter().any(|entry| entry.key == "transport")) else {
+            keys.append(&mut own);
+            continue;
+        };
+        let (key_place, place) = (first.key_place.clone(), first.value.place.clone());
+        let said = |key: &str, data: Data| Entry {
+            key: key.to_owned(),
+            key_place: key_place.clone(),
+            value: Tree { data, place: place.clone() },
+        };
+        own.push(said("name", Data::Scalar(Value::from(PROGRAM))));
+        keys.push(said("transport", Data::Table(own)));
+        if !keys.iter().any(|entry| entry.key == "traffic") {
+            keys.push(said("traffic", Data::Scalar(Value::from("bulk"))));
+        }
+    }
+}
+
 fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
+    spell_out_programs(&mut tree);
     let mut problems: Vec<Problem> = Vec::new();
     let mut removed: Vec<Path> = Vec::new();
     loop {
