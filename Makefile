@@ -14,7 +14,7 @@ LISTED := $(wildcard $(patsubst %,crates/fairwave-core/src/%/*.rs,link link/jitt
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python test-lab lab lint format bench validate validate-quick docs fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup demo test test-rust test-python test-lab lab lint format bench validate validate-quick live docs fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -85,6 +85,9 @@ validate: setup  ## the same scenarios in fairwave and in ns-2, ns-3, the kernel
 
 validate-quick: setup  ## a part of them, in less than a minute; writes nothing
 	$(BIN)/python -m validation --quick
+
+live: setup  ## how true the simulator is: real packets beside it, half an hour; Linux, root or user namespaces
+	$(BIN)/python -m validation.live --loads
 
 docs: setup  ## what is drawn, measured and gathered for docs/
 	$(BIN)/python -m fairwave.report.controllers docs

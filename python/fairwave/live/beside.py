@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 SIMULATED = {
-    "host/cubic": {"name": "tcp/cubic", "preset": "linux"},
+    "host/cubic": {"name": "tcp/cubic", "preset": "linux", "alpha-one": False},
     "host/reno": {"name": "tcp/sack", "preset": "linux"},
     "host/bbr": {"name": "tcp/bbr1", "preset": "linux"},
 }
-"""What is simulated beside the kernel's transports."""
+"""What is simulated beside the kernel's transports. Linux (6.18) has CUBIC's α of before RFC 9438."""
 
 KERNEL = 2.0
 """Margins are so many times as wide where the kernel's TCP takes part: it is not our code that sends there."""
@@ -38,6 +38,23 @@ GOODPUT = Margin(0.05, 0.0)
 LOSS = Margin(0.10, 0.01)
 QUEUEING = Margin(0.10, 2e-3)
 MOS = Margin(0.0, 0.1)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is laid side by side: one measure of a run, None where it is not defined.
+
+    Attributes:
+        value: In the measure's unit.
+        margin: How far live and simulated may be apart.
+        scale: By which tables multiply the value.
+        unit: Of the value, times the scale.
+    """
+
+    value: float | None
+    margin: Margin
+    scale: float
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -72,55 +89,60 @@ def simulated(scenario: Scenario) -> Scenario:
     """
     changes: dict[str, Any] = {"hosts.clock-skew": "0 ppm", "hosts.send-jitter": "0 s"}
     for flow in scenario.to_dict().get("flow", []):
-        transport = flow["transport"]
-        name = transport["name"] if isinstance(transport, dict) else transport
-        if name in SIMULATED:
-            changes[f"flow.{flow['name']}.transport"] = SIMULATED[name]
+        if other := SIMULATED.get(_transport(flow)):
+            changes[f"flow.{flow['name']}.transport"] = other
     return scenario.with_overrides(changes)
 
 
-def compared(scenario: Scenario, live: Results, other: Results) -> list[Row]:
-    """Goodput, loss and quality of each group, queueing of each link where packets wait."""
+def widening(scenario: Scenario) -> float:
+    """By how much margins are wider for this scenario: :data:`KERNEL` where the kernel's TCP takes part."""
     flows = scenario.to_dict().get("flow", [])
-    names = [
-        one["transport"]["name"] if isinstance(one["transport"], dict) else one["transport"] for one in flows
-    ]
-    wider = KERNEL if any(name.startswith("host/") for name in names) else 1.0
-    rows = []
-    for flow in flows:
+    return KERNEL if any(_transport(flow).startswith("host/") for flow in flows) else 1.0
+
+
+def quantities(scenario: Scenario, results: Results) -> dict[str, Quantity]:
+    """Goodput, loss and quality of each group, queueing of each link, of one run or in the mean of several."""
+    found = {}
+    for flow in scenario.to_dict().get("flow", []):
         if flow.get("count") == 0:
             continue
         group = flow["name"]
-        for measure, margin, scale, unit in (
-            (measures.goodput(group), GOODPUT, 1.0, "kb/s"),
-            (measures.packet_loss(group), LOSS, 1.0, "%"),
-            (measures.mos(group), MOS, 1.0, ""),
+        for measure, margin in (
+            (measures.goodput(group), GOODPUT),
+            (measures.packet_loss(group), LOSS),
+            (measures.mos(group), MOS),
         ):
-            ours, theirs = _mean(live, measure), _mean(other, measure)
-            if ours is None and theirs is None:
+            per_cent = Margin(margin.part, 100.0 * margin.least) if measure.unit == "%" else margin
+            title = f"{group}: {measure.title.removeprefix(f'{group} ')}"
+            found[title] = Quantity(_mean(results, measure), per_cent, 1.0, measure.unit)
+    for row in results.links.to_pylist():
+        found[f"{row['link']}: mean queueing"] = Quantity(row["mean_wait_s"], QUEUEING, 1e3, "ms")
+    return found
+
+
+def compared(scenario: Scenario, live: Results, other: Results) -> list[Row]:
+    """Both side by side, without what neither defines and without links where hardly anything waits in either."""
+    wider = widening(scenario)
+    rows = []
+    theirs = quantities(scenario, other)
+    for what, ours in quantities(scenario, live).items():
+        there = theirs[what].value
+        if ours.value is None or there is None:
+            if ours.value is None and (there is None or ours.margin is QUEUEING):
                 continue
-            least = margin.least * (100.0 if unit == "%" else 1.0)
-            both = ours is not None and theirs is not None
-            agrees = Margin(margin.part, least).allows(ours, theirs, wider) if both else False  # type: ignore[arg-type]
-            rows.append(
-                Row(
-                    f"{group}: {measure.title.removeprefix(f'{group} ')}",
-                    ours,
-                    theirs,
-                    scale,
-                    measure.unit,
-                    agrees,
-                )
-            )
-    mine, others = ({row["link"]: row for row in one.links.to_pylist()} for one in (live, other))
-    for link, row in others.items():
-        ours, theirs = mine[link]["mean_wait_s"], row["mean_wait_s"]
-        if ours is None or theirs is None or max(ours, theirs) < QUEUEING.least:
+            agrees = False
+        elif ours.margin is QUEUEING and max(ours.value, there) < QUEUEING.least:
             continue
-        rows.append(
-            Row(f"{link}: mean queueing", ours, theirs, 1e3, "ms", QUEUEING.allows(ours, theirs, wider))
-        )
+        else:
+            agrees = ours.margin.allows(ours.value, there, wider)
+        rows.append(Row(what, ours.value, there, ours.scale, ours.unit, agrees))
     return rows
+
+
+def _transport(flow: dict[str, Any]) -> str:
+    transport = flow["transport"]
+    name: str = transport["name"] if isinstance(transport, dict) else transport
+    return name
 
 
 def _mean(results: Results, measure: measures.Measure) -> float | None:

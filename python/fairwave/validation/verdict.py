@@ -65,6 +65,20 @@ class Estimate:
         return self.half / float(stats.t.ppf(0.975, self.count - 1)) if self.count > 1 else math.inf
 
 
+def undecided(ours: Estimate, theirs: Estimate) -> bool:
+    """True where the 95 % interval of the difference of both means contains 0 (Welch); never of single seeds."""
+    if min(ours.count, theirs.count) < 2:
+        return False
+    errors = [one.error**2 for one in (ours, theirs)]
+    if sum(errors) == 0.0:
+        return False
+    freedom = sum(errors) ** 2 / sum(
+        error**2 / (one.count - 1) for error, one in zip(errors, (ours, theirs), strict=True)
+    )
+    reach = float(stats.t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
+    return abs(ours.mean - theirs.mean) <= reach
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One measure in both simulators; ``margin`` is the part of theirs by which the means may differ."""
@@ -82,16 +96,9 @@ class Comparison:
     @property
     def undecided(self) -> bool:
         """True where the two do not agree but the 95 % interval of their difference contains 0 (Welch)."""
-        if self.agrees or min(self.ours.count, self.theirs.count) < 2:
+        if self.agrees:
             return False
-        errors = [one.error**2 for one in (self.ours, self.theirs)]
-        if sum(errors) == 0.0:
-            return False
-        freedom = sum(errors) ** 2 / sum(
-            error**2 / (one.count - 1) for error, one in zip(errors, (self.ours, self.theirs), strict=True)
-        )
-        reach = float(stats.t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
-        return abs(self.ours.mean - self.theirs.mean) <= reach
+        return undecided(self.ours, self.theirs)
 
     @property
     def agrees(self) -> bool:

@@ -1,0 +1,157 @@
+"""Live beside simulated: the page is what its numbers say, and a minute of its cases is run anew where that can be."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+if sys.version_info < (3, 11):
+    pytest.skip("reasons are TOML, read from 3.11 on", allow_module_level=True)
+
+from validation import live as suite
+
+import fairwave
+from fairwave.live import missing
+from fairwave.live.beside import GOODPUT, LOSS, QUEUEING, quantities, simulated
+from fairwave.validation import explanations
+from fairwave.validation.explanations import Explanation
+from fairwave.validation.verdict import Estimate
+
+QUICK = [replace(case, runs=2) for case in suite.cases() if case.quick]
+
+
+def difference(live: list[float], other: list[float], margin=GOODPUT, wider: float = 1.0) -> suite.Difference:
+    return suite.Difference(
+        "a: goodput", Estimate.of(live), Estimate.of(other), margin, wider, scale=1.0, unit="Mb/s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "verdict"),
+    [
+        (difference([1.04, 1.041], [1.0, 1.001]), "alike"),
+        (difference([1.06, 1.061], [1.0, 1.001]), "differs"),
+        (difference([1.06, 1.061], [1.0, 1.001], wider=2.0), "alike"),
+        (difference([1.5, 0.8], [1.0, 1.0]), "undecided"),
+        (difference([1.06], [1.0, 1.001]), "differs"),
+        (difference([0.019, 0.019], [0.01, 0.01], LOSS), "alike"),
+        (difference([0.023, 0.023], [0.012, 0.012], LOSS), "differs"),
+        (difference([0.0018, 0.0018], [0.0, 0.0], QUEUEING), "nothing waits"),
+        (difference([0.0218, 0.0218], [0.02, 0.02], QUEUEING), "alike"),
+        (difference([0.0025, 0.0025], [0.0, 0.0], QUEUEING), "differs"),
+        (difference([math.nan], [1.0, 1.0]), "differs"),
+        (difference([math.nan], [math.nan]), "not defined"),
+    ],
+)
+def test_a_difference_is_judged_by_its_margin_then_by_chance(one: suite.Difference, verdict: str) -> None:
+    assert one.verdict == verdict
+
+
+def test_the_cases_are_every_sender_over_every_path_alone_and_beside_others() -> None:
+    keys = [case.key for case in suite.cases()]
+    assert len(set(keys)) == len(keys)
+    for path in ("drop-tail", "red", "codel", "pie", "drop-sel", "errors", "trace"):
+        for sender in ("host-reno", "host-cubic", "host-bbr", "tfrc", "dvrc", "gamma"):
+            assert {f"alone/{sender}/{path}", f"beside/{sender}/{path}"} <= set(keys)
+        assert f"ours/{path}" in keys
+        assert path == "trace" or f"alone/calls/{path}" in keys
+
+
+@pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.key)
+def test_every_case_can_be_simulated(case: suite.Case) -> None:
+    scenario = fairwave.Scenario.from_dict(case.scenario)
+    short = simulated(scenario).with_overrides({"duration": "1 s", "warmup": "0 s"})
+    found = quantities(scenario, short.run(1))
+    assert any(one.value is not None for one in found.values())
+    assert sum(what.endswith("mean queueing") for what in found) == 2
+
+
+def test_a_run_that_is_not_true_enough_is_made_again_and_then_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+
+    class Made:
+        def __init__(self, broken: str | None) -> None:
+            self.broken = broken
+
+    def live(_scenario: object, seed: int) -> Made:
+        made.append(seed)
+        return Made(None if len(made) == keeps else "late")
+
+    monkeypatch.setattr(suite, "live", live)
+    keeps = 3
+    assert suite.run_live(None, 7)[1] == 2  # type: ignore[arg-type]
+    assert made == [7, 7, 7]
+    keeps, made = 9, []
+    with pytest.raises(suite.NotTrueEnoughError, match="late"):
+        suite.run_live(None, 7)  # type: ignore[arg-type]
+    assert len(made) == suite.AGAIN + 1
+
+
+def test_numbers_are_kept_as_they_are() -> None:
+    case = suite.cases()[0]
+    outcome = suite.Outcome(
+        case.key,
+        case.title,
+        2,
+        [difference([1.0, 1.2], [2.0, 2.1]), difference([math.nan], [math.nan]), difference([1.0], [2.0])],
+        {
+            "rate_error": 0.0,
+            "lateness_p50_s": 1e-5,
+            "lateness_p99_s": 1e-4,
+            "lateness_worst_s": 1e-3,
+            "cpu": 0.1,
+        },
+        1,
+        ["said"],
+    )
+    kept = json.loads(json.dumps(suite.data([outcome])))
+    assert suite.data(suite.stored(kept)) == kept
+    assert suite.unexplained([outcome], []) == [(case.key, "a: goodput")] * 2
+    page = suite.markdown({"machine": "here", "cases": kept}, [])
+    assert "2 differ, of which 2 without an explanation" in page
+    assert "✗ not explained" in page
+    reason = Explanation("because", (case.key,), ("a: *",), "Because.")
+    assert "✗ [because](#because)" in suite.markdown({"machine": "here", "cases": kept}, [reason])
+    assert suite.unexplained([outcome], [reason]) == []
+
+
+def test_the_page_is_what_its_numbers_say_and_every_difference_has_a_reason() -> None:
+    kept, reasons = json.loads(suite.DATA.read_text()), explanations.read(suite.REASONS)
+    outcomes = suite.stored(kept["cases"])
+    assert suite.PAGE.read_text(encoding="utf-8") == suite.markdown(kept, reasons)
+    assert [outcome.key for outcome in outcomes] == [case.key for case in suite.cases()]
+    assert suite.unexplained(outcomes, reasons) == []
+    needed = {
+        explanations.find(reasons, outcome.key, one.measure)
+        for outcome in outcomes
+        for one in outcome.differences
+        if one.verdict == "differs"
+    }
+    assert set(reasons) == needed, "a reason that no difference needs"
+
+
+@pytest.mark.slow
+def test_a_minute_of_the_suite_is_as_its_page_says() -> None:
+    if why := missing():
+        pytest.skip(f"no live run can be made here: {why}")
+    reasons = explanations.read(suite.REASONS)
+    left = QUICK
+    assert len(left) == 4
+    # What differs by chance, or because others use the machine, does not differ twice again.
+    for _ in range(3):
+        with ThreadPoolExecutor(suite.AT_ONCE) as pool:
+            outcomes = [suite.carry_out(case, pool, simulated_runs=5) for case in left]
+        wrong = suite.unexplained(outcomes, reasons)
+        for outcome in outcomes:
+            assert any(one.verdict == "alike" for one in outcome.differences), outcome
+        left = [case for case in left if any(case.key == key for key, _ in wrong)]
+        if not left:
+            return
+    pytest.fail(f"live and simulated differ three times: {wrong}")

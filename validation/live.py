@@ -1,0 +1,637 @@
+"""``make live``: how true is the simulator? The same scenarios on real packets and in virtual time: ``docs/live.md``.
+
+Each case is run live, several times with different seeds, and simulated with the same seeds and more. What is laid
+side by side, and how far it may be apart, is what ``fairwave live --beside`` says (:mod:`fairwave.live.beside`); the
+margins were fixed before the first run. A measure is *alike* if the means are within its margin, *undecided* if they
+are not but the 95 % interval of their difference (Welch's) contains 0, and *differs* otherwise; then
+``validation/live.toml`` says why, and the run ends with status 1 where it does not.
+
+``--case PATTERN`` runs some cases and writes nothing; ``--renew PATTERN`` runs some and writes the page with the kept
+numbers of all others (with a pattern that matches none, the page alone is written anew). ``--loads`` measures the
+router's own limits as well, which takes eleven minutes.
+
+A live run that did not keep its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile) says nothing
+about the simulator: it is made again, twice at most, and how often that happened is told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import fairwave
+from fairwave.live import Live, live, missing
+from fairwave.live.beside import GOODPUT, KERNEL, LOSS, MOS, QUEUEING, Margin, quantities, simulated, widening
+from fairwave.validation import explanations
+from fairwave.validation.explanations import Explanation
+from fairwave.validation.verdict import Estimate, undecided
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "live.md"
+DATA = ROOT / "docs" / "live.json"
+REASONS = Path(__file__).with_name("live.toml")
+
+#: How often a run that broke its promise is made again.
+AGAIN = 2
+SIMULATED_RUNS = 20
+#: A router has one thread, and the hosts' kernel work is done beside it.
+AT_ONCE = 6
+
+TRACE = "400 12000, 300 6000, 500 3000, 300 8000, 200 2000, 300 10000"
+"""Milliseconds and kb/s of a cell's changing rate, again and again: 6.6 Mb/s in the mean."""
+
+CODEL = {"discipline": "codel", "capacity": {"packets": 200}}
+PATHS: dict[str, tuple[str, dict[str, Any]]] = {
+    "drop-tail": ("drop-tail", {"queue": {"discipline": "drop-tail", "capacity": {"packets": 60}}}),
+    "red": ("RED", {"queue": {"discipline": "red", "capacity": {"packets": 120}}}),
+    "codel": ("CoDel", {"queue": CODEL}),
+    "pie": ("PIE", {"queue": {"discipline": "pie", "capacity": {"packets": 200}}}),
+    "drop-sel": (
+        "Drop-Sel",
+        {"queue": {"discipline": "drop-tail", "victim": "drop-sel", "capacity": {"packets": 60}}},
+    ),
+    "errors": (
+        "drop-tail and 1 % of random errors",
+        {
+            "queue": {"discipline": "drop-tail", "capacity": {"packets": 60}},
+            "loss": {"model": "bernoulli", "rate": 0.01},
+        },
+    ),
+    "trace": (
+        "CoDel and a rate by trace",
+        {"rate": {"law": "trace", "series": TRACE, "after": "repeat"}, "queue": CODEL},
+    ),
+}
+"""What the bottleneck is, by name."""
+
+CALL = {"transport": "udp", "traffic": {"kind": "voice", "codec": "g711", "always-on": True}}
+VIDEO = {
+    "kind": "video-trace",
+    "repeat": True,
+    "frames": [
+        {"type": kind, "sizes": [1000 * kilobytes] * 5}
+        for kind, kilobytes in zip("IPBBPBB", (17, 11, 6, 6, 11, 6, 6), strict=True)
+    ],
+}
+"""Five layers alike, 25 frames a second: 9 Mb/s in all."""
+SENDERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "host-reno": ("the kernel's Reno", {"transport": "host/reno", "traffic": "bulk"}),
+    "host-cubic": ("the kernel's CUBIC", {"transport": "host/cubic", "traffic": "bulk"}),
+    "host-bbr": ("the kernel's BBR", {"transport": "host/bbr", "traffic": "bulk"}),
+    "tfrc": ("TFRC", {"transport": "tfrc", "traffic": "bulk"}),
+    "dvrc": ("DVRC", {"transport": "dvrc", "traffic": VIDEO}),
+    "gamma": ("Reno+γ", {"transport": {"name": "tcp/gamma", "preset": "linux"}, "traffic": "bulk"}),
+}
+"""Who sends, by name."""
+
+#: Calls over a slower link than others, of which they need 1.1 times as much as it has.
+CALLS, CALLS_RATE = 14, "1 Mb/s"
+RATE, DELAY = "8 Mb/s", "20 ms"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Who sends over what: ``scenario`` as `Scenario.from_dict` takes it, run live ``runs`` times."""
+
+    key: str
+    title: str
+    scenario: dict[str, Any]
+    runs: int
+    quick: bool = False
+    """A part of `make test`."""
+
+
+def _flow(name: str, sender: dict[str, Any], **more: Any) -> dict[str, Any]:
+    start = {"from": "0 s", "to": "500 ms"}
+    return {"name": name, "from": "alice", "to": "bob", "start": start, **sender, **more}
+
+
+def _scenario(key: str, path: str, flows: list[dict[str, Any]], seconds: int, rate: str) -> dict[str, Any]:
+    link: dict[str, Any] = {"from": "alice", "to": "bob", "rate": rate, "delay": DELAY, **PATHS[path][1]}
+    link["reverse"] = {"rate": rate, "queue": "drop-tail", "loss": "none"}
+    return {
+        "name": key.replace("/", "-"),
+        "duration": f"{seconds} s",
+        "warmup": f"{seconds // 5} s",
+        "link": [link],
+        "flow": flows,
+    }
+
+
+def cases() -> list[Case]:
+    """All, in the order of the page: alone, beside the kernel's TCP and two calls, and ours among themselves."""
+    quick = {"alone/calls/codel", "alone/host-cubic/drop-tail", "alone/gamma/red", "alone/tfrc/drop-sel"}
+    found = []
+
+    def add(key: str, title: str, path: str, flows: list[dict[str, Any]], runs: int, **more: Any) -> None:
+        told = _scenario(key, path, flows, **more)
+        found.append(Case(key, f"{title}: {PATHS[path][0]}", told, runs, key in quick))
+
+    for path in PATHS:
+        if path != "trace":
+            calls = [_flow("calls", CALL, count=CALLS)]
+            add(f"alone/calls/{path}", f"{CALLS} calls alone", path, calls, 3, seconds=15, rate=CALLS_RATE)
+    for name, (title, sender) in SENDERS.items():
+        for path in PATHS:
+            flows = [_flow(name, sender)]
+            add(f"alone/{name}/{path}", f"{title} alone", path, flows, 3, seconds=15, rate=RATE)
+    for name, (title, sender) in SENDERS.items():
+        other = "host-reno" if name == "host-cubic" else "host-cubic"
+        beside, its = SENDERS[other]
+        for path in PATHS:
+            flows = [_flow(name, sender), _flow(other, its), _flow("calls", CALL, count=2)]
+            told = f"{title} beside {beside} and two calls"
+            add(f"beside/{name}/{path}", told, path, flows, 4, seconds=30, rate=RATE)
+    for path in PATHS:
+        flows = [_flow(name, SENDERS[name][1]) for name in ("tfrc", "dvrc", "gamma")]
+        flows.append(_flow("calls", CALL, count=2))
+        add(f"ours/{path}", "TFRC, DVRC, Reno+γ and two calls", path, flows, 4, seconds=30, rate=RATE)
+    return found
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A measure of a case: live, simulated, and how far the means may be apart."""
+
+    measure: str
+    live: Estimate
+    simulated: Estimate
+    margin: Margin
+    wider: float
+    scale: float
+    unit: str
+
+    @property
+    def verdict(self) -> str:
+        """``alike``, ``undecided``, ``differs``, ``not defined`` where neither has it, ``nothing waits``."""
+        if self.live.count == self.simulated.count == 0:
+            return "not defined"
+        if self.margin == QUEUEING and max(self.live.mean, self.simulated.mean) < QUEUEING.least:
+            return "nothing waits"
+        if not self.live.count or not self.simulated.count:
+            return "differs"
+        if self.margin.allows(self.live.mean, self.simulated.mean, self.wider):
+            return "alike"
+        return "undecided" if undecided(self.live, self.simulated) else "differs"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A case, and what came of it. ``accuracy`` is the worst of its live runs; ``again`` counts those made anew."""
+
+    key: str
+    title: str
+    runs: int
+    differences: list[Difference]
+    accuracy: dict[str, float]
+    again: int
+    troubles: list[str] = field(default_factory=list)
+
+
+class NotTrueEnoughError(Exception):
+    """A live run broke its promise again and again."""
+
+
+def run_live(scenario: fairwave.Scenario, seed: int) -> tuple[Live, int]:
+    """A live run that keeps its promise, and how often it was made anew.
+
+    Raises:
+        NotTrueEnoughError: None did.
+    """
+    made = live(scenario, seed)
+    for again in range(AGAIN + 1):
+        if made.broken is None:
+            return made, again
+        if again < AGAIN:
+            made = live(scenario, seed)
+    raise NotTrueEnoughError(made.broken)
+
+
+def carry_out(case: Case, pool: ThreadPoolExecutor, simulated_runs: int = SIMULATED_RUNS) -> Outcome:
+    """Runs a case both ways."""
+    return _put_together(case, [pool.submit(run_live, *one) for one in _wanted(case)], simulated_runs)
+
+
+def _wanted(case: Case) -> list[tuple[fairwave.Scenario, int]]:
+    scenario = fairwave.Scenario.from_dict(case.scenario)
+    return [(scenario, seed) for seed in range(1, case.runs + 1)]
+
+
+def _put_together(case: Case, futures: Sequence[Any], simulated_runs: int) -> Outcome:
+    scenario = fairwave.Scenario.from_dict(case.scenario)
+    virtual = simulated(scenario)
+    theirs = [quantities(scenario, virtual.run(seed)) for seed in range(1, simulated_runs + 1)]
+    made = [future.result() for future in futures]
+    ours = []
+    for one, _ in made:
+        if one.results is None or not one.report["books_closed"]:
+            raise RuntimeError(f"{case.key}: the books are not closed: {one.report['books']}")
+        ours.append(quantities(scenario, one.results))
+    wider = widening(scenario)
+    differences = []
+    for what, quantity in theirs[0].items():
+        estimates = [
+            Estimate.of(
+                [math.nan if run[what].value is None else float(run[what].value or 0.0) for run in runs]
+            )
+            for runs in (ours, theirs)
+        ]
+        differences.append(
+            Difference(what, *estimates, quantity.margin, wider, quantity.scale, quantity.unit)
+        )
+    reports = [one.report for one, _ in made]
+    accuracy = {
+        key: max(float(report[key] or 0.0) for report in reports)
+        for key in ("rate_error", "lateness_p50_s", "lateness_p99_s", "lateness_worst_s", "cpu")
+    }
+    troubles = sorted({trouble for one, _ in made for trouble in one.troubles})
+    again = sum(count for _, count in made)
+    return Outcome(case.key, case.title, case.runs, differences, accuracy, again, troubles)
+
+
+# ---- The router's own limits
+
+
+def loads() -> dict[str, tuple[str, dict[str, Any]]]:
+    """What the router is asked to carry: a title and a scenario each."""
+
+    def scenario(seconds: int, rate: str, flows: list[dict[str, Any]]) -> dict[str, Any]:
+        link = {"from": "alice", "to": "bob", "rate": rate, "delay": "10 ms", "queue": CODEL}
+        return {"name": "load", "duration": f"{seconds} s", "link": [link], "flow": flows}
+
+    def constant(rate: str, payload: str) -> dict[str, Any]:
+        return {"transport": "udp", "traffic": {"kind": "cbr", "rate": rate, "payload": payload}}
+
+    mixed = [
+        _flow("host-cubic", SENDERS["host-cubic"][1]),
+        _flow("tfrc", SENDERS["tfrc"][1]),
+        _flow("calls", CALL, count=4),
+    ]
+    return {
+        "rate": (
+            "100 Mb/s of packets of 1200 B, and a little more",
+            scenario(20, "100 Mb/s", [_flow("load", constant("98 Mb/s", "1160 B"))]),
+        ),
+        "packets": (
+            "20 000 packets of 200 B a second",
+            scenario(20, "100 Mb/s", [_flow("load", constant("800 kb/s", "160 B"), count=32)]),
+        ),
+        "idle": ("one call", scenario(20, "10 Mb/s", [_flow("call", CALL)])),
+        "long": ("ten minutes of CUBIC, TFRC and four calls", scenario(600, "10 Mb/s", mixed)),
+    }
+
+
+def measure_loads() -> dict[str, Any]:
+    """Carries each load once, one after the other."""
+    found: dict[str, Any] = {}
+    for key, (title, told) in loads().items():
+        begin = time.monotonic()
+        made = live(fairwave.Scenario.from_dict(told))
+        took = time.monotonic() - begin
+        report = made.report
+        keys = ("lasted_s", "rate_error", "rate_error_worst", "lateness_p50_s", "lateness_p99_s")
+        keys += ("lateness_worst_s", "deadlines_missed", "cpu", "books_closed", "broken")
+        found[key] = {
+            "title": title,
+            "released": report["books"]["released"],
+            "beside_s": took - report["lasted_s"],
+            **{one: report[one] for one in keys},
+        }
+        print(f"{title}: {found[key]}", flush=True)
+    return found
+
+
+# ---- The page
+
+
+def machine() -> str:
+    """On what it was measured."""
+    processors = len(os.sched_getaffinity(0))
+    return f"Linux {platform.release().partition('-')[0]} ({platform.machine()}), {processors} processors"
+
+
+def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Every number of the page, by case."""
+
+    def numbers(one: Estimate) -> list[float | int | None]:
+        return [
+            None if math.isnan(one.mean) else one.mean,
+            one.half if math.isfinite(one.half) else None,
+            one.count,
+        ]
+
+    return {
+        one.key: {
+            "title": one.title,
+            "runs": one.runs,
+            "again": one.again,
+            "accuracy": one.accuracy,
+            "troubles": one.troubles,
+            "measures": {
+                each.measure: {
+                    "live": numbers(each.live),
+                    "simulated": numbers(each.simulated),
+                    "margin": [each.margin.part, each.margin.least, each.wider],
+                    "scale": each.scale,
+                    "unit": each.unit,
+                    "verdict": each.verdict,
+                }
+                for each in one.differences
+            },
+        }
+        for one in outcomes
+    }
+
+
+def stored(kept: dict[str, Any]) -> list[Outcome]:
+    """The outcomes whose numbers :func:`data` kept, in the order of the cases; unknown ones are left out."""
+
+    def estimate(numbers: list[Any]) -> Estimate:
+        mean, half, count = numbers
+        without = math.nan if count == 0 else math.inf
+        return Estimate(math.nan if mean is None else mean, without if half is None else half, count)
+
+    return [
+        Outcome(
+            case.key,
+            case.title,
+            kept[case.key]["runs"],
+            [
+                Difference(
+                    what,
+                    estimate(one["live"]),
+                    estimate(one["simulated"]),
+                    Margin(*one["margin"][:2]),
+                    one["margin"][2],
+                    one["scale"],
+                    one["unit"],
+                )
+                for what, one in kept[case.key]["measures"].items()
+            ],
+            kept[case.key]["accuracy"],
+            kept[case.key]["again"],
+            kept[case.key]["troubles"],
+        )
+        for case in cases()
+        if case.key in kept
+    ]
+
+
+def unexplained(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> list[tuple[str, str]]:
+    """Case and measure of each difference that nobody has explained."""
+    return [
+        (outcome.key, one.measure)
+        for outcome in outcomes
+        for one in outcome.differences
+        if one.verdict == "differs" and explanations.find(reasons, outcome.key, one.measure) is None
+    ]
+
+
+FAMILIES = {
+    "alone": "## Alone",
+    "beside": "## Beside the kernel's TCP",
+    "ours": "## Ours among themselves",
+}
+
+
+def markdown(kept: dict[str, Any], reasons: list[Explanation]) -> str:
+    """The page."""
+    return "\n".join(_lines(kept, reasons)) + "\n"
+
+
+def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
+    outcomes = stored(kept["cases"])
+    verdicts = Counter(one.verdict for outcome in outcomes for one in outcome.differences)
+    judged = verdicts["alike"] + verdicts["undecided"] + verdicts["differs"]
+    nobody = len(unexplained(outcomes, reasons))
+    yield "# How true is the simulator?"
+    yield ""
+    yield (
+        "Generated by `make live`; do not edit. Numbers: `docs/live.json`. What a live run is:"
+        " [Real time](real-time.md)."
+    )
+    yield ""
+    yield (
+        "Each case is one scenario, run live (real packets of real endpoints, of the kernel's TCP where it says so,"
+        " through the router in real time) and in virtual time. Both have the same queues, losses and rates, drawn with"
+        " the same seeds. So what differs is what a simulator cannot know: the hosts, their kernel, their clocks."
+    )
+    yield ""
+    yield (
+        f"**Network.** One bottleneck of {RATE} (calls alone: {CALLS_RATE}), {DELAY} each way, from one host to"
+        f" another. `tcp/…` and the kernel's TCP have the preset `linux` in virtual time. Alone: 15 s, of which"
+        " the first 3 do not count; otherwise 30 s without the first 6."
+    )
+    yield ""
+    yield (
+        f"**Margins**, fixed before the first run: goodput {GOODPUT.part:.0%}; packet loss {LOSS.least * 100:.0f}"
+        f" percentage point or {LOSS.part:.0%}; mean queueing {QUEUEING.part:.0%} or {QUEUEING.least * 1e3:.0f} ms;"
+        f" MOS {MOS.least}; {KERNEL:.0f} times that where the kernel's TCP takes part. Means with half-widths of 95 %"
+        " intervals, over the live runs and over"
+        f" {SIMULATED_RUNS} simulated ones. ✓: alike. ?: undecided, for the difference's own 95 % interval (Welch's)"
+        " contains 0. ✗: differs, and why."
+    )
+    yield ""
+    yield (
+        f"**Result.** Measured on {kept['machine']}. Of {judged} measures in {len(outcomes)} cases"
+        f" {verdicts['alike']} are alike, {verdicts['undecided']} are undecided and {verdicts['differs']} differ, of"
+        f" which {nobody} without an explanation."
+    )
+    yield ""
+    yield from _accuracy(outcomes)
+    if kept.get("loads"):
+        yield from _loads(kept["loads"])
+    for family, title in FAMILIES.items():
+        yield title
+        yield ""
+        for outcome in outcomes:
+            if outcome.key.split("/")[0] == family:
+                yield from _case(outcome, reasons)
+    yield from _reasons(outcomes, reasons)
+
+
+def _accuracy(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield "## How true the live runs were"
+    yield ""
+    runs = sum(outcome.runs for outcome in outcomes)
+    again = sum(outcome.again for outcome in outcomes)
+
+    def most(key: str) -> float:
+        return max(outcome.accuracy[key] for outcome in outcomes)
+
+    def middle(key: str) -> float:
+        values = sorted(outcome.accuracy[key] for outcome in outcomes)
+        return values[len(values) // 2]
+
+    yield (
+        f"{runs} runs, {AT_ONCE} at once; {again} broke the promise of accuracy and were made again. Of each case the"
+        " worst run counts; over the cases:"
+    )
+    yield ""
+    yield "| | half of the cases | all cases |"
+    yield "|---|---|---|"
+    for key, name, scale, unit in (
+        ("rate_error", "rate error, mean over seconds", 100.0, "%"),
+        ("lateness_p50_s", "release lateness, median", 1e6, "µs"),
+        ("lateness_p99_s", "release lateness, 99th percentile", 1e6, "µs"),
+        ("lateness_worst_s", "release lateness, worst packet", 1e3, "ms"),
+        ("cpu", "router, part of a processor", 100.0, "%"),
+    ):
+        yield f"| {name} | {middle(key) * scale:.3g} {unit} | {most(key) * scale:.3g} {unit} |"
+    yield ""
+
+
+def _loads(found: dict[str, Any]) -> Iterator[str]:
+    yield "## What the router can carry"
+    yield ""
+    yield (
+        "One run at a time. Promised are a rate error of 0.5 % and 1 ms of lateness at the 99th percentile. *Beside* is"
+        " what starting and ending took."
+    )
+    yield ""
+    yield "| load | packets | rate error | lateness p50 / p99 / worst | processor | beside | books | promise |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for one in found.values():
+        late = " / ".join(f"{one[f'lateness_{which}_s'] * 1e6:.0f}" for which in ("p50", "p99", "worst"))
+        error = "no busy second" if one["rate_error"] is None else f"{one['rate_error'] * 100:.3f} %"
+        yield (
+            f"| {one['title']} | {one['released']} | {error} | {late} µs | {one['cpu']:.1%} | {one['beside_s']:.2f} s |"
+            f" {'closed' if one['books_closed'] else 'open'} | {'kept' if one['broken'] is None else one['broken']} |"
+        )
+    yield ""
+
+
+def _case(outcome: Outcome, reasons: list[Explanation]) -> Iterator[str]:
+    yield f"### {outcome.title}"
+    yield ""
+    yield f"`{outcome.key}`, {outcome.runs} live runs."
+    for trouble in outcome.troubles:
+        yield f"Said by a run: {trouble}."
+    yield ""
+    yield "| measure | live | simulated | difference | |"
+    yield "|---|---|---|---|---|"
+    for one in outcome.differences:
+        mark = MARKS.get(one.verdict)
+        if mark is None:
+            continue
+        if one.verdict == "differs":
+            reason = explanations.find(reasons, outcome.key, one.measure)
+            mark += f" [{reason.id}](#{reason.id})" if reason else " not explained"
+        gap = one.live.mean - one.simulated.mean
+        part = f"{gap / one.simulated.mean:+.1%}" if one.simulated.mean else ""
+        told = [_shown(each, one) for each in (one.live, one.simulated)]
+        yield f"| {one.measure} | {told[0]} | {told[1]} | {part} | {mark} |"
+    yield ""
+
+
+MARKS = {"alike": "✓", "undecided": "?", "differs": "✗"}
+"""Of the verdicts that say something."""
+
+
+def _shown(one: Estimate, of: Difference) -> str:
+    if one.count == 0:
+        return "not defined"
+    half = f" ± {one.half * of.scale:.2g}" if math.isfinite(one.half) else ""
+    return f"{one.mean * of.scale:.4g}{half} {of.unit}".rstrip()
+
+
+def _reasons(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> Iterator[str]:
+    needed = [
+        found.id
+        for outcome in outcomes
+        for one in outcome.differences
+        if one.verdict == "differs" and (found := explanations.find(reasons, outcome.key, one.measure))
+    ]
+    if not needed:
+        return
+    yield "## Why they differ"
+    yield ""
+    for reason in reasons:
+        if reason.id in needed:
+            yield f"### {reason.id}"
+            yield ""
+            yield reason.text
+            yield ""
+
+
+def main() -> int:
+    """Runs the cases and writes the page; the exit status."""
+    parser = argparse.ArgumentParser(prog="make live", description=__doc__)
+    parser.add_argument(
+        "--case", action="append", default=[], help="only cases that match; nothing is written"
+    )
+    parser.add_argument("--renew", action="append", default=[], help="run these, write with all that is kept")
+    parser.add_argument("--loads", action="store_true", help="measure what the router can carry as well")
+    parser.add_argument("--runs", type=int, help="live runs of each case, instead of the case's own number")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, help=f"live runs at once (default {AT_ONCE})")
+    options = parser.parse_args()
+    if why := missing():
+        print(f"no live run can be made here, so nothing is compared: {why}")
+        return 0
+    patterns = options.case + options.renew
+    chosen = [one for one in cases() if not patterns or any(fnmatchcase(one.key, each) for each in patterns)]
+    if options.runs:
+        chosen = [replace(case, runs=options.runs) for case in chosen]
+    reasons = explanations.read(REASONS)
+    kept = json.loads(DATA.read_text()) if DATA.exists() else {"cases": {}}
+    outcomes, failed = [], 0
+    with ThreadPoolExecutor(options.at_once) as pool:
+        asked = [(case, [pool.submit(run_live, *one) for one in _wanted(case)]) for case in chosen]
+        for number, (case, futures) in enumerate(asked):
+            try:
+                outcome = _put_together(case, futures, SIMULATED_RUNS)
+            except (NotTrueEnoughError, fairwave.RunError) as error:
+                failed += 1
+                print(f"{case.key}: {error}", file=sys.stderr, flush=True)
+                continue
+            outcomes.append(outcome)
+            _tell(outcome, f"{number + 1} of {len(asked)}", everything=bool(options.case))
+            if not options.case:
+                # At once: half an hour of runs is not to be lost with the last of them.
+                kept = kept | {"machine": machine(), "cases": kept["cases"] | data([outcome])}
+                _write(kept, reasons)
+    if options.loads and not options.case:
+        kept["loads"] = measure_loads()
+    if not options.case:
+        outcomes = stored(kept["cases"])
+        _write(kept, reasons)
+        print(f"written: {PAGE.relative_to(ROOT)}")
+    nobody = unexplained(outcomes, reasons)
+    print(f"{len(nobody)} differences without an explanation")
+    return int(bool(nobody or failed))
+
+
+def _write(kept: dict[str, Any], reasons: list[Explanation]) -> None:
+    cases = data(stored(kept["cases"]))
+    DATA.write_text(json.dumps(kept | {"cases": cases}, indent=1) + "\n")
+    PAGE.write_text(markdown(kept, reasons))
+
+
+def _tell(outcome: Outcome, place: str, *, everything: bool) -> None:
+    told = [one for one in outcome.differences if one.verdict in MARKS]
+    alike = sum(one.verdict == "alike" for one in told)
+    late = outcome.accuracy["lateness_p99_s"] * 1e6
+    print(f"{outcome.key} ({place}): {alike} of {len(told)} alike, p99 {late:.0f} µs", flush=True)
+    for one in told:
+        if everything or one.verdict != "alike":
+            print(
+                f"    {one.measure:28} live {_shown(one.live, one)}  simulated {_shown(one.simulated, one)}"
+                f"  {one.verdict}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
