@@ -1,7 +1,7 @@
 """Controllers of ours in the kernel: AIMD(α, β), Reno+γ and Reno+γ+δ for its TCP, by BPF `struct_ops`.
 
 The C source beside this module is compiled for the machine's own kernel, whose types its BTF tells, and registered
-under a name that begins with ``fw_``. What was asked for stays readable there, so the kernel alone knows what is loaded.
+under a name that begins with ``fw_``. What was asked for stays readable there, so the kernel alone knows what it has.
 
     >>> from fairwave.live import kernel
     >>> kernel.load("aimd", {"alpha": 0.31, "beta": 0.875})  # doctest: +SKIP
