@@ -22,6 +22,7 @@
 #define MILLION 1000000ULL
 #define BILLION 1000000000ULL
 #define LEAST_THRESHOLD 2
+#define NOT_RESTRICTED 1 // the kernel's TCP_CONG_NON_RESTRICTED
 #define NEVER (~0ULL)
 // So many acknowledged segments at once fit the arithmetic; no acknowledgement covers more.
 #define MOST_ACKNOWLEDGED 65535
@@ -222,5 +223,7 @@ struct tcp_congestion_ops fairwave = {
 	.pkts_acked = (void *)fw_acked,
 	.cwnd_event = (void *)fw_event,
 #endif
+	// Programs without privileges may choose it: those behind `fairwave shell` have none.
+	.flags = NOT_RESTRICTED,
 	.name = FAIRWAVE_NAME,
 };
