@@ -7,8 +7,8 @@
 // There are no floating-point numbers in the kernel. Parameters are in millionths, the fraction of the window in thousand-millionths of a
 // segment, round trips in microseconds.
 //
-// Deviations from the simulated selves: after a loss the window begins at a whole number of segments; a round trip is that of
-// the last segment that an acknowledgement covers, without the time for which the receiver held the acknowledgement back.
+// Deviations from the simulated selves: after a loss the window begins at a whole number of segments; whether the window is filled is the
+// kernel's judgement; the round trip of a segment that was sent again is known to a millisecond.
 //
 // Compiled with FAIRWAVE_LAW (0, 1, 2), FAIRWAVE_NAME, FAIRWAVE_ALPHA, FAIRWAVE_BETA, FAIRWAVE_UPPER, FAIRWAVE_LOWER and FAIRWAVE_DELTA.
 
@@ -50,6 +50,8 @@ struct fairwave_flow {
 	__u32 least;
 	__u32 most;
 	__u32 rest; // nothing is detected before what follows this sequence number is acknowledged
+	__u32 una;  // what had been acknowledged, and the kernel's smoothed round trip times 8, at the acknowledgement before
+	__u32 smoothed;
 };
 
 static __always_inline struct fairwave_flow *state_of(struct sock *sk)
@@ -104,6 +106,8 @@ void BPF_PROG(fw_init, struct sock *sk)
 	state->least = ~0U;
 	state->most = 0;
 	state->rest = ((struct tcp_sock *)sk)->snd_una;
+	state->una = state->rest;
+	state->smoothed = ((struct tcp_sock *)sk)->srtt_us;
 }
 
 // Multiplicative decrease of what is in flight, to beta of it; also when the timer went off.
@@ -125,14 +129,21 @@ __u32 BPF_PROG(fw_undo, struct sock *sk)
 }
 
 #if HAS_GAMMA
+// The round trip of the first segment that is acknowledged, the receiver's delay of its acknowledgement included. A controller is told
+// that of the last one only (`sample`), but the first one's has just become an eighth of the smoothed round trip (RFC 6298 section 2,
+// tcp_rtt_estimator: smoothed += rtt - smoothed / 8, eightfold), in whole microseconds.
 SEC("struct_ops/fw_acked")
 void BPF_PROG(fw_acked, struct sock *sk, const struct ack_sample *sample)
 {
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct fairwave_flow *state = state_of(sk);
+	__u32 before = state->smoothed, una = state->una;
 
-	if (sample->rtt_us <= 0)
+	state->smoothed = tp->srtt_us;
+	state->una = tp->snd_una;
+	if (tp->snd_una == una)
 		return;
-	state->rtt = sample->rtt_us;
+	state->rtt = before ? tp->srtt_us - before + (before >> 3) : tp->srtt_us >> 3;
 	if (state->rtt < state->least)
 		state->least = state->rtt;
 	if (state->rtt > state->most)
