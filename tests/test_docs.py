@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ import pytest
 import fairwave
 from fairwave import patterns
 from fairwave.cli import app as cli
+from fairwave.live import kernel
 from fairwave.live.beside import simulated
 from fairwave.speech.fetch import Recordings
 from fairwave.studies import names as studies_there
@@ -104,6 +106,10 @@ def live_as_simulated(scenario, seed=1, commands=(), **_):
     )
 
 
+def in_kernel(law, parameters=None, name=None, **_):
+    return kernel.Controller(name or kernel.default_name(law), law, kernel.checked(law, parameters or {}), 1)
+
+
 FEWER = {
     "run": ("-n", "1"),
     "compare": ("-n", "2", "--no-audio"),
@@ -129,6 +135,11 @@ def test_every_command_works(desk, monkeypatch, line):
     # What real time makes of it is asked in `test_live`; here its place is taken by a simulated run.
     monkeypatch.setattr("fairwave.live.live", live_as_simulated)
     monkeypatch.setattr("fairwave.cli.live._tell", lambda made: None)
+    # Nor does anything come into the kernel: see `test_live_kernel`.
+    there = kernel.Controller("fw_gamma", "gamma", kernel.checked("gamma", {}), 1)
+    monkeypatch.setattr(kernel, "loaded", lambda: [there])
+    monkeypatch.setattr(kernel, "load", in_kernel)
+    monkeypatch.setattr(kernel, "unload", lambda name: replace(there, name=name))
     # No window opens, and the page need not have been built.
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)

@@ -16,6 +16,7 @@ import pytest
 
 import fairwave
 from fairwave.live import live, missing
+from thrice import thrice
 
 FAIRWAVE = [sys.executable, "-m", "fairwave"]
 
@@ -81,19 +82,6 @@ def in_shell(path, *words, **named):
     """Runs programs behind a network."""
     command = [*FAIRWAVE, "shell", str(path), *map(str, words)]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
-
-
-def thrice(test):
-    """Others may use this machine, and what is asked hangs on the time: it fails if wrong three times in a row."""
-
-    @functools.wraps(test)
-    def tried(*given, **named):
-        for _ in range(2):
-            with contextlib.suppress(AssertionError):
-                return test(*given, **named)
-        return test(*given, **named)
-
-    return tried
 
 
 @pytest.mark.slow

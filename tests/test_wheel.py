@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 SCENARIO = (ROOT / "examples" / "home-uplink.toml").read_text(encoding="utf-8")
 
 LOOK = """
-import fairwave, fairwave._native, pathlib
+import fairwave, fairwave._native, fairwave.live.kernel, pathlib
+assert fairwave.live.kernel.SOURCE.exists()
 print(pathlib.Path(fairwave.__file__).resolve().parents[1])
 print(fairwave._native.__file__)
 print(fairwave.load("home.toml").run().measured("mos", "call").frame["value"].to_list())

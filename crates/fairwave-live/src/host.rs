@@ -7,20 +7,41 @@ use fairwave_core::random::Stream;
 use fairwave_core::registry::{Checked, Law, NameTaken};
 use fairwave_core::traffic::Unit;
 use fairwave_core::transport::{
-    FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportLaw, register,
+    FlowContext, Output, PacketSize, Properties, Receiver, Sender, SenderView, TransportConfig, TransportLaw, register,
 };
 use fairwave_core::units::{Bytes, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kernel's controller that a transport's name stands for (`TCP_CONGESTION`); none for transports that are not the kernel's.
-pub fn controller(transport: &str) -> Option<&'static str> {
-    match transport {
-        HostCubicConfig::NAME => Some("cubic"),
-        HostRenoConfig::NAME => Some("reno"),
-        HostBbrConfig::NAME => Some("bbr"),
-        _ => None,
-    }
+/// The kernel's controller that a transport stands for (`TCP_CONGESTION`); none for transports that are not the kernel's.
+pub fn controller(transport: &TransportConfig) -> Option<String> {
+    let named = match transport.name() {
+        HostCubicConfig::NAME => "cubic",
+        HostRenoConfig::NAME => "reno",
+        HostBbrConfig::NAME => "bbr",
+        HostTcpConfig::NAME => {
+            let read = serde_json::to_value(transport).and_then(serde_json::from_value::<Named>);
+            return Some(read.unwrap_or_default().controller);
+        }
+        _ => return None,
+    };
+    Some(named.to_owned())
+}
+
+/// The key of `host/tcp` among the others of its table.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    controller: String,
+}
+
+/// The longest name of a controller in the kernel, bytes (`TCP_CA_NAME_MAX` counts the zero behind it).
+const LONGEST_CONTROLLER: usize = 15;
+
+/// Whether the kernel could have a controller of this name.
+fn is_controller(name: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=LONGEST_CONTROLLER).contains(&name.len()) && name.bytes().all(known)
 }
 
 /// The name by which scenarios call what programs send.
@@ -39,8 +60,6 @@ macro_rules! host_transports {
             impl Law for $Config {
                 const NAME: &'static str = $name;
             }
-
-            impl Checked for $Config {}
 
             impl Properties for $Config {
                 /// A segment in an Ethernet frame: 1500 bytes with 20 of IP and 32 of TCP, time stamps among them.
@@ -85,12 +104,34 @@ host_transports! {
     HostRenoConfig "host/reno" "\"tcp/sack\"";
     /// BBR of the machine's own kernel (version 1 in Linux), in real time alone (`fairwave live`).
     HostBbrConfig "host/bbr" "\"tcp/bbr1\"";
+    /// Any congestion control of the machine's own kernel by its name, in real time alone (`fairwave live`); those of ours are brought
+    /// there by `fairwave kernel load`.
+    HostTcpConfig "host/tcp" "what it is beside, such as \"tcp/gamma\"" {
+        /// Its name in the kernel (`net.ipv4.tcp_available_congestion_control`): letters, digits, `_` and `-`, at most 15.
+        controller: String,
+    };
     /// Whatever programs send between two hosts, in real time alone (`fairwave live`, `fairwave shell`).
     HostProgramConfig "host/program" "a transport that is simulated, and what the program would send as its traffic" {
         /// What runs at the sender, word by word; no shell reads it. `{from}` and `{to}` stand for the addresses of the flow's hosts.
         command: Vec<String>,
         /// What runs at the receiver, from before the other begins until the run ends.
         serve: Vec<String>,
+    }
+}
+
+impl Checked for HostCubicConfig {}
+impl Checked for HostRenoConfig {}
+impl Checked for HostBbrConfig {}
+impl Checked for HostProgramConfig {}
+
+impl Checked for HostTcpConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        if is_controller(&self.controller) {
+            return Ok(());
+        }
+        let value = format!("{:?}", self.controller);
+        let allowed = "a name of 1 to 15 letters, digits, _ and -, as `fairwave kernel list` shows it";
+        Err(ConfigError::new("controller", value, allowed, "controller = \"fw_gamma\""))
     }
 }
 
@@ -165,20 +206,55 @@ mod tests {
 
     use super::*;
 
+    /// A plan with one flow.
+    fn plan(transport: &str) -> Result<fairwave_scenario::plan::Plan, String> {
+        let _ = register_all();
+        let text = format!(
+            "name = \"t\"\nduration = \"1 s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\
+             [[flow]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntransport = {transport}\ntraffic = \"bulk\"\n"
+        );
+        let plan = Scenario::from_text(&text, "-").and_then(|scenario| scenario.plan(Seed(1)));
+        plan.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn any_controller_of_the_kernel_has_a_sane_name() {
+        for (name, sane) in [
+            ("fw_gamma", true),
+            ("bbr2-x", true),
+            ("abcdefghijklmno", true),
+            ("abcdefghijklmnop", false),
+            ("", false),
+            ("fw gamma", false),
+            ("fw;ls", false),
+            ("γ", false),
+        ] {
+            match plan(&format!("{{ name = \"host/tcp\", controller = \"{name}\" }}")) {
+                Ok(plan) => {
+                    assert!(sane, "{name}");
+                    assert_eq!(controller(&plan.flows[0].transport).as_deref(), Some(name));
+                }
+                Err(error) => {
+                    assert!(!sane, "{name}: {error}");
+                    assert!(error.contains("controller") && error.contains("fw_gamma"), "{error}");
+                }
+            }
+        }
+        assert!(plan("\"host/tcp\"").is_err(), "a controller is named");
+        assert_eq!(controller(&plan("\"host/bbr\"").expect("a plan").flows[0].transport).as_deref(), Some("bbr"));
+        assert_eq!(controller(&plan("\"tcp/cubic\"").expect("a plan").flows[0].transport), None);
+    }
+
     #[test]
     fn a_simulation_refuses_the_kernels_transports_with_what_to_write_instead() {
-        register_all().expect("new names");
-        for (name, instead) in [
-            ("host/cubic", "tcp/cubic"),
-            ("host/reno", "tcp/sack"),
-            ("host/bbr", "tcp/bbr1"),
-            ("host/program", "simulated"),
+        for (transport, instead) in [
+            ("\"host/cubic\"", "tcp/cubic"),
+            ("\"host/reno\"", "tcp/sack"),
+            ("\"host/bbr\"", "tcp/bbr1"),
+            ("{ name = \"host/tcp\", controller = \"fw_gamma\" }", "tcp/gamma"),
+            ("\"host/program\"", "simulated"),
         ] {
-            let text = format!(
-                "name = \"t\"\nduration = \"1 s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\
-                 [[flow]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"{name}\"\ntraffic = \"bulk\"\n"
-            );
-            let plan = Scenario::from_text(&text, "-").and_then(|scenario| scenario.plan(Seed(1))).expect("a plan");
+            let plan = plan(transport).expect("a plan");
             assert_eq!(plan.flows[0].class, Class::Tcp);
             let error = fairwave_sim::run(&plan).expect_err("refused").to_string();
             assert!(error.contains(instead) && error.contains("fairwave live") && error.contains("x[0]"), "{error}");

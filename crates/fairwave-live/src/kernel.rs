@@ -48,6 +48,17 @@ struct UnitEnd {
 /// What a connection is busy with.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
+/// How the kernel comes by a controller: those of ours are loaded, others are modules.
+fn remedy(controller: &str) -> String {
+    let suggestion = match controller.strip_prefix("fw_") {
+        Some(law @ ("aimd" | "gamma")) => format!("fairwave kernel load {law}"),
+        Some("gamma_delta") => "fairwave kernel load gamma-delta".to_owned(),
+        Some(_) => format!("fairwave kernel load aimd|gamma|gamma-delta --name {controller}"),
+        None => format!("modprobe tcp_{controller}"),
+    };
+    format!("{suggestion}; `fairwave kernel list` shows those it has")
+}
+
 /// The flow's sending socket, made in its sender's host.
 ///
 /// # Errors
@@ -58,7 +69,7 @@ pub fn sending(here: Ipv4Addr, controller: &str, bulk: bool) -> io::Result<Socke
     socket.set_tcp_congestion(controller.as_bytes()).map_err(|error| {
         io::Error::new(
             error.kind(),
-            format!("the kernel has no congestion control `{controller}` (modprobe tcp_{controller}): {error}"),
+            format!("the kernel has no congestion control `{controller}` ({}): {error}", remedy(controller)),
         )
     })?;
     socket.set_tcp_nodelay(!bulk)?;
@@ -263,6 +274,19 @@ mod tests {
             flow.saw(sequence, bytes, counts);
             assert_eq!(flow.retransmitted, retransmitted, "{sequence}");
         }
+    }
+
+    #[test]
+    fn a_controller_that_the_kernel_lacks_is_told_how_it_comes_there() {
+        for (controller, command) in [
+            ("fw_gamma_delta", "fairwave kernel load gamma-delta;"),
+            ("fw_nowhere", "kernel load aimd|gamma|gamma-delta --name fw_nowhere"),
+            ("nowhere", "modprobe tcp_nowhere"),
+        ] {
+            assert!(remedy(controller).contains(command), "{controller}");
+        }
+        let error = sending(Ipv4Addr::LOCALHOST, "fw_nowhere", true).expect_err("nobody loads that").to_string();
+        assert!(error.contains("`fw_nowhere`") && error.contains("kernel load"), "{error}");
     }
 
     #[test]

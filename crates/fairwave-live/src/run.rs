@@ -114,7 +114,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
 /// When the kernel's connections begin and stop: the time, the flow, and whether it begins; the earliest last.
 fn stops(plan: &Plan) -> Vec<(Instant, usize, bool)> {
     let mut stops: Vec<(Instant, usize, bool)> = (plan.flows.iter().enumerate())
-        .filter(|(_, flow)| crate::host::controller(flow.transport.name()).is_some())
+        .filter(|(_, flow)| crate::host::controller(&flow.transport).is_some())
         .flat_map(|(index, flow)| [(flow.start, index, true), (flow.stop, index, false)])
         .collect();
     stops.sort_unstable_by_key(|(at, index, begins)| std::cmp::Reverse((*at, *index, !*begins)));

@@ -44,17 +44,17 @@ pub struct Setup {
 }
 
 /// What opens a flow's sockets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Kind {
     Ours,
-    Kernel(&'static str),
+    Kernel(String),
     Program,
 }
 
 fn kind(flow: &FlowPlan) -> Kind {
     match flow.transport.name() {
         PROGRAM => Kind::Program,
-        name => controller(name).map_or(Kind::Ours, Kind::Kernel),
+        _ => controller(&flow.transport).map_or(Kind::Ours, Kind::Kernel),
     }
 }
 
@@ -243,7 +243,7 @@ fn open(plan: &Plan, flow: usize, receives: bool, [here, there]: [Ipv4Addr; 2]) 
         Kind::Program => None,
         Kind::Kernel(_) if receives => Some(Opened::Listening(kernel::listening(here, port()?)?)),
         Kind::Kernel(controller) => {
-            Some(Opened::Sending(kernel::sending(here, controller, planned.traffic.is_bulk())?))
+            Some(Opened::Sending(kernel::sending(here, &controller, planned.traffic.is_bulk())?))
         }
         Kind::Ours => {
             let format = endpoints::format(plan, flow).ok_or_else(beyond)?;

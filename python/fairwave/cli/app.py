@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from fairwave._native import version as __version__
+from fairwave.cli import kernel
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Will voice and video over this network be good? A packet-level laboratory.",
 )
+app.add_typer(kernel.app, name="kernel")
 
 
 def _examples(*lines: str) -> str:

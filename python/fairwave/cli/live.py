@@ -57,6 +57,10 @@ def live_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
+    if beside:
+        from fairwave.live.beside import simulated
+
+        other = simulated(read)  # before anything runs: it may be refused
     with claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
         length = read.to_dict()["duration"]
         console.say(f"{read.name}: live, for {length} …", quiet=json)
@@ -68,7 +72,7 @@ def live_scenario(
             if shown is None:
                 made.results.save(out)
             (out / "accounts.json").write_text(json_.dumps(made.report, indent=2) + "\n")
-    rows = _beside(read, seed, made) if beside else []
+    rows = _beside(read, other, seed, made) if beside else []
     if json:
         told = {"accounts": made.report, "troubles": made.troubles}
         if beside:
@@ -86,11 +90,11 @@ def live_scenario(
     return FAILED if made.broken or not made.report["books_closed"] else 0
 
 
-def _beside(read: Scenario, seed: int, made: Live) -> list[Any]:
-    from fairwave.live.beside import compared, simulated
+def _beside(read: Scenario, other: Scenario, seed: int, made: Live) -> list[Any]:
+    from fairwave.live.beside import compared
 
     assert made.results is not None
-    return compared(read, made.results, simulated(read).run(seed))
+    return compared(read, made.results, other.run(seed))
 
 
 def split(at: str | None, words: Sequence[str]) -> list[tuple[str | None, list[str]]]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairwave._native import ScenarioError
+from fairwave.live import kernel
 from fairwave.study import measures
 
 if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.scenario import Scenario
 
-SIMULATED = {
+SIMULATED: dict[str, dict[str, Any]] = {
     "host/cubic": {"name": "tcp/cubic", "preset": "linux", "alpha-one": False},
     "host/reno": {"name": "tcp/sack", "preset": "linux"},
     "host/bbr": {"name": "tcp/bbr1", "preset": "linux"},
@@ -85,13 +87,35 @@ def simulated(scenario: Scenario) -> Scenario:
     Hosts neither run fast or slow nor send late on purpose, which live ones do not either.
 
     Raises:
-        fairwave.ScenarioError: A flow is what programs send, which cannot be simulated.
+        fairwave.ScenarioError: A flow is what programs send, or of a controller of which there is none simulated.
+        fairwave.RunError: The kernel cannot be asked with what a controller of ours was loaded.
     """
     changes: dict[str, Any] = {"hosts.clock-skew": "0 ppm", "hosts.send-jitter": "0 s"}
     for flow in scenario.to_dict().get("flow", []):
-        if other := SIMULATED.get(_transport(flow)):
-            changes[f"flow.{flow['name']}.transport"] = other
+        name = _transport(flow)
+        if name == "host/tcp":
+            changes[f"flow.{flow['name']}.transport"] = _simulated(
+                flow["name"], flow["transport"]["controller"]
+            )
+        elif name in SIMULATED:
+            changes[f"flow.{flow['name']}.transport"] = SIMULATED[name]
     return scenario.with_overrides(changes)
+
+
+def _simulated(flow: str, controller: str) -> dict[str, Any]:
+    """What is simulated beside a controller of the kernel: the kernel itself knows with what one of ours was loaded."""
+    known = SIMULATED.get(f"host/{controller}")
+    if known is not None:
+        return known
+    ours = {one.name: one for one in kernel.loaded()} if controller.startswith(kernel.PREFIX) else {}
+    if controller not in ours:
+        help_ = (
+            "write `fairwave kernel load …` first"
+            if controller.startswith(kernel.PREFIX)
+            else "leave out --beside, or write reno, cubic, bbr, or one that `fairwave kernel load` has loaded"
+        )
+        raise ScenarioError(f"flow {flow}: nothing simulated is beside the kernel's `{controller}`; {help_}")
+    return ours[controller].simulated
 
 
 def widening(scenario: Scenario) -> float:

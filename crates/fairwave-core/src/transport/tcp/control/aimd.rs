@@ -158,11 +158,18 @@ pub fn friendly_alpha(beta: f64) -> f64 {
 pub trait Additive: Controller {
     /// Segments per round trip added in congestion avoidance.
     fn alpha(&self) -> f64;
+
+    /// For how many segments the last acknowledgement counted: one, whatever it covered, unless the base counts what it covers.
+    fn weight(&self, path: &Path) -> f64;
 }
 
 impl Additive for Aimd {
     fn alpha(&self) -> f64 {
         self.alpha
+    }
+
+    fn weight(&self, path: &Path) -> f64 {
+        self.growth.weight(path)
     }
 }
 

@@ -183,7 +183,7 @@ impl<B: Additive> Controller for Gamma<B> {
         if let Some(delta) = self.delta
             && share <= self.lower
         {
-            window.congestion += (delta - self.base.alpha()) / window.congestion;
+            window.congestion += (delta - self.base.alpha()) * self.base.weight(path) / window.congestion;
         }
         if self.due == Instant::NEVER && path.unacknowledged > self.rest && share >= self.upper {
             self.due = if self.at_once { path.now } else { path.now + path.rtt };
@@ -285,6 +285,17 @@ mod tests {
         let (mut gamma, mut window) = reno(Some(2.0));
         gamma.on_ack(&path(1000, 111), &mut window);
         assert!((window.congestion - (30.0 + 1.0 / 30.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn with_delayed_acknowledgements_delta_is_gained_per_round_trip_where_alpha_is() {
+        let mut gamma = GammaDeltaConfig { delta: Some(3.0), ..GammaDeltaConfig::default() }.controller(Preset::Linux);
+        let mut window = Window { congestion: 1000.0, threshold: 10.0 };
+        for ack in 0..500 {
+            let path = Path { acknowledged: 2, flight: window.congestion as u32, ..path(2000 + 2 * ack, 105) };
+            gamma.on_ack(&path, &mut window);
+        }
+        assert!((window.congestion - 1003.0).abs() < 0.02, "{}", window.congestion);
     }
 
     #[test]

@@ -95,6 +95,12 @@ impl WindowUse {
             self.allowed = window.congestion as u32;
             self.most = path.flight;
         }
+        self.was_filled()
+    }
+
+    /// What the last acknowledgement was answered.
+    #[inline]
+    fn was_filled(&self) -> bool {
         self.filled || self.most >= self.allowed
     }
 }
@@ -112,6 +118,16 @@ impl Growth {
     /// As it is in this preset.
     pub fn of(preset: Preset) -> Self {
         Growth { counted: (preset == Preset::Linux).then(WindowUse::default) }
+    }
+
+    /// For how many segments the acknowledgement that [`Self::grow`] was told of counts in congestion avoidance.
+    #[inline]
+    pub fn weight(&self, path: &Path) -> f64 {
+        match &self.counted {
+            None => 1.0,
+            Some(window_use) if window_use.was_filled() => f64::from(path.acknowledged),
+            Some(_) => 0.0,
+        }
     }
 
     /// The window after an acknowledgement: slow start up to the threshold, `alpha` segments per round trip from there on.

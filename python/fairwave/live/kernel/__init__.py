@@ -1,0 +1,314 @@
+"""Controllers of ours in the kernel: AIMD(α, β), Reno+γ and Reno+γ+δ for its TCP, by BPF `struct_ops`.
+
+The C source beside this module is compiled for the machine's own kernel, whose types its BTF tells, and registered
+under a name that begins with ``fw_``. What was asked for stays readable there, so the kernel alone knows what it has.
+
+    >>> from fairwave.live import kernel
+    >>> kernel.load("aimd", {"alpha": 0.31, "beta": 0.875})  # doctest: +SKIP
+    >>> kernel.unload("fw_aimd")  # doctest: +SKIP
+
+Needs Linux, root, and clang, bpftool and libbpf's headers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave._native import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SOURCE = Path(__file__).with_name("controllers.bpf.c")
+BTF = Path("/sys/kernel/btf/vmlinux")
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+HEADERS = (Path("/usr/include"), Path("/usr/local/include"))
+
+PREFIX = "fw_"
+"""Names of ours begin with it: no other controller is ever touched."""
+
+NAME = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{1,12}}")
+"""A name of ours; the kernel has room for 15 bytes."""
+
+MILLION = 1_000_000
+"""Parameters are kept in millionths."""
+
+STRUCT_OPS = "fairwave"
+"""The name of the source's own table of functions."""
+
+ASKED = struct.Struct("=6I16s")
+"""What was asked for, as the source's `struct fairwave_parameters` lays it out."""
+
+PATIENCE_S = 120.0
+"""How long a tool may take."""
+
+NEEDED = (21,), (12, 38, 39)
+"""Capabilities, one set or the other (linux/capability.h): SYS_ADMIN, or NET_ADMIN, PERFMON and BPF."""
+
+LAST_LINES = 6
+"""So much of what a tool complains of is shown."""
+
+
+class ParameterError(ValueError):
+    """What was asked for is not allowed; the message says what is."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a law.
+
+    Attributes:
+        default: When nothing is said.
+        most: It is above 0, and below this, or, where that is beyond 1, at most this.
+    """
+
+    default: float
+    most: float
+
+
+PARAMETERS = {
+    "alpha": Parameter(1.0, 100.0),
+    "beta": Parameter(0.5, 1.0),
+    "upper": Parameter(0.5, 1.0),
+    "lower": Parameter(0.1, 1.0),
+    "delta": Parameter(2.0, 100.0),
+}
+"""In the order in which the kernel keeps them: segments per round trip, or shares."""
+
+LAWS = {
+    "aimd": ("alpha", "beta"),
+    "gamma": ("alpha", "beta", "upper"),
+    "gamma-delta": ("alpha", "beta", "upper", "lower", "delta"),
+}
+"""The laws, and what each has; `tcp/aimd`, `tcp/gamma` and `tcp/gamma-delta` have the same."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller of ours that the kernel has.
+
+    Attributes:
+        name: Its name there.
+        law: One of `LAWS`.
+        parameters: All of the law's.
+        number: By which the kernel knows it.
+    """
+
+    name: str
+    law: str
+    parameters: dict[str, float]
+    number: int
+
+    @property
+    def simulated(self) -> dict[str, Any]:
+        """The same in virtual time: as Linux does it, by whose recovery it goes here."""
+        return {"name": f"tcp/{self.law}", "preset": "linux", "recovery": "rack", **self.parameters}
+
+
+def default_name(law: str) -> str:
+    """What a law is called in the kernel if nobody says otherwise."""
+    return PREFIX + law.replace("-", "_")
+
+
+def checked(law: str, given: Mapping[str, float]) -> dict[str, float]:
+    """All parameters of a law: those given, in millionths at the finest, and the others' defaults.
+
+    Raises:
+        ParameterError: There is no such law, it has no such parameter, or a value is out of range.
+    """
+    if law not in LAWS:
+        raise ParameterError(f"there is no controller {law!r} for the kernel: write one of {', '.join(LAWS)}")
+    for name in given:
+        if name not in LAWS[law]:
+            known = ", ".join(f"--{one}" for one in LAWS[law])
+            raise ParameterError(f"{law} has no --{name}: it has {known}")
+    found: dict[str, float] = {}
+    for name in LAWS[law]:
+        range_ = PARAMETERS[name]
+        value = given.get(name, range_.default)
+        most = found["upper"] if name == "lower" else range_.most
+        closed = most > 1
+        millionths = round(value * MILLION) if abs(value) < MILLION else 0
+        if not (0 < millionths < round(most * MILLION) + closed):
+            allowed = f"at least 0.000001 and {'at most' if closed else 'below'} {most:g}"
+            beyond = " (--upper)" if name == "lower" else ""
+            example = min(range_.default, most / 2)
+            raise ParameterError(
+                f"--{name} is {value:g}, but must be {allowed}{beyond}; write for example --{name} {example:g}"
+            )
+        found[name] = millionths / MILLION
+    return found
+
+
+def available() -> list[str]:
+    """All congestion controls that the kernel has now; none elsewhere than on Linux."""
+    return AVAILABLE.read_text(encoding="utf-8").split() if AVAILABLE.exists() else []
+
+
+def missing(*, compiles: bool = True) -> str | None:
+    """Why no controller can be brought into this kernel, or, without `compiles`, seen there; None where it can."""
+    if sys.platform != "linux":
+        return "it needs Linux"
+    wanted, packages = [], []
+    if compiles:
+        if not BTF.exists():
+            wanted.append(f"the kernel does not tell its types ({BTF}: CONFIG_DEBUG_INFO_BTF)")
+        if shutil.which("clang") is None:
+            packages.append(("clang", "clang"))
+        if not any((folder / "bpf" / "bpf_helpers.h").exists() for folder in HEADERS):
+            packages.append(("libbpf's headers", "libbpf-dev"))
+    if shutil.which("bpftool") is None:
+        packages.append(("bpftool", "bpftool"))
+    wanted += [f"{what} is missing (Debian's package {package})" for what, package in packages]
+    if not _able():
+        wanted.append("it must be root's (or have CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)")
+    install = f": apt install {' '.join(package for _, package in packages)}" if packages else ""
+    return "; ".join(wanted) + install if wanted else None
+
+
+def _able() -> bool:
+    """Whether this process has the capabilities."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
+    able = int(found[1], 16) if found else 0
+    return any(all(able >> one & 1 for one in needed) for needed in NEEDED)
+
+
+def load(
+    law: str, parameters: Mapping[str, float] | None = None, name: str | None = None, *, verbose: bool = False
+) -> Controller:
+    """Brings a law into the kernel, where it stays until it is unloaded or the machine starts anew.
+
+    Args:
+        law: One of `LAWS`.
+        parameters: Those that are not to be the defaults.
+        name: Its name there, `fw_` and at most twelve letters, digits, `_` and `-`; the law's own if left out.
+        verbose: All that compiler or verifier complain of is told, not the last lines alone.
+
+    Raises:
+        ParameterError: A name or value is not allowed.
+        fairwave.RunError: Something is missing, the name is taken, or the kernel refuses it.
+    """
+    asked = checked(law, parameters or {})
+    name = default_name(law) if name is None else name
+    if not NAME.fullmatch(name):
+        raise ParameterError(
+            f"--name is {name!r}, but must be {PREFIX} and 1 to 12 letters, digits, _ and -; "
+            f"write for example --name {default_name(law)}"
+        )
+    why = missing()
+    if why:
+        raise RunError(f"no controller can be brought into the kernel: {why}")
+    if name in available():
+        raise RunError(
+            f"the kernel has a congestion control {name} already: write `fairwave kernel unload {name}` first, "
+            f"or another name (--name {PREFIX}other)"
+        )
+    with tempfile.TemporaryDirectory(prefix="fairwave-") as folder:
+        types = _run("the kernel's types cannot be read", ["bpftool", *_TYPES], verbose=verbose)
+        (Path(folder) / "vmlinux.h").write_text(types, encoding="utf-8")
+        built = str(Path(folder) / "controllers.bpf.o")
+        _run("the controller cannot be compiled", _compiler(law, name, asked, folder, built), verbose=verbose)
+        command = ["bpftool", "struct_ops", "register", built]
+        _run("the kernel does not take the controller", command, verbose=verbose)
+    found = {one.name: one for one in loaded()}
+    if name not in found:
+        raise RunError(f"the kernel has taken {name} and does not list it: see `bpftool struct_ops list`")
+    return found[name]
+
+
+_TYPES = ("btf", "dump", "file", str(BTF), "format", "c")
+
+
+def _compiler(law: str, name: str, asked: Mapping[str, float], folder: str, built: str) -> list[str]:
+    numbers = {one: round(asked.get(one, PARAMETERS[one].default) * MILLION) for one in PARAMETERS}
+    constants = [f"-DFAIRWAVE_{one.upper()}={value}U" for one, value in numbers.items()]
+    constants += [f"-DFAIRWAVE_LAW={list(LAWS).index(law)}", f'-DFAIRWAVE_NAME="{name}"']
+    # The kernel's types as they are told have declarations that declare nothing.
+    flags = ["-O2", "-g", "-target", "bpf", "-Wall", "-Werror", "-Wno-missing-declarations"]
+    return ["clang", *flags, *constants, "-I", folder, "-c", str(SOURCE), "-o", built]
+
+
+def loaded() -> list[Controller]:
+    """The controllers of ours that the kernel has.
+
+    Raises:
+        fairwave.RunError: It cannot be asked.
+    """
+    why = missing(compiles=False)
+    if why:
+        raise RunError(f"the kernel cannot be asked for its controllers: {why}")
+    maps = _asked("map", "show")
+    types = {
+        one.get("btf_id"): one["id"]
+        for one in maps
+        if (one["type"], one.get("name")) == ("struct_ops", STRUCT_OPS)
+    }
+    names = available()
+    found = {}
+    # A name may be there twice, while connections keep the older one: the later is in force.
+    for one in sorted(maps, key=lambda one: int(one["id"])):
+        ours = one["type"] == "array" and one.get("name", "").endswith(".rodata")
+        if not ours or one.get("bytes_value") != ASKED.size or one.get("btf_id") not in types:
+            continue
+        (entry,) = _asked("map", "dump", "id", str(one["id"]))
+        law, *numbers, name = ASKED.unpack(bytes(int(byte, 16) for byte in entry["value"]))
+        called = name.rstrip(b"\0").decode("ascii", "replace")
+        if called in names and law < len(LAWS):
+            which = list(LAWS)[law]
+            values = dict(zip(PARAMETERS, numbers, strict=True))
+            kept = {one: values[one] / MILLION for one in LAWS[which]}
+            found[called] = Controller(called, which, kept, int(types[one["btf_id"]]))
+    return sorted(found.values(), key=lambda one: one.name)
+
+
+def unload(name: str) -> Controller:
+    """Takes a controller of ours out of the kernel; connections that have it keep it until they end.
+
+    Raises:
+        fairwave.RunError: It is none that `load` brought there, or the kernel keeps it.
+    """
+    ours = {one.name: one for one in loaded()}
+    if name not in ours:
+        there = "is not ours" if name in available() else "is not in the kernel"
+        which = f"write one of {', '.join(ours)}" if ours else "nothing of ours is loaded"
+        raise RunError(f"{name} {there}: {which}")
+    command = ["bpftool", "struct_ops", "unregister", "id", str(ours[name].number)]
+    _run("the kernel keeps the controller", command, verbose=False)
+    if name in available():
+        raise RunError(f"the kernel still lists {name}: see `bpftool struct_ops list`")
+    return ours[name]
+
+
+def _asked(*words: str) -> list[dict[str, Any]]:
+    """What bpftool answers, as JSON."""
+    answer = json.loads(
+        _run("the kernel cannot be asked for its controllers", ["bpftool", "-j", *words], verbose=False)
+    )
+    return answer if isinstance(answer, list) else [answer]
+
+
+def _run(trouble: str, command: Sequence[str], *, verbose: bool) -> str:
+    """What a tool prints; its complaint as an error, the last lines of it unless all is wanted."""
+    try:
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, timeout=PATIENCE_S, errors="replace"
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{trouble}: {command[0]} took longer than {PATIENCE_S:g} s") from None
+    if done.returncode == 0:
+        return done.stdout
+    lines = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").splitlines()
+    left_out = len(lines) - LAST_LINES
+    if left_out > 0 and not verbose:
+        lines = [f"({left_out} lines before; --verbose shows them)", *lines[-LAST_LINES:]]
+    raise RunError("\n".join([f"{trouble}: {command[0]} says", *(f"  {line}" for line in lines)]))
