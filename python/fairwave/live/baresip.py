@@ -1,14 +1,15 @@
-"""A call between two baresip (https://github.com/baresip/baresip) behind a live network: their configurations, commands and recordings.
+"""A call between two baresip behind a live network: their configurations, commands and recordings.
 
-The caller plays a file into the call, coded by G.711 (PCMU) in packets of 20 ms. The callee answers by itself and says what
-it hears: its loudspeaker is its microphone (module `aubridge`), and so what it sends is what came out of its playout buffer,
-frame by frame. Both leave what they heard as files (module `sndfile`). There is no registration, no server and no name to be looked up: the
-caller dials the callee's address. Packets of speech bear the code point EF (`rtp_tos 184`), by which a live network's
-queues tell voice from other UDP.
+The caller plays a file into the call, coded by G.711 (PCMU) in packets of 20 ms. The callee answers by itself and
+says what it hears: its loudspeaker is its microphone (module `aubridge`), so what it sends is what came out of its
+playout buffer, frame by frame. Both leave what they heard as files (module `sndfile`). There is no registration, no
+server and no name to be looked up: the caller dials the callee's address. Packets of speech bear the code point EF
+(`rtp_tos 184`), by which a live network's queues tell voice from other UDP.
 
-baresip 1.0, which Debian 12 has, puts packets in order (`jitter_buffer_delay`) and hears through a buffer that begins to play when it
-holds `BUFFER_MS`'s lesser length, plays silence when it has run dry until it holds as much again, and throws away what is beyond the greater; it neither
-stretches nor shortens speech. Lost frames are concealed (module `plc`).
+baresip 1.0, which Debian 12 has, puts packets in order (`jitter_buffer_delay`) and plays from a buffer that begins
+when it holds the lesser of `BUFFER_MS`, plays silence when it has run dry until it holds as much again, and throws
+away what is beyond the greater. It follows the delay in no other way: it neither stretches nor shortens speech. Lost
+frames are concealed (module `plc`).
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class Party:
             raise ValueError(f"{self.name} runs for {self.seconds} s: must be at least 1; 8 is a short call")
         for path in (self.folder, self.speaks):
             if path is not None and any(letter in str(path) for letter in "\n\r,;"):
-                raise ValueError(f"{path}: a configuration of baresip takes no comma, semicolon or new line in paths")
+                raise ValueError(
+                    f"{path}: a configuration of baresip takes no comma, semicolon or new line in paths"
+                )
 
     @property
     def log(self) -> Path:

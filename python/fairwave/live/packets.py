@@ -1,9 +1,9 @@
-"""What a live run's recording says of programs' media: each RTP packet, when its host sent it and when the other got it.
+"""What a live run's recording says of programs' media: when each RTP packet was sent, and when it arrived.
 
-A recording (`fairwave live … --capture`) has every packet twice, on the interface of the host that sends it and, where
-it arrives, on that of the host that receives it, by one clock. So one-way delays need no clock of the programs, and a
-packet that is on the first alone was lost. RTP is told from other datagrams by its fixed header (RFC 3550 §5.1): an
-even port, version 2, and a payload type that RTCP has no packet for.
+A recording (`fairwave live … --capture`) has every packet twice, on the interface of the host that sends it and,
+where it arrives, on that of the host that receives it, by one clock. So one-way delays need no clock of the programs,
+and a packet that is on the first alone was lost. RTP is told from other datagrams by its fixed header (RFC 3550
+§5.1): an even port, version 2, and a payload type that RTCP has no packet for.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Stream:
     """One stream of RTP, in the order of its sequence numbers, from its first packet to its last.
 
     Attributes:
+        host: The name of the host that sends.
         source: Address and port that sends.
         destination: Address and port that receives.
         payload_type: Of its first packet.
@@ -74,6 +75,7 @@ class Stream:
         payload: What each carries behind the header.
     """
 
+    host: str
     source: tuple[str, int]
     destination: tuple[str, int]
     payload_type: int
@@ -138,7 +140,9 @@ def streams(recording: Path) -> list[Stream]:
     for one in datagrams(recording):
         if is_rtp(one):
             found.setdefault((one.source, one.destination, _RTP.unpack_from(one.payload)[4]), []).append(one)
-    return sorted((_stream(key, several) for key, several in found.items()), key=lambda one: -len(one.sequence))
+    return sorted(
+        (_stream(key, several) for key, several in found.items()), key=lambda one: -len(one.sequence)
+    )
 
 
 def is_rtp(datagram: Datagram) -> bool:
@@ -151,12 +155,16 @@ def is_rtp(datagram: Datagram) -> bool:
 
 def _blocks(data: bytes, recording: Path) -> Iterator[tuple[int, bytes]]:
     if data[:4] != struct.pack("<I", _SECTION) or data[8:12] != _LITTLE_ENDIAN:
-        raise RecordingError(f"{recording}: is no recording of a live run; write it with fairwave live … --capture")
+        raise RecordingError(
+            f"{recording}: is no recording of a live run; write it with fairwave live … --capture"
+        )
     at = 0
     while at + 12 <= len(data):
         kind, length = struct.unpack_from("<II", data, at)
         if length < 12 or at + length > len(data):
-            raise RecordingError(f"{recording}: ends within a block, at byte {at}; make the live run once more")
+            raise RecordingError(
+                f"{recording}: ends within a block, at byte {at}; make the live run once more"
+            )
         yield kind, data[at + 8 : at + length - 4]
         at += length
 
@@ -201,15 +209,15 @@ def _datagram(host: str, at_s: float, packet: bytes) -> Datagram | None:
     )
 
 
-def _stream(
-    key: tuple[tuple[str, int], tuple[str, int], int], several: Sequence[Datagram]
-) -> Stream:
+def _stream(key: tuple[tuple[str, int], tuple[str, int], int], several: Sequence[Datagram]) -> Stream:
     """The stream of these datagrams: each packet is first on its sender's interface, then on its receiver's."""
     sender = several[0].host
     sent = [one for one in several if one.host == sender]
     arrived: dict[int, float] = {}
     received = [one for one in several if one.host != sender]
-    for number, one in zip(_extended([_RTP.unpack_from(one.payload)[2] for one in received], 16), received, strict=True):
+    for number, one in zip(
+        _extended([_RTP.unpack_from(one.payload)[2] for one in received], 16), received, strict=True
+    ):
         arrived.setdefault(number, one.at_s)
     numbers = _extended([_RTP.unpack_from(one.payload)[2] for one in sent], 16)
     # The receiver's first packet may not be the sender's: both are counted from the same number's last 16 bits.
@@ -220,6 +228,7 @@ def _stream(
     stamps = _extended([_RTP.unpack_from(one.payload)[3] for one in sent], 32)
     order = np.argsort(np.array(numbers), kind="stable")
     return Stream(
+        host=sender,
         source=key[0],
         destination=key[1],
         payload_type=sent[0].payload[1] & 0x7F,

@@ -1,11 +1,11 @@
-"""How good a call was by what became of its packets: they are carried once more, as they were, to the simulator's own receiver.
+"""How good a call was by what became of its packets: they are carried once more to the simulator's own receiver.
 
-The E-model, the playout buffer and the delay from mouth to ear are the simulator's (``quality``); nothing is rated here. A
-scenario of one link is written in which packet k is made at k times the packet time, lost or delayed as the real one
-was, and its table says how the call was. So a live call and a simulated one are rated by the same equations.
+The E-model, the playout buffer and the delay from mouth to ear are the simulator's (``quality``); nothing is rated
+here. A scenario of one link is written in which packet k is made at k times the packet time, lost or delayed as the
+real one was, and its table says how the call was. So a live call and a simulated one are rated by the same equations.
 
-**Assumptions**: packets leave the sender's microphone evenly. What the sending program adds in between counts as delay, beyond
-the least of it: by how much its packets are later than even.
+**Assumptions**: packets leave the sender's microphone evenly. By how much the sending program is later than even
+counts as delay, beyond the least of it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def rated(
 def replayed(
     delay_s: NDArray[np.float64], packet_s: float, codec: str, playout: Mapping[str, Any] | None
 ) -> Scenario:
-    """The scenario in which each packet of a call is delayed and lost as given: a link with a schedule and a pattern."""
+    """The scenario in which each packet of a call is delayed and lost as given: by a schedule and a pattern."""
     from fairwave.scenario import load
 
     lost = np.isnan(delay_s)
