@@ -3,14 +3,14 @@
 A recording (`fairwave live … --capture`) has every packet twice, on the interface of the host that sends it and,
 where it arrives, on that of the host that receives it, by one clock. So one-way delays need no clock of the programs,
 and a packet that is on the first alone was lost. RTP is told from other datagrams by its fixed header (RFC 3550
-§5.1): an even port, version 2, and a payload type that RTCP has no packet for.
+§5.1): version 2, and a payload type that RTCP has no packet for.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ class Stream:
         sequence: Sequence numbers, extended beyond 16 bits, from the first packet's on.
         timestamp: RTP's timestamps, in units of the payload's clock, extended likewise.
         sent_s: When the sender's host sent each, in seconds from the beginning of the run.
-        arrived_s: When the receiver's host got it; NaN for what was lost.
+        arrived_s: When the receiver's host got it; NaN for what was lost, or still on its way when the run ended.
         length: Bytes of the IP packets.
         payload: What each carries behind the header.
     """
@@ -94,14 +94,22 @@ class Stream:
         return delay[~np.isnan(delay)]
 
     @property
-    def loss(self) -> float:
-        """Share of the packets that were lost, from 0 to 1."""
-        return float(np.isnan(self.arrived_s).mean())
+    def settled(self) -> Stream:
+        """The stream as far as the last packet that arrived: of what was sent later nobody knows whether it is lost."""
+        there = np.flatnonzero(~np.isnan(self.arrived_s))
+        count = int(there[-1]) + 1 if len(there) else 0
+        names = ("sequence", "timestamp", "sent_s", "arrived_s", "length", "payload")
+        return replace(self, **{name: getattr(self, name)[:count] for name in names})
+
+    @property
+    def lost(self) -> int:
+        """How many packets were lost, of those up to the last that arrived."""
+        return int(np.isnan(self.settled.arrived_s).sum())
 
     @property
     def runs_of_loss(self) -> list[int]:
         """How many packets were lost in a row, each time."""
-        lost = np.concatenate([[False], np.isnan(self.arrived_s), [False]]).astype(np.int8)
+        lost = np.concatenate([[False], np.isnan(self.settled.arrived_s), [False]]).astype(np.int8)
         edges = np.diff(lost)
         runs: list[int] = (np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)).tolist()
         return runs
@@ -145,10 +153,27 @@ def streams(recording: Path) -> list[Stream]:
     )
 
 
+def delays(recording: Path) -> dict[tuple[str, str], NDArray[np.float64]]:
+    """From which address to which each UDP datagram took how long that arrived and is no RTP, such as RTCP; in seconds.
+
+    Of datagrams that are equal the first counts.
+
+    Raises:
+        RecordingError: It is no recording of `fairwave live`.
+    """
+    sent: dict[tuple[object, ...], Datagram] = {}
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in (each for each in datagrams(recording) if not is_rtp(each)):
+        before = sent.setdefault((one.source, one.destination, one.payload), one)
+        if before.host != one.host:
+            found.setdefault((one.source[0], one.destination[0]), []).append(one.at_s - before.at_s)
+    return {pair: np.array(several) for pair, several in found.items()}
+
+
 def is_rtp(datagram: Datagram) -> bool:
-    """Whether a datagram is RTP: an even port, version 2, a payload type that is none of RTCP's packets."""
+    """Whether a datagram is RTP: version 2, a payload type that is none of RTCP's packets."""
     payload = datagram.payload
-    if len(payload) < _RTP.size or datagram.destination[1] % 2:
+    if len(payload) < _RTP.size:
         return False
     return payload[0] >> 6 == 2 and not 64 <= payload[1] & 0x7F <= 95
 

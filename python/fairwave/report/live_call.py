@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 PACKET_S = 0.02
 """Speech in a packet, in seconds."""
 
+OTHERS = 9
+"""Under so many other seeds a call is simulated, to say by how much chance moves its loss."""
+
 SOURCE = (
     "Of a live call one hears what came out of the telephone's playout buffer, of a simulated one what NetEQ "
     "plays, with lost frames concealed by G.711 Appendix I. Each talkspurt of the original is looked for in it by "
@@ -68,6 +71,7 @@ class Side:
         mouth_to_ear_s: Mean delay from mouth to ear over the talkspurts, in seconds.
         visqol: Its score by ViSQOL; None where that is not installed or has nothing to score.
         accounts: Of a live run, how true it was.
+        others: Of a simulated call, which share of its packets is lost under other seeds.
     """
 
     title: str
@@ -78,6 +82,7 @@ class Side:
     mouth_to_ear_s: float
     visqol: float | None
     accounts: Mapping[str, Any] = field(default_factory=dict)
+    others: tuple[float, ...] = ()
 
     @property
     def lost_in_a_row(self) -> int:
@@ -155,6 +160,7 @@ def live_side(
         SpeechError: Nothing of the original was heard.
     """
     there, back = there_and_back(streams(recording), caller)
+    there = there.settled
     sound = beside(original, heard)
     # What is heard at a place was sent back then; the packet that was spoken then had to be filled before it was sent.
     mouth_to_ear = float(sound.lag_s.mean()) + back.sent_s[0] - there.sent_s[0] + PACKET_S
@@ -205,12 +211,16 @@ def simulated_side(title: str, scenario: Scenario, flow: str, recording: Recordi
         f"flow.{flow}.start": f"{round(begins_s * 1e9)} ns",
         "record.units": [f"{flow}[0]"],
     }
-    units = scenario.with_overrides(changes).run().to_polars("units").sort("unit")
+    spoken = scenario.with_overrides(changes)
+    units = spoken.run().to_polars("units").sort("unit")
     created, arrived = (units[name].fill_null(float("nan")).to_numpy() for name in ("created_s", "arrived_s"))
+    others = [spoken.run(seed).to_polars("units")["arrived_s"] for seed in range(2, 2 + OTHERS)]
     call = render_call(units, said)
     sound = beside(recording.samples, call.samples)
     delay = arrived - created
-    return Side(title, created, delay, rated(delay, PACKET_S), sound, call.mouth_to_ear_s, _visqol(sound))
+    losses = tuple(float(one.is_null().mean()) for one in others)  # type: ignore[arg-type]  # a number
+    rating = rated(delay, PACKET_S)
+    return Side(title, created, delay, rating, sound, call.mouth_to_ear_s, _visqol(sound), others=losses)
 
 
 def write(
@@ -249,7 +259,14 @@ def write(
         rest = ["–"] * (len(MEASURES) - len(end))
         rows = [list(one) for one in zip(MEASURES, *(side.cells for side in sides), rest + end, strict=True)]
         heads = ["", *(side.title for side in sides), "The original"]
-        caption = "Measured by the same code, live and simulated."
+        spread = [
+            f"{side.title}: {100 * min(side.others):.1f} to {100 * max(side.others):.1f} %"
+            for side in sides
+            if side.others and max(side.others) > 0
+        ]
+        caption = "Measured by the same code, live and simulated. Each is one call."
+        if spread:
+            caption += f" What is lost hangs on chance; under {OTHERS} other seeds: {'; '.join(spread)}."
         tables = [TableView("calls", "The calls", heads, rows, caption=caption)]
         lived = [side for side in sides if side.accounts]
         if lived:
