@@ -92,7 +92,7 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     for cells in [["", "", "getStats", "router"], *(row.cells for row in rows)]:
-        sys.stdout.write(f"{cells[0]:6} {cells[1]:32} {cells[2]:>12} {cells[3]:>12}\n")
+        sys.stdout.write(f"{cells[0]:6} {cells[1]:34} {cells[2]:>12} {cells[3]:>12}\n")
     for what, value in accounts(made.report):
         sys.stdout.write(f"  {what}: {value}\n")
     for trouble in [*made.troubles, *filter(None, [made.broken])]:

@@ -1,7 +1,7 @@
 """One end of a WebRTC session by aiortc: sends speech and a moving picture, or receives them, and writes its getStats.
 
-`examples/live/webrtc.py` runs it at two hosts of a live network; it knows nothing of fairwave. Offer and answer go over a
-connection between the two, and the only candidates are the hosts' own addresses: no server is asked.
+`examples/live/webrtc.py` runs it at two hosts of a live network; it knows nothing of fairwave. Offer and answer go over
+a connection between the two, and the only candidates are the hosts' own addresses: no server is asked.
 
     python webrtc_end.py receive --stats receiver.jsonl --seconds 20
     python webrtc_end.py send ADDRESS --stats sender.jsonl --seconds 20 --speech said.wav

@@ -1,9 +1,10 @@
 """What a WebRTC session says of itself (getStats) beside what the router's recording says of the same streams.
 
-Both ends write their statistics as lines of JSON, `{"at_s": 3.0, "stats": [{"type": "outbound-rtp", …}]}`, with the names of
-the W3C's *Identifiers for WebRTC's Statistics API*. Streams are recognised in the recording by their synchronisation
-source: SRTP leaves RTP's header readable. What it adds behind each packet counts among the recording's bytes. Losses that a session reports are of what its receiver had expected by its last
-report, so its numbers end a little earlier than the recording's.
+Both ends write their statistics as lines of JSON, `{"at_s": 3.0, "stats": [{"type": "outbound-rtp", …}]}`, with the
+names of the W3C's *Identifiers for WebRTC's Statistics API*. Streams are recognised in the recording by their
+synchronisation source: SRTP leaves RTP's header readable. What it adds behind each packet counts among the
+recording's bytes. Losses that a session reports are of what its receiver had expected by its last report, so its
+numbers end a little earlier than the recording's.
 """
 
 from __future__ import annotations
@@ -115,7 +116,9 @@ def beside(
         lost, arrived = float(stream.lost), float(len(stream.delay_s))
         pair = (stream.source[0], stream.destination[0])
         there, back = (ways.get(one, np.zeros(0)) for one in (pair, pair[::-1]))
-        around = float(there.mean() + back.mean()) * 1e3 if len(there) and len(back) else None
+        known = bool(len(there) and len(back))
+        around = float(np.median(there) + np.median(back)) * 1e3 if known else None
+        slowest = float(there.max() + back.max()) * 1e3 if known else None
         rows += [
             Row(kind, "packets sent", out.get("packetsSent"), float(len(stream.sequence))),
             Row(kind, "bytes sent", out.get("bytesSent"), float(sum(len(one) for one in stream.payload))),
@@ -125,7 +128,10 @@ def beside(
             Row(kind, "lost, as reported to the sender", reported.get("packetsLost"), lost),
         ]
         said = reported.get("roundTripTime")
-        rows.append(Row(kind, "round trip (ms)", None if said is None else said * 1e3, around))
+        rows.append(
+            Row(kind, "round trip, smoothed; median (ms)", None if said is None else said * 1e3, around)
+        )
+        rows.append(Row(kind, "round trip, slowest (ms)", None, slowest))
     return rows
 
 
@@ -137,7 +143,7 @@ def _ms(jitter: float | None, clock: int) -> float | None:
 
 
 def _jitter_ms(stream: Stream, clock: int) -> float:
-    """Interarrival jitter at the end (RFC 3550 §6.4.1), between packets of different timestamps, as receivers count it."""
+    """Interarrival jitter at the end (RFC 3550 §6.4.1), between packets of different timestamps, as receivers do."""
     there = ~np.isnan(stream.arrived_s)
     transit = stream.arrived_s[there] - stream.timestamp[there] / clock
     counts = np.diff(stream.timestamp[there]) != 0

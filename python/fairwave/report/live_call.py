@@ -121,9 +121,8 @@ class Side:
         if self.visqol is not None:
             notes.append(f"ViSQOL {self.visqol:.2f}")
         gaps = self.sound.gaps
-        notes.append(
-            f"{self.sound.level_dbov:.1f} dBov, {gaps.count} gaps, the longest {1e3 * gaps.longest_s:.0f} ms"
-        )
+        silent = f"{gaps.count} gaps, the longest {1e3 * gaps.longest_s:.0f} ms" if gaps.count else "no gaps"
+        notes.append(f"{self.sound.level_dbov:.1f} dBov, {silent}")
         return Clip(self.title, wav(self.sound.heard), "; ".join(notes), places=places(said, heard))
 
 
@@ -218,7 +217,7 @@ def simulated_side(title: str, scenario: Scenario, flow: str, recording: Recordi
     call = render_call(units, said)
     sound = beside(recording.samples, call.samples)
     delay = arrived - created
-    losses = tuple(float(one.is_null().mean()) for one in others)  # type: ignore[arg-type]  # a number
+    losses = tuple(float(np.isnan(one.to_numpy()).mean()) for one in others)
     rating = rated(delay, PACKET_S)
     return Side(title, created, delay, rating, sound, call.mouth_to_ear_s, _visqol(sound), others=losses)
 
