@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairwave.live.packets import Stream
 
 CLOCKS = {"audio": 48_000, "video": 90_000}
-"""Units of RTP's timestamps per second: of Opus (RFC 7587), and of video."""
+"""Units of RTP's timestamps per second: of Opus, whatever it codes, and of video."""
 
 
 @dataclass(frozen=True)
