@@ -216,6 +216,14 @@ def test_a_recording_is_laid_beside_the_original_talkspurt_by_talkspurt(speech):
     assert there[0] - said[0] == pytest.approx(0.321, abs=1e-3)
 
 
+def test_a_talkspurt_that_the_recording_breaks_off_is_left_out_with_what_follows(speech):
+    found = beside(speech, coded(speech)[: 5 * 12000 + 4000])
+    assert found.found == 1.0
+    assert len(found.heard) == len(found.reference) <= 5 * 12000
+    loud = np.abs(found.reference) > 1000
+    assert np.allclose(found.reference[loud], found.heard[loud], rtol=0.05)
+
+
 def test_gaps_are_counted_where_the_original_speaks(speech):
     heard = coded(speech)
     heard[2000:2400] = 0  # 50 ms

@@ -96,7 +96,7 @@ def main() -> int:
         cells = zip(MEASURES, side.cells, strict=True)
         sys.stdout.write(f"{side.title}: {', '.join(f'{what} {value}' for what, value in cells)}\n")
     sys.stdout.write(f"page: {page}\n")
-    return 0
+    return 1 if any(side.accounts.get("broken") for side in sides) else 0
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import fairwave
 from fairwave.live import accounts, live
+from fairwave.live.host import hand_over
 from fairwave.live.packets import RecordingError, delays, streams
 from fairwave.live.stats import beside, last
 from fairwave.speech import SpeechError, normalise
@@ -83,6 +84,7 @@ def main() -> int:
             {"topology.bottleneck.queue.discipline": asked.queue}
         )
         said = write_wav(out / "said.wav", normalise(speech()).samples)
+        hand_over(out)
         commands = [(SENDER, end("send", RECEIVER, "--speech", str(said))), (RECEIVER, end("receive"))]
         packets, longest = out / "all.pcapng", float(asked.seconds + AROUND_S)
         made = live(scenario, commands=commands, flows=asked.busy, duration=longest, recording=packets)
@@ -97,7 +99,7 @@ def main() -> int:
         sys.stdout.write(f"  {what}: {value}\n")
     for trouble in [*made.troubles, *filter(None, [made.broken])]:
         sys.stderr.write(f"{trouble}\n")
-    return 0
+    return 1 if made.broken else 0
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairwave.live.host import hand_over
 from fairwave.live.packets import RecordingError
 
 BUFFER_MS = (60, 400)
@@ -153,10 +154,12 @@ class Call:
     """Who calls, and who answers.
 
     Attributes:
+        folder: Where all their files are.
         caller: Plays the recording.
         callee: Says what it hears.
     """
 
+    folder: Path
     caller: Party
     callee: Party
 
@@ -171,6 +174,7 @@ class Call:
         """
         here = Path(os.path.realpath(folder))
         return cls(
+            here,
             Party("alice", here / "alice", Path(os.path.realpath(speech)), "sip:bob@{to}", seconds),
             Party("bob", here / "bob", None, None, seconds + 1),
         )
@@ -180,9 +184,10 @@ class Call:
         return {"name": "host/program", "command": self.caller.command(), "serve": self.callee.command()}
 
     def write(self) -> None:
-        """Leaves both configurations."""
+        """Leaves both configurations, where their programs can read and write."""
         self.caller.write()
         self.callee.write()
+        hand_over(self.folder)
 
     @property
     def heard(self) -> Path:

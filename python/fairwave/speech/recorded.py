@@ -90,7 +90,7 @@ class Beside:
     """A recording and its original, piece by piece.
 
     Attributes:
-        heard: The recording, 8 kHz.
+        heard: The recording, 8 kHz, to the end of the last talkspurt that it has whole.
         reference: The original's pieces where the recording says them, silence in between, as long as `heard`.
         pieces: Where they are.
     """
@@ -166,6 +166,8 @@ def beside(original: Samples, heard: Samples) -> Beside:
         raise SpeechError(
             "nothing of the original is in the recording; take the recording of this call, and its original"
         )
+    # Of a talkspurt that the recording breaks off nothing can be compared.
+    heard = heard[: pieces[-1].heard + pieces[-1].length]
     reference = np.zeros(len(heard), np.int16)
     for piece in pieces:
         first = max(-piece.heard, 0)
