@@ -33,7 +33,7 @@ PACKAGES = (SPEECH_PACKAGE, MODEL_PACKAGE)
 
 ATTRIBUTION = (
     "Speech: Asterisk core sounds, recorded by Allison Smith (theivrvoice.com), contributed by Digium, Inc.; "
-    "licensed CC-BY-SA-3.0. Changed by fairwave: coded, cut into packets, sent through a simulated network."
+    "licensed CC-BY-SA-3.0. Changed by fairwave: coded, cut into packets, sent through a network."
 )
 """What a page that plays the default recordings has to say; the audio on it is under the same licence."""
 

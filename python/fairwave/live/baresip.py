@@ -1,0 +1,200 @@
+"""A call between two baresip behind a live network: their configurations, commands and recordings.
+
+The caller plays a file into the call, coded by G.711 (PCMU) in packets of 20 ms. The callee answers by itself and
+says what it hears: its loudspeaker is its microphone (module `aubridge`), so what it sends is what came out of its
+playout buffer, frame by frame. Both leave what they heard as files (module `sndfile`). There is no registration, no
+server and no name to be looked up: the caller dials the callee's address. Packets of speech bear the code point EF
+(`rtp_tos 184`), by which a live network's queues tell voice from other UDP.
+
+baresip 1.0, which Debian 12 has, puts packets in order (`jitter_buffer_delay`) and plays from a buffer that begins
+when it holds the lesser of `BUFFER_MS`, plays silence when it has run dry until it holds as much again, and throws
+away what is beyond the greater. It follows the delay in no other way: it neither stretches nor shortens speech. Lost
+frames are concealed (module `plc`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairwave.live.host import hand_over
+from fairwave.live.packets import RecordingError
+
+BUFFER_MS = (60, 400)
+"""The least and the greatest length of the playout buffer, in milliseconds."""
+
+ORDER_FRAMES = (1, 20)
+"""How many packets are waited for by what puts them in order, at least and at most."""
+
+CODEC = "PCMU/8000/1"
+"""The codec that both offer: G.711, µ law (RFC 3551)."""
+
+PORTS = (10000, 10010)
+"""Whence ports for speech are taken."""
+
+MODULES = ("g711", "aufile", "aubridge", "sndfile", "plc")
+APPLICATIONS = ("account", "menu")
+"""Modules that both need; the applications come last."""
+
+_MODULE_PATHS = ("/usr/lib/baresip/modules", "/usr/local/lib/baresip/modules", "/usr/lib64/baresip/modules")
+
+INSTALL = "on Debian and Ubuntu: apt install baresip"
+
+
+def modules() -> Path | None:
+    """The folder of baresip's modules; None where there is none."""
+    return next((Path(one) for one in _MODULE_PATHS if (Path(one) / "g711.so").is_file()), None)
+
+
+def missing() -> str | None:
+    """What is missing for a call on this machine, and how it is installed; None where nothing is."""
+    if shutil.which("baresip") is None:
+        return f"there is no program baresip; {INSTALL}"
+    folder = modules()
+    if folder is None:
+        return f"baresip's modules are in none of {', '.join(_MODULE_PATHS)}; {INSTALL}"
+    absent = [one for one in (*MODULES, *APPLICATIONS) if not (folder / f"{one}.so").is_file()]
+    return f"baresip's modules {', '.join(absent)} are not in {folder}; {INSTALL}" if absent else None
+
+
+@dataclass(frozen=True)
+class Party:
+    """One of the two.
+
+    Attributes:
+        name: Its user's name: letters, digits and hyphens.
+        folder: Where its configuration is, and where its recordings come to lie.
+        speaks: The file that it plays into the call, a wav file of 8 kHz, mono, 16 bits; None for what it hears.
+        dials: Whom it calls: a SIP address, in which `{to}` stands for the other host's; None for one that answers.
+        seconds: How long it runs until it hangs up and quits.
+    """
+
+    name: str
+    folder: Path
+    speaks: Path | None
+    dials: str | None
+    seconds: int
+
+    def __post_init__(self) -> None:
+        """Refuses what would break a line of a configuration."""
+        if not self.name or not all(letter.isalnum() or letter == "-" for letter in self.name):
+            raise ValueError(f"the user {self.name!r}: must be letters, digits and hyphens, such as alice")
+        if self.seconds < 1:
+            raise ValueError(f"{self.name} runs for {self.seconds} s: must be at least 1; 8 is a short call")
+        for path in (self.folder, self.speaks):
+            if path is not None and any(letter in str(path) for letter in "\n\r,;"):
+                raise ValueError(
+                    f"{path}: a configuration of baresip takes no comma, semicolon or new line in paths"
+                )
+
+    @property
+    def log(self) -> Path:
+        """What it said."""
+        return self.folder / "baresip.log"
+
+    def files(self) -> dict[str, str]:
+        """Its configuration: name of the file to its text."""
+        source = f"aufile,{self.speaks}" if self.speaks else "aubridge,ear"
+        folder = modules() or Path(_MODULE_PATHS[0])
+        lines = [
+            "sip_listen 0.0.0.0:5060",
+            f"audio_source {source}",
+            "audio_player aubridge,ear",
+            "audio_alert aubridge,nobody",
+            "audio_level no",
+            f"audio_buffer {BUFFER_MS[0]}-{BUFFER_MS[1]}",
+            "ausrc_srate 8000",
+            "auplay_srate 8000",
+            "rtp_tos 184",
+            f"rtp_ports {PORTS[0]}-{PORTS[1]}",
+            f"jitter_buffer_delay {ORDER_FRAMES[0]}-{ORDER_FRAMES[1]}",
+            "rtp_stats yes",
+            "statmode_default off",
+            f"snd_path {self.folder}",
+            f"module_path {folder}",
+            *(f"module {one}.so" for one in MODULES),
+            *(f"module_app {one}.so" for one in APPLICATIONS),
+        ]
+        answers = "" if self.dials else ";answermode=auto"
+        account = f"<sip:{self.name}@{self.name}.invalid>;regint=0;audio_codecs={CODEC}{answers}"
+        return {"config": "\n".join(lines) + "\n", "accounts": account + "\n", "contacts": ""}
+
+    def write(self) -> None:
+        """Leaves its configuration in its folder, which is made."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files().items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+
+    def command(self) -> list[str]:
+        """What is run at its host, word by word; what it says goes into its log."""
+        dial = ["-e", f"/dial {self.dials}"] if self.dials else []
+        words = ["baresip", "-4", "-f", str(self.folder), *dial, "-t", str(self.seconds)]
+        return ["sh", "-c", 'log=$1; shift; exec "$@" >"$log" 2>&1', "sh", str(self.log), *words]
+
+    def recording(self, kind: str) -> Path:
+        """What it left: `enc` what it said, `dec` what it decoded.
+
+        Raises:
+            RecordingError: There is none: the call was not established.
+        """
+        found = sorted(self.folder.glob(f"dump-*-{kind}.wav"))
+        if not found:
+            said = self.log.read_text(errors="replace").splitlines()[-5:] if self.log.exists() else []
+            raise RecordingError(
+                f"{self.name} recorded nothing, so there was no call; its last words: {' / '.join(said) or 'none'}; "
+                "give the call more time, or read the whole log"
+            )
+        return found[-1]
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who calls, and who answers.
+
+    Attributes:
+        folder: Where all their files are.
+        caller: Plays the recording.
+        callee: Says what it hears.
+    """
+
+    folder: Path
+    caller: Party
+    callee: Party
+
+    @classmethod
+    def between(cls, folder: Path, speech: Path, seconds: int) -> Call:
+        """A call whose files are in a folder.
+
+        Args:
+            folder: Where; it is made.
+            speech: What the caller plays.
+            seconds: How long the caller runs, from its start; the callee runs for a second more.
+        """
+        here = Path(os.path.realpath(folder))
+        return cls(
+            here,
+            Party("alice", here / "alice", Path(os.path.realpath(speech)), "sip:bob@{to}", seconds),
+            Party("bob", here / "bob", None, None, seconds + 1),
+        )
+
+    def transport(self) -> dict[str, object]:
+        """The flow's transport in a scenario that runs live."""
+        return {"name": "host/program", "command": self.caller.command(), "serve": self.callee.command()}
+
+    def write(self) -> None:
+        """Leaves both configurations, where their programs can read and write."""
+        self.caller.write()
+        self.callee.write()
+        hand_over(self.folder)
+
+    @property
+    def heard(self) -> Path:
+        """What came out of the callee's playout buffer, as it said it again."""
+        return self.callee.recording("enc")
+
+    @property
+    def came_back(self) -> Path:
+        """What the caller decoded of it: there and back."""
+        return self.caller.recording("dec")

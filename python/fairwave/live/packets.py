@@ -1,0 +1,285 @@
+"""What a live run's recording says of programs' media: when each RTP packet was sent, and when it arrived.
+
+A recording (`fairwave live … --capture`) has every packet twice, on the interface of the host that sends it and,
+where it arrives, on that of the host that receives it, by one clock. So one-way delays need no clock of the programs,
+and a packet that is on the first alone was lost. RTP is told from other datagrams by its fixed header (RFC 3550
+§5.1): version 2, and a payload type that RTCP has no packet for.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
+_LITTLE_ENDIAN = b"\x4d\x3c\x2b\x1a"
+_NAME, _RESOLUTION = 2, 9
+_UDP = 17
+_RTP = struct.Struct(">BBHII")
+
+
+class RecordingError(ValueError):
+    """A recording that cannot be read, or has not what is asked of it; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Datagram:
+    """One UDP datagram as one host had it.
+
+    Attributes:
+        host: The host's name.
+        at_s: When, in seconds from the beginning of the run.
+        source: Address and port that sent it.
+        destination: Address and port that it is for.
+        identification: That of its IP header.
+        dscp: Differentiated services code point.
+        length: Bytes of the IP packet.
+        payload: What it carries.
+    """
+
+    host: str
+    at_s: float
+    source: tuple[str, int]
+    destination: tuple[str, int]
+    identification: int
+    dscp: int
+    length: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One stream of RTP, in the order of its sequence numbers, from its first packet to its last.
+
+    Attributes:
+        host: The name of the host that sends.
+        source: Address and port that sends.
+        destination: Address and port that receives.
+        payload_type: Of its first packet.
+        ssrc: Its synchronisation source.
+        sequence: Sequence numbers, extended beyond 16 bits, from the first packet's on.
+        timestamp: RTP's timestamps, in units of the payload's clock, extended likewise.
+        sent_s: When the sender's host sent each, in seconds from the beginning of the run.
+        arrived_s: When the receiver's host got it; NaN for what was lost, or still on its way when the run ended.
+        length: Bytes of the IP packets.
+        payload: What each carries behind the header.
+    """
+
+    host: str
+    source: tuple[str, int]
+    destination: tuple[str, int]
+    payload_type: int
+    ssrc: int
+    sequence: NDArray[np.int64]
+    timestamp: NDArray[np.int64]
+    sent_s: NDArray[np.float64]
+    arrived_s: NDArray[np.float64]
+    length: NDArray[np.int64]
+    payload: tuple[bytes, ...]
+
+    @property
+    def delay_s(self) -> NDArray[np.float64]:
+        """One-way delay of each packet that arrived, in seconds."""
+        delay: NDArray[np.float64] = self.arrived_s - self.sent_s
+        return delay[~np.isnan(delay)]
+
+    @property
+    def settled(self) -> Stream:
+        """The stream as far as the last packet that arrived: of what was sent later nobody knows whether it is lost."""
+        there = np.flatnonzero(~np.isnan(self.arrived_s))
+        count = int(there[-1]) + 1 if len(there) else 0
+        names = ("sequence", "timestamp", "sent_s", "arrived_s", "length", "payload")
+        return replace(self, **{name: getattr(self, name)[:count] for name in names})
+
+    @property
+    def lost(self) -> int:
+        """How many packets were lost, of those up to the last that arrived."""
+        return int(np.isnan(self.settled.arrived_s).sum())
+
+    @property
+    def runs_of_loss(self) -> list[int]:
+        """How many packets were lost in a row, each time."""
+        lost = np.concatenate([[False], np.isnan(self.settled.arrived_s), [False]]).astype(np.int8)
+        edges = np.diff(lost)
+        runs: list[int] = (np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)).tolist()
+        return runs
+
+
+def datagrams(recording: Path) -> Iterator[Datagram]:
+    """Every UDP datagram of a recording, in the order of the file; fragments are left out.
+
+    Raises:
+        RecordingError: It is no recording of `fairwave live`.
+    """
+    data = recording.read_bytes()
+    names: list[str] = []
+    for kind, body in _blocks(data, recording):
+        if kind == _INTERFACE:
+            names.append(_interface(body, recording))
+        elif kind == _PACKET:
+            interface, high, low, captured, length = struct.unpack_from("<IIIII", body)
+            if captured != length or interface >= len(names):
+                raise RecordingError(
+                    f"{recording}: has a packet that was cut off, or of no interface; "
+                    "write it with fairwave live … --capture"
+                )
+            found = _datagram(names[interface], (high << 32 | low) * 1e-9, body[20 : 20 + captured])
+            if found is not None:
+                yield found
+
+
+def streams(recording: Path) -> list[Stream]:
+    """The streams of RTP that a recording has, the longest first.
+
+    Raises:
+        RecordingError: It is no recording of `fairwave live`.
+    """
+    found: dict[tuple[tuple[str, int], tuple[str, int], int], list[Datagram]] = {}
+    for one in datagrams(recording):
+        if is_rtp(one):
+            found.setdefault((one.source, one.destination, _RTP.unpack_from(one.payload)[4]), []).append(one)
+    return sorted(
+        (_stream(key, several) for key, several in found.items()), key=lambda one: -len(one.sequence)
+    )
+
+
+def delays(recording: Path) -> dict[tuple[str, str], NDArray[np.float64]]:
+    """From which address to which each UDP datagram took how long that arrived and is no RTP, such as RTCP; in seconds.
+
+    Of datagrams that are equal the first counts.
+
+    Raises:
+        RecordingError: It is no recording of `fairwave live`.
+    """
+    sent: dict[tuple[object, ...], Datagram] = {}
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in (each for each in datagrams(recording) if not is_rtp(each)):
+        before = sent.setdefault((one.source, one.destination, one.payload), one)
+        if before.host != one.host:
+            found.setdefault((one.source[0], one.destination[0]), []).append(one.at_s - before.at_s)
+    return {pair: np.array(several) for pair, several in found.items()}
+
+
+def is_rtp(datagram: Datagram) -> bool:
+    """Whether a datagram is RTP: version 2, a payload type that is none of RTCP's packets."""
+    payload = datagram.payload
+    if len(payload) < _RTP.size:
+        return False
+    return payload[0] >> 6 == 2 and not 64 <= payload[1] & 0x7F <= 95
+
+
+def _blocks(data: bytes, recording: Path) -> Iterator[tuple[int, bytes]]:
+    if data[:4] != struct.pack("<I", _SECTION) or data[8:12] != _LITTLE_ENDIAN:
+        raise RecordingError(
+            f"{recording}: is no recording of a live run; write it with fairwave live … --capture"
+        )
+    at = 0
+    while at + 12 <= len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if length < 12 or at + length > len(data):
+            raise RecordingError(
+                f"{recording}: ends within a block, at byte {at}; make the live run once more"
+            )
+        yield kind, data[at + 8 : at + length - 4]
+        at += length
+
+
+def _interface(body: bytes, recording: Path) -> str:
+    """An interface's name. Its times must be counted in nanoseconds, as recordings of live runs are."""
+    name, resolution, at = "", 6, 8
+    while at + 4 <= len(body):
+        code, length = struct.unpack_from("<HH", body, at)
+        value = body[at + 4 : at + 4 + length]
+        if code == _NAME:
+            name = value.decode(errors="replace")
+        elif code == _RESOLUTION and value:
+            resolution = value[0]
+        at += 4 + (length + 3) // 4 * 4
+    if resolution != 9:
+        raise RecordingError(
+            f"{recording}: counts time in units of 10^-{resolution} s, but recordings of live runs in nanoseconds; "
+            "write it with fairwave live … --capture"
+        )
+    return name
+
+
+def _datagram(host: str, at_s: float, packet: bytes) -> Datagram | None:
+    if len(packet) < 28 or packet[0] >> 4 != 4 or packet[9] != _UDP:
+        return None
+    head = (packet[0] & 15) * 4
+    fragment = struct.unpack_from(">H", packet, 6)[0] & 0x3FFF
+    if fragment or len(packet) < head + 8:
+        return None
+    source_port, destination_port, length = struct.unpack_from(">HHH", packet, head)
+    source, destination = (str(ipaddress.IPv4Address(packet[at : at + 4])) for at in (12, 16))
+    return Datagram(
+        host,
+        at_s,
+        (source, source_port),
+        (destination, destination_port),
+        struct.unpack_from(">H", packet, 4)[0],
+        packet[1] >> 2,
+        len(packet),
+        packet[head + 8 : head + length],
+    )
+
+
+def _stream(key: tuple[tuple[str, int], tuple[str, int], int], several: Sequence[Datagram]) -> Stream:
+    """The stream of these datagrams: each packet is first on its sender's interface, then on its receiver's."""
+    sender = several[0].host
+    sent = [one for one in several if one.host == sender]
+    arrived: dict[int, float] = {}
+    received = [one for one in several if one.host != sender]
+    for number, one in zip(
+        _extended([_RTP.unpack_from(one.payload)[2] for one in received], 16), received, strict=True
+    ):
+        arrived.setdefault(number, one.at_s)
+    numbers = _extended([_RTP.unpack_from(one.payload)[2] for one in sent], 16)
+    # The receiver's first packet may not be the sender's: both are counted from the same number's last 16 bits.
+    if arrived:
+        apart = (numbers[0] - min(arrived)) % 65536
+        shift = numbers[0] - min(arrived) - (apart if apart < 32768 else apart - 65536)
+        arrived = {number + shift: at for number, at in arrived.items()}
+    stamps = _extended([_RTP.unpack_from(one.payload)[3] for one in sent], 32)
+    order = np.argsort(np.array(numbers), kind="stable")
+    return Stream(
+        host=sender,
+        source=key[0],
+        destination=key[1],
+        payload_type=sent[0].payload[1] & 0x7F,
+        ssrc=key[2],
+        sequence=np.array(numbers, np.int64)[order],
+        timestamp=np.array(stamps, np.int64)[order],
+        sent_s=np.array([one.at_s for one in sent])[order],
+        arrived_s=np.array([arrived.get(number, np.nan) for number in numbers])[order],
+        length=np.array([one.length for one in sent], np.int64)[order],
+        payload=tuple(_body(sent[index].payload) for index in order),
+    )
+
+
+def _extended(values: Sequence[int], bits: int) -> list[int]:
+    """Numbers of so many bits as they would be without an end: each within half a turn of the one before."""
+    turn, found = 1 << bits, list(values[:1])
+    for value in values[1:]:
+        step = (value - found[-1]) % turn
+        found.append(found[-1] + (step if step < turn // 2 else step - turn))
+    return found
+
+
+def _body(payload: bytes) -> bytes:
+    """What follows the fixed header, the contributing sources and the extension; padding goes."""
+    at = 12 + 4 * (payload[0] & 15)
+    if payload[0] & 0x10 and len(payload) >= at + 4:
+        at += 4 + 4 * int(struct.unpack_from(">H", payload, at + 2)[0])
+    end = len(payload) - (payload[-1] if payload[0] & 0x20 else 0)
+    return payload[at:end]

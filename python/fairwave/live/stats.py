@@ -1,0 +1,153 @@
+"""What a WebRTC session says of itself (getStats) beside what the router's recording says of the same streams.
+
+Both ends write their statistics as lines of JSON, `{"at_s": 3.0, "stats": [{"type": "outbound-rtp", …}]}`, with the
+names of the W3C's *Identifiers for WebRTC's Statistics API*. Streams are recognised in the recording by their
+synchronisation source: SRTP leaves RTP's header readable. What it adds behind each packet counts among the
+recording's bytes. Losses that a session reports are of what its receiver had expected by its last report, so its
+numbers end a little earlier than the recording's.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.live.packets import RecordingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from fairwave.live.packets import Stream
+
+CLOCKS = {"audio": 48_000, "video": 90_000}
+"""Units of RTP's timestamps per second: of Opus, whatever it codes, and of video."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one stream.
+
+    Attributes:
+        kind: `audio` or `video`.
+        what: The quantity, with its unit.
+        said: What the session says; None where it has not said it.
+        seen: What the recording says; None where it cannot.
+    """
+
+    kind: str
+    what: str
+    said: float | None
+    seen: float | None
+
+    @property
+    def cells(self) -> list[str]:
+        """As a table shows it."""
+
+        def text(value: float | None) -> str:
+            return "not said" if value is None else f"{value:.6g}"
+
+        return [self.kind, self.what, text(self.said), text(self.seen)]
+
+
+def last(path: Path) -> list[dict[str, Any]]:
+    """The last statistics that an end wrote and that tell of packets.
+
+    Raises:
+        RecordingError: There are none, or they are not such lines.
+    """
+    if not path.is_file():
+        raise RecordingError(
+            f"{path}: there are no statistics; see what the program said, and give it more time"
+        )
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            report = json.loads(line)["stats"]
+            streams = [one for one in report if one["type"].endswith("-rtp")]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RecordingError(
+                f'{path}: line {number} is no statistics ({error!r}); write {{"at_s": 1.0, "stats": [...]}} a line'
+            ) from error
+        found = report if streams else found
+    if not found:
+        raise RecordingError(f"{path}: no line tells of a stream; the session was not established")
+    return found
+
+
+def beside(
+    sender: Sequence[Mapping[str, Any]],
+    receiver: Sequence[Mapping[str, Any]],
+    streams: Sequence[Stream],
+    ways: Mapping[tuple[str, str], NDArray[np.float64]],
+) -> list[Row]:
+    """Each stream that the sender sends, as the ends saw it and as the router did.
+
+    Args:
+        sender: The sending end's last statistics.
+        receiver: The receiving end's.
+        streams: Those of the recording.
+        ways: How long the recording's other datagrams took from which address to which.
+
+    Raises:
+        RecordingError: A stream of the session is not in the recording.
+    """
+    rows: list[Row] = []
+    for out in (one for one in sender if one["type"] == "outbound-rtp"):
+        kind, clock = str(out["kind"]), CLOCKS.get(str(out["kind"]), 90_000)
+        stream = next((one for one in streams if one.ssrc == out["ssrc"]), None)
+        if stream is None:
+            raise RecordingError(
+                f"the {kind} with synchronisation source {out['ssrc']} is not in the recording; "
+                "take the statistics and the recording of one run"
+            )
+        # Who retransmits has a second stream of the kind.
+        inbound = next(
+            (one for one in receiver if one["type"] == "inbound-rtp" and one["ssrc"] == out["ssrc"]), {}
+        )
+        reported = next(
+            (one for one in sender if one["type"] == "remote-inbound-rtp" and one["kind"] == kind), {}
+        )
+        lost, arrived = float(stream.lost), float(len(stream.delay_s))
+        pair = (stream.source[0], stream.destination[0])
+        there, back = (ways.get(one, np.zeros(0)) for one in (pair, pair[::-1]))
+        known = bool(len(there) and len(back))
+        around = float(np.median(there) + np.median(back)) * 1e3 if known else None
+        slowest = float(there.max() + back.max()) * 1e3 if known else None
+        rows += [
+            Row(kind, "packets sent", out.get("packetsSent"), float(len(stream.sequence))),
+            Row(kind, "bytes sent", out.get("bytesSent"), float(sum(len(one) for one in stream.payload))),
+            Row(kind, "packets received", inbound.get("packetsReceived"), arrived),
+            Row(kind, "packets lost", inbound.get("packetsLost"), lost),
+            Row(kind, "jitter (ms)", _ms(inbound.get("jitter"), clock), _jitter_ms(stream, clock)),
+            Row(kind, "lost, as reported to the sender", reported.get("packetsLost"), lost),
+        ]
+        said = reported.get("roundTripTime")
+        rows.append(
+            Row(kind, "round trip, smoothed; median (ms)", None if said is None else said * 1e3, around)
+        )
+        rows.append(Row(kind, "round trip, slowest (ms)", None, slowest))
+    return rows
+
+
+def _ms(jitter: float | None, clock: int) -> float | None:
+    """A jitter in milliseconds: browsers say seconds, aiortc units of RTP's clock, which are whole numbers."""
+    if jitter is None:
+        return None
+    return jitter / clock * 1e3 if isinstance(jitter, int) else jitter * 1e3
+
+
+def _jitter_ms(stream: Stream, clock: int) -> float:
+    """Interarrival jitter at the end (RFC 3550 §6.4.1), between packets of different timestamps, as receivers do."""
+    there = ~np.isnan(stream.arrived_s)
+    transit = stream.arrived_s[there] - stream.timestamp[there] / clock
+    counts = np.diff(stream.timestamp[there]) != 0
+    jitter = 0.0
+    for difference in np.abs(np.diff(transit))[counts].tolist():
+        jitter += (difference - jitter) / 16
+    return jitter * 1e3
