@@ -182,6 +182,12 @@ def test_programs_of_a_flow_are_told_where_the_others_are(tmp_path, short):
     assert made.report["books"]["released"] >= 4
 
 
+def test_a_flow_of_programs_has_no_traffic_of_its_own():
+    programs = flow("phone", '{ name = "host/program", command = ["true"] }', '{ kind = "voice" }')
+    with pytest.raises(fairwave.RunError, match=r"phone\[0\].*leave out `traffic`"):
+        live(fairwave.load(text(programs)))
+
+
 @pytest.mark.parametrize(
     ("command", "status"),
     [

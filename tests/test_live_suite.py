@@ -88,7 +88,7 @@ def test_a_run_that_is_not_true_enough_is_made_again_and_then_given_up(
     keeps = 3
     assert suite.run_live(None, 7)[1] == 2  # type: ignore[arg-type]
     assert made == [7, 7, 7]
-    keeps, made = 9, []
+    keeps, made = 99, []
     with pytest.raises(suite.NotTrueEnoughError, match="late"):
         suite.run_live(None, 7)  # type: ignore[arg-type]
     assert len(made) == suite.AGAIN + 1

@@ -85,6 +85,10 @@ fn check(plan: &Plan) -> Result<(), LiveError> {
         if of_host && flow.active.is_some() {
             return Err(not_live(&flow.name, "a flow of the host cannot pause", "write `start` and `stop`"));
         }
+        if kind(flow) == Kind::Program && !flow.traffic.is_bulk() {
+            let help = "leave out `traffic`, or write `traffic = \"bulk\"`";
+            return Err(not_live(&flow.name, "programs send what they send, whatever its traffic", help));
+        }
         if of_host && flow.at_most.is_some() {
             return Err(not_live(&flow.name, "a flow of the host cannot be refused", "leave out `at-most`"));
         }
