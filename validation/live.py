@@ -11,8 +11,9 @@ are not but the 95 % interval of their difference (Welch's) contains 0, and *dif
 numbers of all others (with a pattern that matches none, the page alone is written anew). ``--loads`` measures the
 router's own limits as well.
 
-A live run that did not keep its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile) says nothing
-about the simulator: it is made again, twice at most, and how often that happened is told.
+A live run that did not keep its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile) is made again.
+Where that does not help, the machine is to blame: the least late run stands, and the page says for which cases. Queues
+are told nominal times, so that lateness only lengthens round trips.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ REASONS = Path(__file__).with_name("live.toml")
 #: Live runs of a case in which something is not alike after the first few: reasons are sought for what stays.
 MORE_RUNS = 8
 #: How often a run that broke its promise is made again.
-AGAIN = 4
+AGAIN = 2
+#: Release lateness at the 99th percentile that every live run promises, seconds.
+PROMISE_S = 1e-3
 SIMULATED_RUNS = 20
 #: A router has one thread, and the hosts' kernel work is done beside it.
 AT_ONCE = 6
@@ -203,23 +206,16 @@ class Outcome:
     troubles: list[str] = field(default_factory=list)
 
 
-class NotTrueEnoughError(Exception):
-    """A live run broke its promise again and again."""
-
-
 def run_live(scenario: fairwave.Scenario, seed: int) -> tuple[Live, int]:
-    """A live run that keeps its promise, and how often it was made anew.
+    """A live run that keeps its promise, and how often it was made anew; if none does, the least late of them."""
+    made = [live(scenario, seed)]
+    while made[-1].broken is not None and len(made) <= AGAIN:
+        made.append(live(scenario, seed))
+    return min(made, key=lambda one: (one.broken is not None, _late(one))), len(made) - 1
 
-    Raises:
-        NotTrueEnoughError: None did.
-    """
-    made = live(scenario, seed)
-    for again in range(AGAIN + 1):
-        if made.broken is None:
-            return made, again
-        if again < AGAIN:
-            made = live(scenario, seed)
-    raise NotTrueEnoughError(made.broken)
+
+def _late(made: Live) -> float:
+    return float(made.report["lateness_p99_s"] or 0.0)
 
 
 def carry_out(case: Case, pool: ThreadPoolExecutor, simulated_runs: int = SIMULATED_RUNS) -> Outcome:
@@ -475,6 +471,8 @@ def _accuracy(outcomes: Sequence[Outcome]) -> Iterator[str]:
     runs = sum(outcome.runs for outcome in outcomes)
     again = sum(outcome.again for outcome in outcomes)
 
+    late = sum(_is_late(outcome) for outcome in outcomes)
+
     def most(key: str) -> float:
         return max(outcome.accuracy[key] for outcome in outcomes)
 
@@ -483,8 +481,9 @@ def _accuracy(outcomes: Sequence[Outcome]) -> Iterator[str]:
         return values[len(values) // 2]
 
     yield (
-        f"{runs} runs, {AT_ONCE} at once; {again} broke the promise of accuracy and were made again. Of each case the"
-        " worst run counts; over the cases:"
+        f"{runs} runs, {AT_ONCE} at once; {again} broke the promise of accuracy and were made again. {late} cases"
+        " stand on a run that broke it even so (the machine was shared with others): they are marked *late*. Of each"
+        " case the worst run counts; over the cases:"
     )
     yield ""
     yield "| | half of the cases | all cases |"
@@ -520,10 +519,17 @@ def _loads(found: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
+def _is_late(outcome: Outcome) -> bool:
+    return outcome.accuracy["lateness_p99_s"] > PROMISE_S
+
+
 def _case(outcome: Outcome, reasons: list[Explanation]) -> Iterator[str]:
     yield f"### {outcome.title}"
     yield ""
-    yield f"`{outcome.key}`, {outcome.runs} live runs."
+    late = outcome.accuracy["lateness_p99_s"] * 1e3
+    yield f"`{outcome.key}`, {outcome.runs} live runs." + (
+        f" *Late*: {late:.1f} ms." if _is_late(outcome) else ""
+    )
     for trouble in outcome.troubles:
         yield f"Said by a run: {trouble}."
     yield ""
@@ -603,7 +609,7 @@ def main() -> int:
         for number, (case, futures) in enumerate(asked):
             try:
                 outcome = _put_together(case, futures, SIMULATED_RUNS)
-            except (NotTrueEnoughError, fairwave.RunError) as error:
+            except fairwave.RunError as error:
                 failed += 1
                 print(f"{case.key}: {error}", file=sys.stderr, flush=True)
                 continue
