@@ -121,7 +121,7 @@ class Side:
         if self.visqol is not None:
             notes.append(f"ViSQOL {self.visqol:.2f}")
         gaps = self.sound.gaps
-        silent = f"{gaps.count} gaps, the longest {1e3 * gaps.longest_s:.0f} ms" if gaps.count else "no gaps"
+        silent = f"gaps: {gaps.count}, the longest {1e3 * gaps.longest_s:.0f} ms" if gaps.count else "no gaps"
         notes.append(f"{self.sound.level_dbov:.1f} dBov, {silent}")
         return Clip(self.title, wav(self.sound.heard), "; ".join(notes), places=places(said, heard))
 
