@@ -401,6 +401,9 @@ def unexplained(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> list
     ]
 
 
+#: With which a reason begins that says what was tried in vain.
+NOT_EXPLAINED = "**Not explained.**"
+
 FAMILIES = {
     "alone": "## Alone",
     "beside": "## Beside the kernel's TCP",
@@ -417,7 +420,13 @@ def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
     outcomes = stored(kept["cases"])
     verdicts = Counter(one.verdict for outcome in outcomes for one in outcome.differences)
     judged = verdicts["alike"] + verdicts["undecided"] + verdicts["differs"]
-    nobody = len(unexplained(outcomes, reasons))
+    nobody = sum(
+        found is None or found.text.startswith(NOT_EXPLAINED)
+        for outcome in outcomes
+        for one in outcome.differences
+        if one.verdict == "differs"
+        for found in [explanations.find(reasons, outcome.key, one.measure)]
+    )
     yield "# How true is the simulator?"
     yield ""
     yield (
@@ -442,8 +451,8 @@ def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
         f" percentage point or {LOSS.part:.0%}; mean queueing {QUEUEING.part:.0%} or {QUEUEING.least * 1e3:.0f} ms;"
         f" MOS {MOS.least}; {KERNEL:.0f} times that where the kernel's TCP takes part. Means with half-widths of 95 %"
         " intervals, over the live runs and over"
-        f" {SIMULATED_RUNS} simulated ones; where something was not alike, {MORE_RUNS} live runs took the place of"
-        " the first few before reasons were sought. ✓: alike. ?: undecided, for the difference's own 95 % interval"
+        f" {SIMULATED_RUNS} simulated ones; where something was not alike after the first few live runs,"
+        f" up to {MORE_RUNS} took their place. ✓: alike. ?: undecided, for the difference's own 95 % interval"
         " (Welch's) contains 0. ✗: differs, and why."
     )
     yield ""
@@ -539,8 +548,8 @@ def _case(outcome: Outcome, reasons: list[Explanation]) -> Iterator[str]:
         mark = MARKS.get(one.verdict)
         if mark is None:
             continue
-        if one.verdict == "differs":
-            reason = explanations.find(reasons, outcome.key, one.measure)
+        reason = explanations.find(reasons, outcome.key, one.measure) if one.verdict in DOUBTS else None
+        if reason or one.verdict == "differs":
             mark += f" [{reason.id}](#{reason.id})" if reason else " not explained"
         gap = one.live.mean - one.simulated.mean
         part = f"{gap / one.simulated.mean:+.1%}" if one.simulated.mean else ""
@@ -566,7 +575,7 @@ def _reasons(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> Iterato
         found.id
         for outcome in outcomes
         for one in outcome.differences
-        if one.verdict == "differs" and (found := explanations.find(reasons, outcome.key, one.measure))
+        if one.verdict in DOUBTS and (found := explanations.find(reasons, outcome.key, one.measure))
     ]
     if not needed:
         return
