@@ -382,6 +382,7 @@ def _inline(value: Any) -> str:
 EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     ("transports", "tcp/aimd"): {"alpha": 0.31, "beta": 0.875},
     ("transports", "tcp/vegas"): {"alpha": 2.0, "beta": 4.0},
+    ("transports", "host/tcp"): {"controller": "fw_gamma"},
     ("traffic", "transfer"): {"size": "1 MB"},
     ("traffic", "web"): {"reading": {"distribution": "exponential", "mean": "5 s"}},
     ("traffic", "voice"): {"codec": "g729"},
