@@ -267,6 +267,7 @@ EVENTS = {"event": "Event", "outages": "Outage", "reorder": "Reorder", "duplicat
 
 
 HOW = "a whole scenario; `fairwave run FILE` runs it"
+LIVE = "a whole scenario; `fairwave live FILE` runs it"
 
 
 def _measure(name: str) -> Entry:
@@ -296,7 +297,8 @@ def _law(kind: str, name: str) -> Entry:
     own = tuple(row for one, row in rows.items() if one not in shared)
     common = tuple(row for one, row in rows.items() if one in shared)
     notes = _written_by(kind, name)
-    return Entry(kind, name, _about(kind, name), own, common, notes, example=_scenario(kind, name), how=HOW)
+    how = LIVE if name.startswith("host/") else HOW
+    return Entry(kind, name, _about(kind, name), own, common, notes, example=_scenario(kind, name), how=how)
 
 
 def _written_by(kind: str, name: str) -> tuple[str, ...]:
