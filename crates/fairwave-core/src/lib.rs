@@ -1,26 +1,26 @@
-//! The laws of fairwave, in the order of a packet's way: what applications want to send ([`traffic`]), how it is sent
-//! ([`transport`]), where it waits ([`queue`]), how fast links send it ([`link`]) and how they lose it ([`loss`]), and what the
-//! receiver makes of it ([`quality`]). [`wire`] has its bytes.
+//! The laws of fairwave under one name, in the order of a packet's way: what applications want to send ([`traffic`]), how it
+//! is sent ([`transport`]), where it waits ([`queue`]), how fast links send it ([`link`]) and how they lose it ([`loss`]), and
+//! what the receiver makes of it ([`quality`]). [`wire`] has its bytes.
 //!
-//! Everything here is a pure state machine that is told the time and what happened and answers with what to do. Nothing
+//! Everything here is a pure state machine: it takes the time and an event and answers with what to do. Nothing
 //! here owns a clock, a socket, a thread or a file, so the same code runs in virtual and in real time.
+//!
+//! Each crate behind this name can be used alone: `fairwave-units`, `fairwave-network`, `fairwave-media`, `fairwave-endpoint`,
+//! `fairwave-tcp`, `fairwave-transport`.
 
-// A law's file names the crate the same way here and in a program of one's own (docs/extend.md).
-extern crate self as fairwave_core;
+pub use fairwave_media::{quality, speech, traffic};
+pub use fairwave_network::{link, loss, packet, queue};
+pub use fairwave_transport::wire;
+pub use fairwave_units::{config, random, registry, timed, units};
 
-pub mod config;
-pub mod link;
-pub mod loss;
-pub mod packet;
-pub mod quality;
-pub mod queue;
-pub mod random;
-pub mod registry;
-pub mod speech;
-#[cfg(test)]
-mod testing;
-pub mod timed;
-pub mod traffic;
-pub mod transport;
-pub mod units;
-pub mod wire;
+/// How it is sent. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
+pub mod transport {
+    pub use fairwave_endpoint::{
+        Backlog, Delivery, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView, limited,
+        preset,
+    };
+    pub use fairwave_transport::{
+        AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig,
+        TransportLaw, dvrc, rap, register, rtcp, tcp, tfrc, udp,
+    };
+}

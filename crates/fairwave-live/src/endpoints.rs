@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use fairwave_core::packet::{FlowId, Packet};
 use fairwave_core::transport::FlowContext;
+use fairwave_core::transport::Properties as _;
 use fairwave_core::wire::{Decoder, Format, encode};
 use fairwave_scenario::plan::{FlowPlan, Plan};
 use nix::cmsg_space;
@@ -50,7 +51,7 @@ pub fn format(plan: &Plan, flow: usize) -> Option<Format> {
     let planned = plan.flows.get(flow)?;
     let name = |node: usize| plan.nodes.get(node).map_or("", String::as_str);
     let hosts = [name(planned.from), name(planned.to)];
-    Some(Format::of(FlowId(flow as u32), &planned.transport, &planned.traffic, hosts))
+    Some(Format::of(FlowId(flow as u32), planned.transport.protocol(), &planned.traffic, hosts))
 }
 
 /// Reads what comes from a flow's sender, or with `feedback` from its receiver.

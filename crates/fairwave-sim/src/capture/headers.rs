@@ -46,7 +46,7 @@ impl Flow {
         let tcp = flow.transport.tcp();
         let window = tcp.as_ref().map_or(0, |tcp| u64::from(tcp.receiver_window) * u64::from(tcp.segment));
         Flow {
-            format: Format::of(FlowId(index as u32), &flow.transport, &flow.traffic, hosts),
+            format: Format::of(FlowId(index as u32), flow.transport.protocol(), &flow.traffic, hosts),
             selective: tcp.as_ref().is_some_and(|tcp| tcp.sends_sack()),
             marks: tcp.as_ref().map_or(Marks::None, |tcp| tcp.marks),
             segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),
@@ -118,9 +118,9 @@ fn port_of(body: &Body, protocol: Protocol) -> (u16, u16) {
         (Body::Segment { .. } | Body::Forward { .. } | Body::Ack { .. }, _) => (address::TCP, 0),
         (Body::RtcpSenderReport { .. } | Body::RtcpReceiverReport { .. }, _) => (address::RTP + 1, 1),
         (Body::TfrcData { .. } | Body::TfrcFeedback { .. }, _) => (address::TFRC, 0),
-        (Body::Dvrc { .. }, _) => (address::DVRC, 0),
+        (Body::Opaque { .. }, Protocol::Dvrc) => (address::DVRC, 0),
         (Body::RapAck { .. }, _) | (_, Protocol::Rap) => (address::RAP, 0),
-        (Body::Datagram { .. } | Body::Redundant { .. }, _) => (address::RTP, 0),
+        (Body::Datagram { .. } | Body::Redundant { .. } | Body::Opaque { .. }, _) => (address::RTP, 0),
     }
 }
 

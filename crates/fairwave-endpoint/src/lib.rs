@@ -1,0 +1,239 @@
+//! What transports are made of. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`], state machines without clock or socket.
+//!
+//! An endpoint is called with the present time and what happened, and writes packets and deliveries to the [`Output`] it
+//! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
+//! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
+
+pub mod gaps;
+pub mod limited;
+pub mod meter;
+pub mod parts;
+#[cfg(feature = "testing")]
+pub mod path_test;
+pub mod preset;
+pub mod serial;
+pub mod sizes;
+pub mod subscription;
+pub mod wire;
+
+use fairwave_media::traffic::{LayerRates, Unit};
+use fairwave_network::packet::{Class, FlowId, Packet};
+use fairwave_units::units::{Bytes, Instant, Span};
+use limited::Limited;
+
+/// A unit, or a part of it, that reached the receiving application.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Delivery {
+    /// Number of the application unit; for bulk data, the segment.
+    pub unit: u32,
+    /// Payload bytes delivered now.
+    pub payload: u32,
+    /// When the sending application made the unit.
+    pub created: Instant,
+    /// Video layer (0 = base).
+    pub layer: u8,
+    /// True when with this the unit is complete.
+    pub complete: bool,
+}
+
+/// What an endpoint must know of its flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowContext {
+    /// The flow; goes on every packet.
+    pub flow: FlowId,
+    /// Traffic class; goes on every packet.
+    pub class: Class,
+    /// The application offers as much as the transport takes; it makes no units.
+    pub bulk: bool,
+    /// The rates of the video's layers ([`fairwave_media::traffic::TrafficConfig::layers`]), which the sender advertises before the
+    /// flow begins; empty for everything else.
+    pub layers: LayerRates,
+}
+
+/// What an endpoint wants done: packets for the network, units for the application above.
+///
+/// The driver hands in an empty one and drains it after the call; it keeps its memory.
+#[derive(Default, Debug)]
+pub struct Output {
+    /// Packets to send now, in order.
+    pub packets: Vec<Packet>,
+    /// Units for the application, in order.
+    pub deliveries: Vec<Delivery>,
+    /// How many of the units handed in by this call the transport's adaptation left out (layers above those that the
+    /// receiver takes now): the application did not send them, so they count neither as sent nor as lost.
+    pub skipped: u32,
+    /// Losses that a receiver noticed, and what it took them for.
+    pub verdicts: Vec<LossVerdict>,
+}
+
+/// A run of lost packets as a receiver judged it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LossVerdict {
+    /// The first lost packet: how many data packets the sender sent before it. Senders whose receivers judge never send
+    /// a packet twice, so this is also its place in the flow.
+    pub first: u64,
+    /// Packets lost in a row.
+    pub packets: u64,
+    /// True for congestion, false for random loss.
+    pub congestion: bool,
+    /// True when a loss event begins with it; later losses of an event share its verdict.
+    pub begins_event: bool,
+    /// The receiving rate at this moment, bits per second of payload.
+    pub receive_rate: f64,
+    /// Below this rate a loss is taken for congestion, bits per second of payload; NaN while there is none.
+    pub bound: f64,
+}
+
+impl Output {
+    /// Empties both lists and keeps their memory.
+    pub fn clear(&mut self) {
+        self.packets.clear();
+        self.deliveries.clear();
+        self.skipped = 0;
+        self.verdicts.clear();
+    }
+}
+
+/// The sending half of a transport.
+pub trait Sender {
+    /// The flow begins. Bulk senders start to send; others may open a connection. Called again after [`Sender::on_stop`],
+    /// the flow goes on where it stopped (bulk sources that turn on and off: [`fairwave_media::traffic::Source::next_activity`]).
+    fn on_start(&mut self, now: Instant, out: &mut Output);
+    /// The application made a unit.
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);
+    /// A packet came back from the receiver.
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
+    /// The deadline has passed.
+    fn on_timer(&mut self, now: Instant, out: &mut Output);
+    /// When the sender wants to be woken; [`Instant::NEVER`] if not at all.
+    fn deadline(&self) -> Instant;
+    /// The flow ends: nothing new is sent, what is in flight may be.
+    fn on_stop(&mut self, now: Instant);
+    /// What may be plotted: see [`SenderView`].
+    fn view(&self) -> SenderView;
+}
+
+/// The receiving half of a transport.
+pub trait Receiver {
+    /// A packet arrived.
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
+    /// The deadline has passed.
+    fn on_timer(&mut self, now: Instant, out: &mut Output);
+    /// When the receiver wants to be woken; [`Instant::NEVER`] if not at all.
+    fn deadline(&self) -> Instant;
+    /// True for a receiver that never asks to be woken: whatever it does it does when a packet arrives, so a simulator
+    /// may call it as soon as the arrival time is known.
+    fn is_reactive(&self) -> bool;
+    /// True for a receiver that judges whether losses were congestion, and says so in [`Output::verdicts`].
+    fn judges_losses(&self) -> bool {
+        false
+    }
+    /// What may be plotted; nothing, for a receiver that only receives.
+    fn view(&self) -> ReceiverView {
+        ReceiverView::default()
+    }
+}
+
+/// What a receiver shows of itself to traces and reports; fields that its protocol does not have are NaN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ReceiverView {
+    /// Measured receiving rate, bits per second of payload.
+    pub receive_rate: f64,
+    /// Below this receiving rate a loss is taken for congestion (DVRC: mean − n · deviation), bits per second of payload.
+    pub bound: f64,
+    /// The sending rate that the receiver asks for, bits per second of payload.
+    pub rate: f64,
+    /// Layers that the receiver asks for.
+    pub layers: f64,
+    /// Loss events that it took for congestion.
+    pub congestion_events: u64,
+    /// Loss events that it took for random.
+    pub random_events: u64,
+    /// Times that nothing arrived for so long that it acted.
+    pub timeouts: u64,
+}
+
+impl Default for ReceiverView {
+    /// Nothing to show.
+    fn default() -> Self {
+        ReceiverView {
+            receive_rate: f64::NAN,
+            bound: f64::NAN,
+            rate: f64::NAN,
+            layers: f64::NAN,
+            congestion_events: 0,
+            random_events: 0,
+            timeouts: 0,
+        }
+    }
+}
+
+/// What a sender shows of itself to traces and reports; fields that its protocol does not have are NaN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SenderView {
+    /// Congestion window, segments.
+    pub window: f64,
+    /// Slow start threshold, segments.
+    pub slow_start_threshold: f64,
+    /// Smoothed round-trip time, seconds.
+    pub smoothed_rtt: f64,
+    /// Sending rate that the controller allows, bits per second of payload.
+    pub rate: f64,
+    /// What the controller estimates (Westwood: bandwidth in b/s; TCP-Real: rate of the last wave in b/s; TFRC: loss
+    /// event rate; Vegas: diff in segments).
+    pub estimate: f64,
+    /// Video layers that are sent.
+    pub layers: f64,
+    /// What waits in the sender for the rate that the transport allows; nothing for one that does not tell (TCP).
+    pub backlog: Option<Backlog>,
+    /// Packets sent, retransmissions included.
+    pub sent: u64,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Window reductions on loss that was not a timeout.
+    pub fast_retransmits: u64,
+    /// How long what has held it back; nothing for a transport that nothing holds back.
+    pub limited: Option<Limited>,
+}
+
+/// Units that wait in a sender, and how long others did; the default is that of a sender that holds nothing back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Units that wait, whole or in part.
+    pub units: u64,
+    /// Their payload that waits.
+    pub payload: Bytes,
+    /// When the oldest of them was made; none while nothing waits.
+    pub since: Option<Instant>,
+    /// The longest that any unit waited, from when it was made until its last packet was sent.
+    pub longest: Span,
+}
+
+impl Backlog {
+    /// The longest wait by `now`, those that still wait included.
+    pub fn longest_by(&self, now: Instant) -> Span {
+        self.longest.max(self.since.map_or(Span::ZERO, |since| now - since))
+    }
+}
+
+impl Default for SenderView {
+    /// Nothing sent and nothing to show.
+    fn default() -> Self {
+        SenderView {
+            window: f64::NAN,
+            slow_start_threshold: f64::NAN,
+            smoothed_rtt: f64::NAN,
+            rate: f64::NAN,
+            estimate: f64::NAN,
+            layers: f64::NAN,
+            backlog: None,
+            sent: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            fast_retransmits: 0,
+            limited: None,
+        }
+    }
+}

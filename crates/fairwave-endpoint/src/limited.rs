@@ -1,0 +1,91 @@
+//! What held a sender back, and for how long: the receiver's window, the congestion window (or rate), or the application, which had
+//! nothing to send.
+//!
+//! Source: RFC 4898 (SndLimTimeRwin, SndLimTimeCwnd, SndLimTimeSnd). At each moment of a flow's life one of the three is the reason why
+//! the next packet has not left yet, so the times add up to the flow's life.
+//!
+//! **Assumptions.** Where both windows end at the same segment the receiver's counts: more congestion window would not
+//! help. The handshake counts as congestion, since one segment is all that the congestion window then allows. A flow that has
+//! stopped, for good or for a while, is limited by nothing.
+
+use fairwave_units::units::{Instant, Span};
+
+/// What holds a sender back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Limit {
+    /// Nothing: it has not begun, or has stopped.
+    #[default]
+    Nothing,
+    /// The window that its receiver advertises.
+    Receiver,
+    /// The congestion window, or the rate that congestion control allows.
+    Congestion,
+    /// The application, which has nothing to send.
+    Application,
+}
+
+/// How long each of them has held a sender back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limited {
+    by: Limit,
+    since: Instant,
+    /// Receiver, congestion, application.
+    spans: [Span; 3],
+}
+
+const fn place(by: Limit) -> Option<usize> {
+    match by {
+        Limit::Nothing => None,
+        Limit::Receiver => Some(0),
+        Limit::Congestion => Some(1),
+        Limit::Application => Some(2),
+    }
+}
+
+impl Limited {
+    /// From `now` on it is `by`. Costs the same however long ago the last change was.
+    #[inline]
+    pub fn change(&mut self, now: Instant, by: Limit) {
+        if by == self.by {
+            return;
+        }
+        if let Some(place) = place(self.by) {
+            self.spans[place] += now.since(self.since);
+        }
+        (self.by, self.since) = (by, now);
+    }
+
+    /// How long it has been `by` until `now`, which is not before the last change; zero for [`Limit::Nothing`].
+    pub fn time(&self, by: Limit, now: Instant) -> Span {
+        let Some(place) = place(by) else { return Span::ZERO };
+        let open = if self.by == by { now.since(self.since) } else { Span::ZERO };
+        self.spans[place] + open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn the_times_of_the_three_add_up_to_the_flows_life() {
+        let mut limited = Limited::default();
+        let times = |limited: &Limited, now| {
+            [Limit::Receiver, Limit::Congestion, Limit::Application, Limit::Nothing]
+                .map(|by| limited.time(by, at(now)).nanos() / 1_000_000)
+        };
+        assert_eq!(times(&limited, 50), [0, 0, 0, 0], "it has not begun");
+        limited.change(at(100), Limit::Congestion);
+        limited.change(at(130), Limit::Congestion);
+        limited.change(at(150), Limit::Receiver);
+        limited.change(at(170), Limit::Application);
+        assert_eq!(times(&limited, 175), [20, 50, 5, 0], "the last is still going on");
+        limited.change(at(180), Limit::Receiver);
+        limited.change(at(200), Limit::Nothing);
+        assert_eq!(times(&limited, 900), [40, 50, 10, 0], "nothing counts after the end");
+    }
+}

@@ -1,0 +1,54 @@
+//! How much payload arrived lately: what receivers that report a rate share.
+
+use std::collections::VecDeque;
+
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// The latest arrivals.
+#[derive(Clone, Debug)]
+pub struct RateMeter {
+    arrivals: VecDeque<(Instant, u32)>,
+    bytes: u64,
+}
+
+impl Default for RateMeter {
+    fn default() -> Self {
+        RateMeter { arrivals: VecDeque::with_capacity(64), bytes: 0 }
+    }
+}
+
+impl RateMeter {
+    /// This much payload arrived.
+    pub fn on_arrival(&mut self, now: Instant, payload: u16) {
+        self.arrivals.push_back((now, u32::from(payload)));
+        self.bytes += u64::from(payload);
+    }
+
+    /// The rate over the last `span`, exclusive of its beginning; zero when `span` is zero. Forgets what is older.
+    pub fn rate(&mut self, now: Instant, span: Span) -> Rate {
+        while let Some(&(time, payload)) = self.arrivals.front() {
+            if now - time < span {
+                break;
+            }
+            self.arrivals.pop_front();
+            self.bytes -= u64::from(payload);
+        }
+        Bytes::new(self.bytes).per(span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_of_the_latest_span_alone() {
+        let mut meter = RateMeter::default();
+        let at = |ms| Instant::ZERO + Span::from_millis(ms);
+        for ms in [0, 10, 20, 30] {
+            meter.on_arrival(at(ms), 1000);
+        }
+        assert_eq!(meter.rate(at(30), Span::from_millis(20)).bits_per_second(), 800_000); // at 20 and 30 ms
+        assert_eq!(meter.rate(at(100), Span::from_millis(20)).bits_per_second(), 0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Which units of a video a sender sends when it has been asked for so many layers: what transports that adapt share.
+//!
+//! Of cumulative layers (paper 002 §3.3) those below the number asked for, from the next unit on. Of versions of the whole video
+//! (simulcast) the one asked for, from the next frame on that is coded by itself: a frame that refers to one of another version
+//! is of no use to the decoder.
+
+use fairwave_media::traffic::{FrameType, LayerRates, Unit};
+
+/// The version that is being sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Subscription {
+    version: u8,
+}
+
+impl Subscription {
+    /// Whether a unit is sent while `asked` layers, or the version of that number, are asked for; at least one always is.
+    pub fn takes(&mut self, layers: &LayerRates, asked: u8, unit: &Unit) -> bool {
+        if layers.count() == 0 {
+            return true;
+        }
+        let asked = asked.max(1);
+        if !layers.are_versions() {
+            return unit.layer < asked;
+        }
+        let begins_group = unit.layer == 0 && matches!(unit.frame_type, FrameType::I | FrameType::None);
+        if begins_group || self.version == 0 {
+            self.version = asked;
+        }
+        unit.layer + 1 == self.version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::units::{Instant, Rate};
+
+    fn unit(layer: u8, frame_type: FrameType) -> Unit {
+        Unit { id: 0, payload: 1, created: Instant::ZERO, layer, frame_type }
+    }
+
+    fn rates() -> [Rate; 3] {
+        [100, 200, 300].map(Rate::from_bits_per_second)
+    }
+
+    /// Which of a frame's three units are sent.
+    fn taken(subscription: &mut Subscription, layers: &LayerRates, asked: u8, frame_type: FrameType) -> Vec<u8> {
+        (0..3).filter(|&layer| subscription.takes(layers, asked, &unit(layer, frame_type))).collect()
+    }
+
+    #[test]
+    fn layers_are_sent_up_to_the_number_asked_for_and_the_base_always() {
+        let (layers, mut subscription) = (LayerRates::new(&rates()).expect("layers"), Subscription::default());
+        for (asked, sent) in [(0, vec![0]), (1, vec![0]), (2, vec![0, 1]), (3, vec![0, 1, 2])] {
+            assert_eq!(taken(&mut subscription, &layers, asked, FrameType::P), sent);
+        }
+    }
+
+    #[test]
+    fn one_version_is_sent_and_another_from_the_next_i_frame_on() {
+        let (layers, mut subscription) = (LayerRates::versions(&rates()).expect("versions"), Subscription::default());
+        assert_eq!(taken(&mut subscription, &layers, 2, FrameType::I), [1]);
+        assert_eq!(taken(&mut subscription, &layers, 3, FrameType::P), [1], "P refers to the second version");
+        assert_eq!(taken(&mut subscription, &layers, 1, FrameType::B), [1]);
+        assert_eq!(taken(&mut subscription, &layers, 3, FrameType::I), [2]);
+        assert_eq!(taken(&mut subscription, &layers, 0, FrameType::I), [0]);
+    }
+
+    #[test]
+    fn what_has_no_layers_is_sent() {
+        assert!(Subscription::default().takes(&LayerRates::default(), 0, &unit(0, FrameType::None)));
+    }
+}

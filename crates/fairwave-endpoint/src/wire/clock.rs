@@ -1,0 +1,227 @@
+//! Whose clock a time is by: the sender's, the receiver's, or the wall's. Times of different clocks cannot be subtracted.
+//!
+//! Core's endpoints know one clock, their own: they are told [`Instant`]s of it. Of a packet's fields every instant, also one that
+//! feedback echoes, is by the clock of the flow's *sender*; how long something took (a delay, jitter) is a span and has no clock.
+//! So endpoints need no conversion at all: a receiver never subtracts such an instant from its own present, only from others of its kind.
+//! What needs one is a measure: how long was a unit under way? Whoever drives endpoints on real clocks wraps what an endpoint
+//! is told and what it delivers ([`SenderTime`], [`ReceiverTime`]), and [`Alignment`] is the one place where one clock's time becomes
+//! another's.
+//!
+//! ```
+//! use fairwave_core::units::{Instant, Span};
+//! use fairwave_core::wire::clock::{Alignment, ReceiverTime, SenderTime};
+//!
+//! let sent = SenderTime::of(Instant::from_seconds(1.0));
+//! let arrived = ReceiverTime::of(Instant::from_seconds(501.03));
+//! // The receiver's clock showed 500.02 s when the sender's report of 0 s arrived, and a round trip takes 40 ms.
+//! let alignment = Alignment::by_report(
+//!     SenderTime::of(Instant::ZERO),
+//!     ReceiverTime::of(Instant::from_seconds(500.02)),
+//!     Span::from_millis(40),
+//! );
+//! assert_eq!(alignment.one_way(sent, arrived), Span::from_millis(30));
+//! ```
+//!
+//! ```compile_fail
+//! use fairwave_core::units::Instant;
+//! use fairwave_core::wire::clock::{ReceiverTime, SenderTime};
+//!
+//! let delay = ReceiverTime::of(Instant::ZERO) - SenderTime::of(Instant::ZERO);
+//! ```
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Add, Sub};
+
+use fairwave_units::units::{Instant, Span};
+
+/// The clock of a flow's sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OfSender {}
+
+/// The clock of a flow's receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OfReceiver {}
+
+/// The wall's clock, counted from 1970-01-01.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OfWall {}
+
+/// A point in time by the clock `C`: nanoseconds since that clock's zero.
+pub struct Time<C>(Instant, PhantomData<C>);
+
+/// A point in time by the clock of a flow's sender.
+pub type SenderTime = Time<OfSender>;
+/// A point in time by the clock of a flow's receiver.
+pub type ReceiverTime = Time<OfReceiver>;
+/// A point in time by the wall's clock.
+pub type WallTime = Time<OfWall>;
+
+impl<C> Time<C> {
+    /// Says whose clock an instant is by.
+    pub const fn of(instant: Instant) -> Self {
+        Time(instant, PhantomData)
+    }
+
+    /// The instant, as an endpoint whose clock this is is told it.
+    pub const fn instant(self) -> Instant {
+        self.0
+    }
+}
+
+impl<C> Sub for Time<C> {
+    type Output = Span;
+    /// The time from `earlier` to here; zero when `earlier` is later.
+    fn sub(self, earlier: Self) -> Span {
+        self.0 - earlier.0
+    }
+}
+
+impl<C> Add<Span> for Time<C> {
+    type Output = Self;
+    fn add(self, span: Span) -> Self {
+        Time::of(self.0 + span)
+    }
+}
+
+// Derived, they would ask the same of the clock, which is no value.
+impl<C> Clone for Time<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Time<C> {}
+
+impl<C> PartialEq for Time<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<C> Eq for Time<C> {}
+
+impl<C> PartialOrd for Time<C> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<C> Ord for Time<C> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl<C> fmt::Debug for Time<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How two clocks stand to each other: what `B` shows when `A` shows zero. They are taken to run equally fast.
+pub struct Offset<A, B> {
+    /// Nanoseconds.
+    ahead: i128,
+    clocks: PhantomData<(A, B)>,
+}
+
+/// How a flow's receiver's clock stands to its sender's.
+pub type Alignment = Offset<OfSender, OfReceiver>;
+
+impl<A, B> Clone for Offset<A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, B> Copy for Offset<A, B> {}
+
+impl<A, B> Offset<A, B> {
+    /// Both are one clock, as on one machine.
+    pub const fn common() -> Self {
+        Offset { ahead: 0, clocks: PhantomData }
+    }
+
+    /// From what both showed at one moment.
+    pub fn between(a: Time<A>, b: Time<B>) -> Self {
+        Offset { ahead: i128::from(b.0.nanos()) - i128::from(a.0.nanos()), clocks: PhantomData }
+    }
+
+    /// By way of a third clock: two machines whose wall clocks agree.
+    pub fn then<C>(self, next: Offset<B, C>) -> Offset<A, C> {
+        Offset { ahead: self.ahead + next.ahead, clocks: PhantomData }
+    }
+
+    /// The other way round.
+    pub fn reversed(self) -> Offset<B, A> {
+        Offset { ahead: -self.ahead, clocks: PhantomData }
+    }
+
+    /// What `B` shows when `A` shows this; the ends of time where that is beyond them.
+    pub fn convert(self, time: Time<A>) -> Time<B> {
+        let nanos = (i128::from(time.0.nanos()) + self.ahead).clamp(0, i128::from(u64::MAX));
+        Time::of(Instant::from_nanos(nanos as u64))
+    }
+}
+
+impl Alignment {
+    /// From a sender report: when it was sent (its NTP timestamp, RFC 3550 §6.4.1), when it arrived, and the round-trip time, of which half is
+    /// taken to be the way there. It is wrong by at most half the round trip, and by half of what the ways differ.
+    pub fn by_report(sent: SenderTime, arrived: ReceiverTime, round_trip: Span) -> Self {
+        Offset::between(sent + round_trip / 2, arrived)
+    }
+
+    /// How long something was under way; zero where the clocks do not stand so.
+    pub fn one_way(self, sent: SenderTime, arrived: ReceiverTime) -> Span {
+        let taken = i128::from(arrived.0.nanos()) - i128::from(sent.0.nanos()) - self.ahead;
+        Span::from_nanos(taken.clamp(0, i128::from(u64::MAX)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at<C>(millis: u64) -> Time<C> {
+        Time::of(Instant::ZERO + Span::from_millis(millis))
+    }
+
+    #[test]
+    fn by_a_common_clock_the_delay_is_the_difference() {
+        assert_eq!(Alignment::common().one_way(at(20), at(65)), Span::from_millis(45));
+        assert_eq!(Alignment::common().one_way(at(65), at(20)), Span::ZERO);
+    }
+
+    #[test]
+    fn a_report_aligns_clocks_by_half_the_round_trip_whichever_is_ahead() {
+        // RFC 3550 §6.4.1: the report says when it was sent. A way of 30 ms each.
+        for (sent, arrived) in [(1_000, 7_777), (7_777, 1_000)] {
+            let alignment = Alignment::by_report(at(sent), at(arrived), Span::from_millis(60));
+            assert_eq!(alignment.one_way(at(sent + 500), at(arrived + 517)), Span::from_millis(47));
+            let there = alignment.convert(at(sent + 500));
+            assert_eq!(there, at(arrived + 470));
+            assert_eq!(alignment.reversed().convert(there), at(sent + 500));
+        }
+    }
+
+    #[test]
+    fn two_machines_whose_walls_agree_are_aligned_by_them() {
+        let sender: Offset<OfSender, OfWall> = Offset::between(at(5), at(1_700_000_000_000));
+        let receiver: Offset<OfReceiver, OfWall> = Offset::between(at(99), at(1_700_000_000_010));
+        let alignment = sender.then(receiver.reversed());
+        assert_eq!(alignment.convert(at(5)), at(89));
+        assert_eq!(alignment.one_way(at(5), at(100)), Span::from_millis(11));
+    }
+
+    #[test]
+    fn a_time_beyond_the_others_zero_is_its_zero() {
+        let alignment: Alignment = Offset::between(at(100), at(0));
+        assert_eq!(alignment.convert(at(40)), at(0));
+        assert_eq!(
+            alignment.convert(Time::of(Instant::NEVER)) - at(0),
+            Span::MAX.saturating_sub(Span::from_millis(100))
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! What a data packet says of its payload, at the payload's beginning: the fields that measures need and no header has a place for.
+//!
+//! Whoever carries a payload format of its own puts such a descriptor before it, as video over RTP does. Ours:
+//!
+//! | byte | field | meaning |
+//! |---|---|---|
+//! | 0 | version, flags | high nibble 1; bit 0: part and parts follow; the rest reserved |
+//! | 1 | layer | video layer, 0 is the base |
+//! | 2–3 | payload | bytes that the application sent with this packet, whatever the datagram has room for |
+//! | 4–7 | unit | number of the application's unit |
+//! | 8–15 | created | when the application made it: the sender's clock, nanoseconds |
+//! | 16–17 | part | place among the packets of the unit, from 0; only if the flag is set |
+//! | 18–19 | parts | packets that the unit was cut into, above part, and more than 1 |
+
+use super::WireError;
+use super::bytes::{Reader, need, put};
+use fairwave_units::units::Instant;
+
+/// Version of this layout.
+const VERSION: u8 = 1;
+/// Bytes with them.
+const CUT: usize = 20;
+/// The flag that says that they follow.
+const IS_CUT: u8 = 1;
+
+mod at {
+    pub const VERSION_AND_FLAGS: usize = 0;
+    pub const LAYER: usize = 1;
+    pub const PAYLOAD: usize = 2;
+    pub const UNIT: usize = 4;
+    pub const CREATED: usize = 8;
+    pub const PART: usize = 16;
+    pub const PARTS: usize = 18;
+}
+
+/// What stands there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Descriptor {
+    /// Video layer (0 = base).
+    pub layer: u8,
+    /// Payload bytes.
+    pub payload: u16,
+    /// The application's unit.
+    pub unit: u32,
+    /// When the application made the unit.
+    pub created: Instant,
+    /// The packet's place among those of its unit, from 0.
+    pub part: u16,
+    /// Packets that the unit was cut into.
+    pub parts: u16,
+}
+
+impl Descriptor {
+    /// Bytes without part and parts.
+    pub const WHOLE: usize = 16;
+
+    /// Writes it at the end of `out`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let whole = (self.part, self.parts) == (0, 1);
+        let mut bytes = [0; CUT];
+        bytes[at::VERSION_AND_FLAGS] = VERSION << 4 | if whole { 0 } else { IS_CUT };
+        bytes[at::LAYER] = self.layer;
+        put(&mut bytes, at::PAYLOAD, self.payload.to_be_bytes());
+        put(&mut bytes, at::UNIT, self.unit.to_be_bytes());
+        put(&mut bytes, at::CREATED, self.created.nanos().to_be_bytes());
+        put(&mut bytes, at::PART, self.part.to_be_bytes());
+        put(&mut bytes, at::PARTS, self.parts.to_be_bytes());
+        out.extend_from_slice(if whole { &bytes[..Self::WHOLE] } else { &bytes });
+    }
+
+    /// Reads what a payload begins with.
+    pub fn read(payload: &[u8]) -> Result<Descriptor, WireError> {
+        need(payload, Self::WHOLE)?;
+        let reader = Reader(payload);
+        let first = reader.u8(at::VERSION_AND_FLAGS);
+        if first >> 4 != VERSION {
+            return Err(WireError::Version { found: first >> 4, known: VERSION });
+        }
+        if first & 0x0f & !IS_CUT != 0 {
+            return Err(WireError::Reserved(at::VERSION_AND_FLAGS));
+        }
+        let (mut part, mut parts) = (0, 1);
+        if first & IS_CUT != 0 {
+            need(payload, CUT)?;
+            (part, parts) = (reader.u16(at::PART), reader.u16(at::PARTS));
+            if part >= parts {
+                return Err(WireError::Part { part, parts });
+            }
+            if parts == 1 {
+                return Err(WireError::Superfluous("part of a unit that is whole"));
+            }
+        }
+        Ok(Descriptor {
+            layer: reader.u8(at::LAYER),
+            payload: reader.u16(at::PAYLOAD),
+            unit: reader.u32(at::UNIT),
+            created: Instant::from_nanos(reader.u64(at::CREATED)),
+            part,
+            parts,
+        })
+    }
+
+    /// Reads one that must be of a unit that is whole: the protocol does not cut units, or says it elsewhere.
+    pub fn read_whole(payload: &[u8]) -> Result<Descriptor, WireError> {
+        let read = Descriptor::read(payload)?;
+        if read.parts == 1 { Ok(read) } else { Err(WireError::Superfluous("part in this protocol")) }
+    }
+
+    /// A unit that is whole, or of which the protocol says elsewhere what this is.
+    pub fn whole(layer: u8, payload: u16, unit: u32, created: Instant) -> Descriptor {
+        Descriptor { layer, payload, unit, created, part: 0, parts: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CREATED: Instant = Instant::from_nanos(0x0a0b_0c0d_0e0f_1011);
+
+    fn written(descriptor: Descriptor) -> Vec<u8> {
+        let mut out = Vec::new();
+        descriptor.write(&mut out);
+        out
+    }
+
+    #[test]
+    fn a_descriptor_is_laid_out_as_the_table_says() {
+        let whole = Descriptor::whole(2, 0x0102, 0x0304_0506, CREATED);
+        #[rustfmt::skip]
+        let expected = [
+            0x10, 2, 1, 2, 3, 4, 5, 6, // version and flags, layer, payload, unit
+            10, 11, 12, 13, 14, 15, 16, 17, // created
+        ];
+        assert_eq!(written(whole), expected);
+        let cut = written(Descriptor { part: 3, parts: 0x0708, ..whole });
+        assert_eq!((cut[0], &cut[1..16], &cut[16..]), (0x11, &expected[1..], &[0, 3, 7, 8][..]));
+    }
+
+    #[test]
+    fn each_malformed_descriptor_is_refused_for_its_own_reason() {
+        let cut = written(Descriptor { part: 1, parts: 3, ..Descriptor::whole(0, 9, 9, CREATED) });
+        let with = |at: usize, value: u8| {
+            let mut bytes = cut.clone();
+            bytes[at] = value;
+            Descriptor::read(&bytes).err()
+        };
+        assert_eq!(Descriptor::read(&cut[..15]), Err(WireError::Short { have: 15, need: 16 }));
+        assert_eq!(Descriptor::read(&cut[..19]), Err(WireError::Short { have: 19, need: 20 }));
+        assert_eq!(with(0, 0x21), Some(WireError::Version { found: 2, known: 1 }));
+        assert_eq!(with(0, 0x13), Some(WireError::Reserved(0)));
+        assert_eq!(with(19, 1), Some(WireError::Part { part: 1, parts: 1 }));
+        let mut bytes = cut.clone();
+        bytes[16..].copy_from_slice(&[0, 0, 0, 1]);
+        assert_eq!(Descriptor::read(&bytes), Err(WireError::Superfluous("part of a unit that is whole")));
+        assert_eq!(Descriptor::read_whole(&cut), Err(WireError::Superfluous("part in this protocol")));
+    }
+}

@@ -1,0 +1,123 @@
+//! What RTP says of a flow's media, and numbers that become 16 bits on the wire.
+
+use crate::serial::unwrap;
+use fairwave_media::traffic::TrafficConfig;
+use fairwave_network::packet::FlowId;
+use fairwave_units::units::{Instant, Span};
+
+const SECOND: u128 = 1_000_000_000;
+
+/// What RTP says of a flow's media.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Media {
+    /// Payload type (RFC 3551), below 128 and not 97, which is that of redundant speech here.
+    pub payload_type: u8,
+    /// Ticks per second of its timestamps, from 1 to 10⁹.
+    pub clock: u32,
+    /// Who sends it: the synchronisation source. Its receiver's has the highest bit besides.
+    pub ssrc: u32,
+}
+
+impl Media {
+    /// That of a flow: by its codec; else video counts 90 kHz, as its payload formats do, and everything else milliseconds. The source is
+    /// the flow's number plus 1.
+    pub fn of(flow: FlowId, traffic: &TrafficConfig) -> Self {
+        let other = if traffic.frames().is_some() { (98, 90_000) } else { (96, 1000) };
+        let (payload_type, clock) = traffic.call().map_or(other, |(codec, _)| codec.rtp());
+        Media { payload_type, clock, ssrc: flow.0.wrapping_add(1) & !RECEIVER }
+    }
+
+    /// Whose packets these are: the sender's, or its receiver's.
+    pub fn source(&self, feedback: bool) -> u32 {
+        if feedback { self.ssrc | RECEIVER } else { self.ssrc }
+    }
+
+    /// Whole ticks, modulo 2³²; the media's clock is zero when the sender's is.
+    pub fn timestamp(&self, time: Instant) -> u32 {
+        self.ticks_of(time.nanos()) as u32
+    }
+
+    /// Whole ticks, as many as 32 bits hold at most.
+    pub fn ticks(&self, span: Span) -> u32 {
+        u32::try_from(self.ticks_of(span.nanos())).unwrap_or(u32::MAX)
+    }
+
+    fn ticks_of(&self, nanos: u64) -> u128 {
+        u128::from(nanos) * u128::from(self.clock) / SECOND
+    }
+
+    /// The shortest span of so many whole ticks.
+    pub fn span(&self, ticks: u32) -> Span {
+        Span::from_nanos((u128::from(ticks) * SECOND).div_ceil(u128::from(self.clock.max(1))) as u64)
+    }
+}
+
+/// The bit that a receiver's source has.
+const RECEIVER: u32 = 1 << 31;
+
+/// Knows the numbers that never wrap behind sequence numbers of 16 bits (RFC 3550 Appendix A.1): a number is the one that is nearest to
+/// the highest so far, so up to 32 767 may be lost in a row and up to 32 768 come late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Extender {
+    highest: Option<u64>,
+}
+
+impl Extender {
+    /// What a number must be; the first is as it stands.
+    pub fn extend(&self, low: u16) -> u64 {
+        // The lower 16 bits of a number are the upper 16 of the lower 32 of 2¹⁶ times the number.
+        self.highest.map_or(u64::from(low), |highest| unwrap(highest << 16, u32::from(low) << 16) >> 16)
+    }
+
+    /// The packet with this number is a good one.
+    pub fn note(&mut self, number: u64) {
+        self.highest = Some(self.highest.map_or(number, |highest| highest.max(number)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_media::traffic::TrafficConfig;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_call_has_its_codecs_clock_and_video_ninety_kilohertz() {
+        let media = |text: serde_json::Value| {
+            let traffic: TrafficConfig = serde_json::from_value(text).expect("traffic");
+            let Media { payload_type, clock, ssrc } = Media::of(FlowId(6), &traffic);
+            (payload_type, clock, ssrc)
+        };
+        assert_eq!(media(serde_json::json!({ "kind": "voice", "codec": "g729" })), (18, 8000, 7));
+        assert_eq!(media(serde_json::json!({ "kind": "video" })), (98, 90_000, 7));
+        assert_eq!(media(serde_json::json!({ "kind": "cbr", "rate": "64 kb/s" })), (96, 1000, 7));
+    }
+
+    #[test]
+    fn rfc_3550_appendix_a_1_sixteen_bits_are_extended_by_the_cycles_so_far() {
+        let mut extender = Extender::default();
+        let mut come = |low: u16| {
+            let number = extender.extend(low);
+            extender.note(number);
+            number
+        };
+        assert_eq!([65_530, 3, 65_535, 4, 32_771].map(&mut come), [65_530, 65_539, 65_535, 65_540, 98_307]);
+        assert_eq!([2, 1].map(&mut come), [131_074, 131_073], "another cycle");
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_near_the_highest_is_recovered(highest in 0u64..1 << 40, offset in -32_768i64..=32_767) {
+            let truth = highest.saturating_add_signed(offset);
+            let extender = Extender { highest: Some(highest) };
+            prop_assert_eq!(extender.extend(truth as u16), truth);
+        }
+
+        #[test]
+        fn ticks_are_those_of_the_span_that_they_are_read_as(ticks: u32, clock in 1u32..=1_000_000_000) {
+            let media = Media { payload_type: 96, clock, ssrc: 1 };
+            prop_assert_eq!(media.ticks(media.span(ticks)), ticks);
+            prop_assert!(media.ticks(media.span(ticks).saturating_sub(Span::from_nanos(1))) < ticks.max(1));
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! How a call is rated by what its network did to it: narrowband codecs by ITU-T G.107, wideband ones by G.107.1; what has to
+//! be said beside the rating; and why some calls have none.
+
+use core::fmt;
+
+use super::emodel::{EModel, Rating};
+use super::emodel_ranges::{Outside, Parameter};
+use super::emodel_wideband::{self, WidebandEModel};
+use super::impairment::{self, Concealment, Impairment};
+use super::opinion::mean_opinion_score;
+use crate::traffic::Codec;
+use fairwave_units::units::Span;
+
+/// A call's rating.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CallRating {
+    /// R and its parts; on the wideband scale for a wideband codec.
+    pub rating: Rating,
+    /// Mean opinion score (conversational), 1 to 4.5: MOS-CQE, for wideband codecs MOS-CQEW.
+    pub mos: f64,
+    /// What has to be said beside them.
+    pub caveats: Caveats,
+}
+
+/// Why a call has no rating.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotDefined {
+    /// Its application sent nothing: there was nothing to hear.
+    NothingSent,
+    /// ITU-T G.113 has no impairment factor for the codec.
+    NoImpairment(Codec),
+}
+
+impl fmt::Display for NotDefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotDefined::NothingSent => write!(f, "not defined: no speech was sent"),
+            NotDefined::NoImpairment(codec) => {
+                write!(f, "not defined: ITU-T G.113 has no impairment factor for {}", codec.name())
+            }
+        }
+    }
+}
+
+impl std::error::Error for NotDefined {}
+
+/// What has to be said beside a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
+/// `extrapolated`, `assumed`, `wideband`. Empty when there is nothing to say.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Caveats {
+    /// What lies outside the range in which the E-model was validated: delay, loss, burst ratio, codec.
+    pub outside: [Option<Outside>; 4],
+    /// The codec's factors when one of them is assumed.
+    pub assumed: Option<Impairment>,
+    /// Whether R is on the wideband scale, to 129.
+    pub wideband: bool,
+}
+
+impl Caveats {
+    fn new(outside: impl Iterator<Item = Outside>, codec: Impairment, wideband: bool) -> Self {
+        let mut found = [None; 4];
+        for one in outside {
+            // Echo and round trip are outside whenever the delay is: one word suffices.
+            let place = match one.parameter {
+                Parameter::Delay => 0,
+                Parameter::Loss => 1,
+                Parameter::BurstRatio => 2,
+                Parameter::EquipmentImpairment => 3,
+                _ => continue,
+            };
+            found[place] = Some(one);
+        }
+        Caveats { outside: found, assumed: codec.assumed.then_some(codec), wideband }
+    }
+}
+
+impl fmt::Display for Caveats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        let outside: Vec<String> = self.outside.iter().flatten().map(Outside::to_string).collect();
+        if !outside.is_empty() {
+            parts.push(format!("extrapolated: {}", outside.join(", ")));
+        }
+        if let Some(Impairment { equipment, robustness, source, .. }) = self.assumed {
+            parts.push(format!("assumed: Ie {equipment}, Bpl {robustness} ({source})"));
+        }
+        if self.wideband {
+            parts.push(format!("wideband: R to {} (G.107.1)", emodel_wideband::SCALE));
+        }
+        f.write_str(&parts.join("; "))
+    }
+}
+
+/// Rates a call: mouth-to-ear `delay`, fraction `loss` of packets not played, their `burst_ratio` (what is more even than
+/// random counts as random), the codec, and what the receiver does about gaps.
+///
+/// # Errors
+/// [`NotDefined::NoImpairment`] for a codec without factors.
+pub fn rate(
+    codec: Codec,
+    concealment: Concealment,
+    delay: Span,
+    loss: f64,
+    burst_ratio: f64,
+) -> Result<CallRating, NotDefined> {
+    rate_with_echo(codec, concealment, delay, delay * 2, loss, burst_ratio)
+}
+
+/// The same, of a call whose way there and back together takes `round_trip`: over half of it comes the echo (T), over all of it
+/// goes the loop (Tr).
+///
+/// # Errors
+/// [`NotDefined::NoImpairment`] for a codec without factors.
+pub fn rate_with_echo(
+    codec: Codec,
+    concealment: Concealment,
+    delay: Span,
+    round_trip: Span,
+    loss: f64,
+    burst_ratio: f64,
+) -> Result<CallRating, NotDefined> {
+    let burst_ratio = burst_ratio.max(1.0);
+    let echo_delay = round_trip / 2;
+    if let Some(factors) = impairment::of(codec, concealment) {
+        let call = EModel::call(delay, loss, burst_ratio, factors);
+        let model = EModel { echo_delay, round_trip_delay: round_trip, ..call };
+        let rating = model.rate();
+        let caveats = Caveats::new(model.outside(), factors, false);
+        return Ok(CallRating { rating, mos: mean_opinion_score(rating.r), caveats });
+    }
+    let factors = impairment::wideband(codec).ok_or(NotDefined::NoImpairment(codec))?;
+    let call = WidebandEModel::call(delay, loss, burst_ratio, factors);
+    let model = WidebandEModel { echo_delay, round_trip_delay: round_trip, ..call };
+    let rating = model.rate();
+    let mos = mean_opinion_score(emodel_wideband::narrowband_equivalent(rating.r));
+    Ok(CallRating { rating, mos, caveats: Caveats::new(model.outside(), factors, true) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn call(codec: Codec, millis: u64, loss: f64, burst_ratio: f64) -> CallRating {
+        rate(codec, Concealment::AppendixI, Span::from_millis(millis), loss, burst_ratio).expect("rated")
+    }
+
+    #[test]
+    fn a_narrowband_call_is_rated_by_g107_and_needs_no_word() {
+        let found = call(Codec::G729, 100, 0.01, 1.0);
+        let factors = impairment::of(Codec::G729, Concealment::AppendixI).expect("in G.113");
+        assert_eq!(found.rating, EModel::call(Span::from_millis(100), 0.01, 1.0, factors).rate());
+        assert_eq!(found.mos, mean_opinion_score(found.rating.r));
+        assert_eq!(found.caveats.to_string(), "");
+    }
+
+    #[test]
+    fn a_wideband_call_is_rated_by_g107_1_and_says_so() {
+        let found = call(Codec::G722, 100, 0.01, 1.0);
+        let factors = impairment::wideband(Codec::G722).expect("in G.113");
+        assert_eq!(found.rating, WidebandEModel::call(Span::from_millis(100), 0.01, 1.0, factors).rate());
+        assert_eq!(found.mos, mean_opinion_score(found.rating.r / 1.29));
+        assert_eq!(
+            found.caveats.to_string(),
+            "assumed: Ie 13, Bpl 4.3 (Bpl,wb: the least in G.113 Table IV.4); wideband: R to 129 (G.107.1)"
+        );
+    }
+
+    #[test]
+    fn an_echo_that_takes_longer_counts_whatever_the_codec() {
+        let (delay, round_trip) = (Span::from_millis(100), Span::from_millis(600));
+        let rated = |codec, round_trip| {
+            rate_with_echo(codec, Concealment::AppendixI, delay, round_trip, 0.0, 1.0).expect("rated").rating
+        };
+        let factors = impairment::wideband(Codec::G722).expect("in G.113");
+        let call = WidebandEModel::call(delay, 0.0, 1.0, factors);
+        let whole = WidebandEModel { echo_delay: round_trip / 2, round_trip_delay: round_trip, ..call };
+        assert_eq!(rated(Codec::G722, round_trip), whole.rate());
+        let echo_alone = WidebandEModel { round_trip_delay: delay * 2, ..whole };
+        let loop_alone = WidebandEModel { echo_delay: delay, ..whole };
+        assert!(rated(Codec::G722, round_trip) != echo_alone.rate(), "Tr counts");
+        assert!(rated(Codec::G722, round_trip) != loop_alone.rate(), "T counts");
+        for codec in [Codec::G711, Codec::G722] {
+            assert!(rated(codec, round_trip).r < rated(codec, delay * 2).r, "{codec:?}");
+        }
+    }
+
+    #[test]
+    fn an_undisturbed_wideband_call_scores_better_than_any_narrowband_one() {
+        assert!(call(Codec::AmrWb2305, 50, 0.0, 1.0).mos > call(Codec::G711, 50, 0.0, 1.0).mos);
+    }
+
+    #[test]
+    fn what_lies_outside_the_recommendation_is_named_once() {
+        assert_eq!(
+            call(Codec::G711, 620, 0.35, 3.0).caveats.to_string(),
+            "extrapolated: delay 620 ms outside 0–500 ms, loss 35 % outside 0–20 %, burst ratio 3 outside 1–2"
+        );
+        assert_eq!(call(Codec::G711, 500, 0.2, 2.0).caveats.to_string(), "");
+        assert_eq!(call(Codec::G711, 100, 0.01, 5.0).caveats.to_string(), "");
+        assert_eq!(
+            call(Codec::G726At16, 100, 0.0, 1.0).caveats.to_string(),
+            "extrapolated: equipment impairment 50 outside 0–40; \
+             assumed: Ie 50, Bpl 10 (Bpl: the least in G.113 of a codec that conceals)"
+        );
+        assert_eq!(
+            call(Codec::AmrWb2385, 501, 0.0, 1.0).caveats.outside.iter().flatten().count(),
+            1,
+            "echo and round trip follow from the delay"
+        );
+    }
+
+    #[test]
+    fn losses_more_even_than_random_count_as_random() {
+        assert_eq!(call(Codec::G711, 100, 0.1, 0.4), call(Codec::G711, 100, 0.1, 1.0));
+    }
+
+    #[test]
+    fn a_codec_that_g113_does_not_have_is_not_rated_and_says_why() {
+        let refused = rate(Codec::Ilbc20, Concealment::AppendixI, Span::ZERO, 0.0, 1.0).expect_err("no factors");
+        assert_eq!(refused.to_string(), "not defined: ITU-T G.113 has no impairment factor for ilbc-20");
+        assert_eq!(NotDefined::NothingSent.to_string(), "not defined: no speech was sent");
+    }
+
+    #[test]
+    fn a_dead_line_is_as_bad_as_can_be_whatever_the_codec() {
+        for codec in Codec::ALL {
+            let Ok(found) = rate(codec, Concealment::AppendixI, Span::from_millis(20), 1.0, 1.0) else { continue };
+            assert_eq!((found.rating.r, found.mos), (0.0, 1.0), "{codec:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_worse_network_never_sounds_better_and_scales_are_kept(
+            codec in 0usize..25, silence in any::<bool>(), delay in 0u64..3000, more_delay in 0u64..2000,
+            loss in 0.0f64..=1.0, more_loss in 0.0f64..1.0, burst in 0.0f64..12.0, more_burst in 0.0f64..100.0,
+        ) {
+            let concealment = if silence { Concealment::None } else { Concealment::AppendixI };
+            let at = |delay, loss, burst| rate(Codec::ALL[codec], concealment, Span::from_millis(delay), loss, burst);
+            let Ok(here) = at(delay, loss, burst) else { return Ok(()) };
+            let top = if here.caveats.wideband { 129.0 } else { 100.0 };
+            prop_assert!((0.0..=top).contains(&here.rating.r) && (1.0..=4.5).contains(&here.mos));
+            for worse in [
+                at(delay + more_delay, loss, burst),
+                at(delay, (loss + more_loss).min(1.0), burst),
+                at(delay, loss, burst + more_burst),
+            ] {
+                let worse = worse.expect("rated");
+                prop_assert!(worse.rating.r <= here.rating.r + 1e-9, "{here:?} {worse:?}");
+                prop_assert!(worse.mos <= here.mos + 1e-9, "{here:?} {worse:?}");
+            }
+        }
+    }
+}

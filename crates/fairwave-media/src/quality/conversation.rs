@@ -1,0 +1,178 @@
+//! A conversation as a whole: how long the two are apart, how often both talk at once, and how both directions are rated.
+//!
+//! **Delay.** Mouth-to-ear delay is that of each direction; their sum is the round trip, from somebody's mouth over the other's ear and
+//! (were the answer immediate) mouth back to the own ear.
+//!
+//! **Rating.** By the E-model (ITU-T G.107, G.107.1), each direction by what its listener hears: Ta is the delay of that direction,
+//! and the echo path runs there and back, so that T, its mean one-way delay, is half the round trip, and Tr the round trip. The
+//! conversation is as good as its worse direction; the mean of the two is told beside it. A call that is rated alone
+//! ([`super::call::rate`]) takes its own delay for both, which is the same where both directions take as long.
+//!
+//! **Double talk.** As meant: the share of time in which both talk, by one clock. As heard: at each end, the share of time in which that party
+//! talks and hears the other. Delay shifts what is heard, so that those who took turns find themselves talking at once. For two
+//! who talk independently of each other nothing would change.
+
+use super::call::{self, CallRating, NotDefined};
+use super::impairment::Concealment;
+use crate::traffic::Codec;
+use fairwave_units::units::{Instant, Span};
+
+/// What the listener of one direction gets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Direction {
+    /// The talker's codec.
+    pub codec: Codec,
+    /// What fills gaps.
+    pub concealment: Concealment,
+    /// Mean delay mouth to ear.
+    pub delay: Span,
+    /// Packets not played, 0 to 1.
+    pub loss: f64,
+    /// Burst ratio of those.
+    pub burst_ratio: f64,
+}
+
+/// Both directions of a conversation, rated together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ConversationRating {
+    /// Sum of both delays.
+    pub round_trip: Span,
+    /// Each direction, in the order given.
+    pub directions: [CallRating; 2],
+}
+
+impl ConversationRating {
+    /// Mean opinion score of the worse direction.
+    pub fn worse(&self) -> f64 {
+        self.directions[0].mos.min(self.directions[1].mos)
+    }
+
+    /// Mean of both directions' mean opinion scores.
+    pub fn mean(&self) -> f64 {
+        (self.directions[0].mos + self.directions[1].mos) / 2.0
+    }
+}
+
+/// Rates a conversation.
+///
+/// # Errors
+/// [`NotDefined::NoImpairment`] for a codec without factors.
+pub fn rate(directions: &[Direction; 2]) -> Result<ConversationRating, NotDefined> {
+    let round_trip = directions[0].delay + directions[1].delay;
+    let rated = |one: &Direction| {
+        call::rate_with_echo(one.codec, one.concealment, one.delay, round_trip, one.loss, one.burst_ratio)
+    };
+    Ok(ConversationRating { round_trip, directions: [rated(&directions[0])?, rated(&directions[1])?] })
+}
+
+/// A time from its beginning to its end.
+pub type Interval = (Instant, Instant);
+
+/// These times, in order, as intervals that neither touch nor overlap, cut off where the `window` ends.
+pub fn joined(times: impl IntoIterator<Item = Interval>, window: Interval) -> Vec<Interval> {
+    let mut joined: Vec<Interval> = Vec::new();
+    for (from, until) in times {
+        let (from, until) = (from.max(window.0), until.min(window.1));
+        match joined.last_mut() {
+            _ if until <= from => {}
+            Some(last) if from <= last.1 => last.1 = last.1.max(until),
+            _ => joined.push((from, until)),
+        }
+    }
+    joined
+}
+
+/// How long both lists of intervals, each in order and without overlap, hold at once.
+pub fn both(one: &[Interval], other: &[Interval]) -> Span {
+    let (mut i, mut j, mut sum) = (0, 0, Span::ZERO);
+    while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
+        sum += a.1.min(b.1).since(a.0.max(b.0));
+        if a.1 <= b.1 { i += 1 } else { j += 1 }
+    }
+    sum
+}
+
+/// How long a list of intervals without overlap holds.
+pub fn length(intervals: &[Interval]) -> Span {
+    intervals.iter().fold(Span::ZERO, |sum, (from, until)| sum + until.since(*from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn direction(delay: u64, loss: f64) -> Direction {
+        Direction {
+            codec: Codec::G711,
+            concealment: Concealment::AppendixI,
+            delay: Span::from_millis(delay),
+            loss,
+            burst_ratio: 1.0,
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn directions_that_take_as_long_are_rated_as_each_alone() {
+        let found = rate(&[direction(180, 0.01), direction(180, 0.0)]).expect("rated");
+        let alone = call::rate(Codec::G711, Concealment::AppendixI, Span::from_millis(180), 0.01, 1.0).expect("rated");
+        assert_eq!(found.round_trip, Span::from_millis(360));
+        assert_eq!(found.directions[0], alone);
+        assert_eq!(found.worse(), alone.mos);
+        assert!(found.mean() > found.worse());
+    }
+
+    #[test]
+    fn a_slow_way_back_harms_the_fast_direction_by_echo_but_not_by_its_own_delay() {
+        let alone = rate(&[direction(50, 0.0), direction(50, 0.0)]).expect("rated").directions[0].rating;
+        let beside = rate(&[direction(50, 0.0), direction(400, 0.0)]).expect("rated").directions[0].rating;
+        assert_eq!(alone.absolute_delay, beside.absolute_delay);
+        assert!(beside.talker_echo > alone.talker_echo && beside.r < alone.r);
+        // T = 225 ms, Tr = 450 ms, Ta = 50 ms.
+        let model = super::super::emodel::EModel {
+            echo_delay: Span::from_millis(225),
+            round_trip_delay: Span::from_millis(450),
+            absolute_delay: Span::from_millis(50),
+            ..Default::default()
+        };
+        assert!((model.rate().r - beside.r).abs() < 5.0);
+        assert_eq!(model.rate().talker_echo, beside.talker_echo);
+        assert_eq!(model.rate().listener_echo, beside.listener_echo);
+    }
+
+    #[test]
+    fn packets_that_follow_each_other_are_one_interval_and_what_lies_outside_is_cut_off() {
+        let packets = [(at(0), at(20)), (at(20), at(40)), (at(100), at(120)), (at(110), at(130)), (at(300), at(320))];
+        assert_eq!(joined(packets, (at(10), at(310))), [(at(10), at(40)), (at(100), at(130)), (at(300), at(310))]);
+    }
+
+    #[test]
+    fn delay_makes_double_talk_of_taking_turns() {
+        let (one, other) = ([(at(0), at(1000))], [(at(1000), at(2000))]);
+        assert_eq!(both(&one, &other), Span::ZERO);
+        // At the other's end the first talkspurt is heard 300 ms later, until 1300 ms.
+        assert_eq!(both(&[(at(300), at(1300))], &other), Span::from_millis(300));
+    }
+
+    proptest! {
+        #[test]
+        fn both_is_what_counting_milliseconds_finds(
+            one in prop::collection::vec((0u64..200, 1u64..30), 0..8),
+            other in prop::collection::vec((0u64..200, 1u64..30), 0..8),
+        ) {
+            let intervals = |mut times: Vec<(u64, u64)>| {
+                times.sort_unstable();
+                joined(times.into_iter().map(|(from, length)| (at(from), at(from + length))), (at(0), at(1000)))
+            };
+            let (one, other) = (intervals(one), intervals(other));
+            let within = |intervals: &[Interval], time| intervals.iter().any(|(from, until)| (*from..*until).contains(&time));
+            let counted = (0..1000).filter(|&ms| within(&one, at(ms)) && within(&other, at(ms))).count() as u64;
+            prop_assert_eq!(both(&one, &other), Span::from_millis(counted));
+            prop_assert_eq!(length(&one), Span::from_millis((0..1000).filter(|&ms| within(&one, at(ms))).count() as u64));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Interarrival jitter (RFC 3550 §6.4.1, paper 002 Eq. 12–13): how unevenly units arrive compared with how they were sent.
+//!
+//! For units i, j received one after the other, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) and J ← J + (|D| − J)/16.
+//!
+//! **Assumptions.** S is when the application made the unit, as RTP's timestamp says, not when a packet left the host. RFC
+//! 3550 counts in timestamp units; here in nanoseconds. The estimate forgets within a few dozen units, so its value at the
+//! end of a call tells only how the call ended; what stands for a whole call is its mean over the units received.
+
+use fairwave_units::units::{Instant, Span};
+
+/// The estimate, unit by unit in order of arrival.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct InterarrivalJitter {
+    /// Nanoseconds.
+    estimate: f64,
+    largest: f64,
+    sum: f64,
+    terms: u64,
+    previous_transit: Option<i128>,
+}
+
+impl InterarrivalJitter {
+    /// Nothing received yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A unit made at `created` arrived at `arrived`.
+    pub fn on_received(&mut self, created: Instant, arrived: Instant) {
+        let transit = i128::from(arrived.nanos()) - i128::from(created.nanos());
+        if let Some(previous) = self.previous_transit {
+            let difference = (transit - previous).unsigned_abs() as f64;
+            self.estimate += (difference - self.estimate) / 16.0;
+            self.largest = self.largest.max(self.estimate);
+            self.sum += self.estimate;
+            self.terms += 1;
+        }
+        self.previous_transit = Some(transit);
+    }
+
+    /// The present estimate J; zero until two units have arrived.
+    pub fn estimate(&self) -> Span {
+        Span::from_nanos(self.estimate as u64)
+    }
+
+    /// Mean of the estimates after each unit but the first; zero until two units have arrived.
+    pub fn mean(&self) -> Span {
+        Span::from_nanos(if self.terms == 0 { 0 } else { (self.sum / self.terms as f64) as u64 })
+    }
+
+    /// The largest estimate so far.
+    pub fn largest(&self) -> Span {
+        Span::from_nanos(self.largest as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_constant_delay_has_no_jitter_even_across_silence() {
+        let mut jitter = InterarrivalJitter::new();
+        for created in [0, 20, 40, 1500, 1520] {
+            jitter.on_received(at(created), at(created + 80));
+        }
+        assert_eq!(jitter.estimate(), Span::ZERO);
+    }
+
+    #[test]
+    fn one_deviation_counts_a_sixteenth_and_fades_by_fifteen_sixteenths() {
+        let mut jitter = InterarrivalJitter::new();
+        jitter.on_received(at(0), at(50));
+        jitter.on_received(at(20), at(86));
+        assert_eq!(jitter.estimate(), Span::from_millis(1));
+        jitter.on_received(at(40), at(106));
+        assert_eq!(jitter.estimate(), Span::from_nanos(937_500));
+        assert_eq!(jitter.largest(), Span::from_millis(1));
+        assert_eq!(jitter.mean(), Span::from_nanos(968_750));
+    }
+
+    #[test]
+    fn a_quiet_end_does_not_make_a_call_smooth() {
+        let mut jitter = InterarrivalJitter::new();
+        for i in 0..1000 {
+            jitter.on_received(at(20 * i), at(20 * i + 50 + if i < 500 { 10 * (i % 2) } else { 0 }));
+        }
+        assert_eq!(jitter.estimate(), Span::ZERO);
+        assert!((jitter.mean().millis() - 5.0).abs() < 0.2, "{}", jitter.mean());
+    }
+
+    #[test]
+    fn alternating_delays_converge_to_their_difference() {
+        let mut jitter = InterarrivalJitter::new();
+        for i in 0..400 {
+            jitter.on_received(at(20 * i), at(20 * i + 50 + 10 * (i % 2)));
+        }
+        assert!((jitter.estimate().millis() - 10.0).abs() < 0.001, "{}", jitter.estimate());
+    }
+}

@@ -1,0 +1,102 @@
+//! How much is lost and in what clusters: loss rate, mean burst, and the burst ratio of ITU-T G.107.
+
+/// Counts losses, unit by unit in the order in which they were sent.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LossRuns {
+    sent: u64,
+    lost: u64,
+    bursts: u64,
+    in_burst: bool,
+}
+
+impl LossRuns {
+    /// Nothing sent yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next unit was lost or not.
+    pub fn on_unit(&mut self, lost: bool) {
+        self.sent += 1;
+        self.lost += u64::from(lost);
+        self.bursts += u64::from(lost && !self.in_burst);
+        self.in_burst = lost;
+    }
+
+    /// Units so far.
+    pub const fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Units lost.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Lost over sent (papers 000–002: packet loss rate); NaN when nothing was sent.
+    pub fn rate(&self) -> f64 {
+        self.lost as f64 / self.sent as f64
+    }
+
+    /// Mean length of a run of losses; NaN when nothing was lost.
+    pub fn mean_burst(&self) -> f64 {
+        self.lost as f64 / self.bursts as f64
+    }
+
+    /// ITU-T G.107 §7.5: mean burst over the mean burst that independent losses of the same rate p would have, 1/(1 − p).
+    /// 1 for independent losses, more for clustered ones; 1 when nothing or everything was lost.
+    pub fn burst_ratio(&self) -> f64 {
+        if self.lost == 0 || self.lost == self.sent {
+            return 1.0;
+        }
+        self.mean_burst() * (1.0 - self.rate())
+    }
+}
+
+impl FromIterator<bool> for LossRuns {
+    fn from_iter<I: IntoIterator<Item = bool>>(lost: I) -> Self {
+        let mut runs = LossRuns::new();
+        lost.into_iter().for_each(|lost| runs.on_unit(lost));
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    #[test]
+    fn bursts_are_runs_of_losses() {
+        let runs: LossRuns = [0, 1, 1, 0, 1, 0, 0, 0, 0, 0].map(|lost| lost == 1).into_iter().collect();
+        assert_eq!((runs.rate(), runs.mean_burst()), (0.3, 1.5));
+        assert!((runs.burst_ratio() - 1.5 * 0.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn independent_losses_have_burst_ratio_one() {
+        let mut stream = Seed(1).stream("loss");
+        let runs: LossRuns = (0..500_000).map(|_| stream.chance(0.2)).collect();
+        assert!((runs.burst_ratio() - 1.0).abs() < 0.01, "{}", runs.burst_ratio());
+    }
+
+    #[test]
+    fn a_two_state_chain_has_the_burst_ratio_of_its_transitions() {
+        // G.107: BurstR = 1 / (p + q), p from received to lost, q from lost to received.
+        let (p, q) = (0.05, 0.25);
+        let (mut stream, mut lost) = (Seed(2).stream("loss"), false);
+        let runs: LossRuns = (0..1_000_000)
+            .map(|_| {
+                lost = if lost { !stream.chance(q) } else { stream.chance(p) };
+                lost
+            })
+            .collect();
+        assert!((runs.burst_ratio() - 1.0 / (p + q)).abs() < 0.05, "{}", runs.burst_ratio());
+    }
+
+    #[test]
+    fn nothing_lost_and_everything_lost_have_no_clusters() {
+        assert_eq!([false; 3].into_iter().collect::<LossRuns>().burst_ratio(), 1.0);
+        assert_eq!([true; 3].into_iter().collect::<LossRuns>().burst_ratio(), 1.0);
+    }
+}

@@ -1,0 +1,170 @@
+//! What a call's rating is made of, in points of R.
+//!
+//! With R(d, p) the E-model's rating at mouth-to-ear delay d and missed share p, the burst ratio always that of all that was
+//! missed, p₁ the share of what never arrived (not counting what was made up), and R₀ that of the same call with neither delay
+//! nor loss nor anything that its codec impairs:
+//!
+//! R(d, p) = R₀ − codec − delay − loss − lateness, with codec = Ie, delay = Id(d) − Id(0), loss = Ie,eff(p₁) − Ie,
+//! lateness = Ie,eff(p) − Ie,eff(p₁).
+//!
+//! ITU-T G.107 Eq. (7-1) and G.107.1 Eq. (7-1) subtract what delay and what equipment cost independently of one another, so the
+//! parts add up as long as R is not clipped. Where they would cost more than R₀, R is 0, and each is less in the same proportion:
+//! the parts always add up to what R lost, and none depends on the order in which they are told.
+
+use crate::quality::call::{self, NotDefined};
+use crate::quality::emodel::Rating;
+use crate::quality::impairment::Concealment;
+use crate::traffic::Codec;
+use fairwave_units::units::Span;
+
+/// Points of R that each cause costs, on the scale of R, to 129 for a wideband codec; none is negative.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Causes {
+    /// The codec, without losses.
+    pub codec: f64,
+    /// Delay mouth to ear.
+    pub delay: f64,
+    /// Units that never arrived.
+    pub loss: f64,
+    /// Units that arrived too late to be played, and what was made up for those that were only just not too late.
+    pub lateness: f64,
+}
+
+impl Causes {
+    /// `lost` and `missed` are shares from 0 to 1, `lost` the smaller.
+    ///
+    /// # Errors
+    /// [`NotDefined::NoImpairment`] for a codec without factors.
+    pub(super) fn of(
+        codec: Codec,
+        concealment: Concealment,
+        delay: Span,
+        lost: f64,
+        missed: f64,
+        burst_ratio: f64,
+    ) -> Result<Self, NotDefined> {
+        let rate = |delay, share| call::rate(codec, concealment, delay, share, burst_ratio).map(|rated| rated.rating);
+        let (whole, lossy, missing) =
+            (rate(Span::ZERO, 0.0)?, rate(Span::ZERO, lost)?, rate(Span::ZERO, missed)?.equipment);
+        let parts = Causes {
+            codec: whole.equipment,
+            delay: delay_cost(&rate(delay, 0.0)?) - delay_cost(&whole),
+            loss: lossy.equipment - whole.equipment,
+            lateness: missing - lossy.equipment,
+        };
+        // No codec alone makes R end at 0, so this is R₀.
+        Ok(parts.within(whole.r + whole.equipment))
+    }
+
+    /// At most `all` together.
+    fn within(self, all: f64) -> Self {
+        let sum = self.codec + self.delay + self.loss + self.lateness;
+        let share = if sum > all { all / sum } else { 1.0 };
+        Causes {
+            codec: self.codec * share,
+            delay: self.delay * share,
+            loss: self.loss * share,
+            lateness: self.lateness * share,
+        }
+    }
+}
+
+fn delay_cost(rating: &Rating) -> f64 {
+    rating.talker_echo + rating.listener_echo + rating.absolute_delay
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DELAY: Span = Span::from_millis(250);
+
+    fn causes(codec: Codec, delay: Span, lost: f64, missed: f64, burst_ratio: f64) -> Causes {
+        Causes::of(codec, Concealment::AppendixI, delay, lost, missed, burst_ratio).expect("in G.113")
+    }
+
+    fn sum(causes: &Causes) -> f64 {
+        causes.codec + causes.delay + causes.loss + causes.lateness
+    }
+
+    fn r(codec: Codec, delay: Span, missed: f64, burst_ratio: f64) -> f64 {
+        call::rate(codec, Concealment::AppendixI, delay, missed, burst_ratio).expect("in G.113").rating.r
+    }
+
+    /// R of a call that nothing impairs: G.107 §7.7's 93.2, and the end of G.107.1's scale but for its echo.
+    fn perfect(codec: Codec) -> f64 {
+        if codec == Codec::G722 { 128.8463 } else { 93.206 }
+    }
+
+    #[test]
+    fn each_cause_has_its_own_points() {
+        // G.729A + VAD: Ie 11, Bpl 19. Ie,eff = 11 + 84·2/(2 + 19) = 19 at 2 %, 11 + 84·5/(5 + 19) = 28.5 at 5 %.
+        let causes = causes(Codec::G729, DELAY, 0.02, 0.05, 1.0);
+        for (points, expected) in [(causes.codec, 11.0), (causes.loss, 8.0), (causes.lateness, 9.5)] {
+            assert!((points - expected).abs() < 1e-9, "{causes:?}");
+        }
+        // Idd of 250 ms by G.107 Eq. (7-27) alone is 10.9; echo is heard as well.
+        assert!((11.0..20.0).contains(&causes.delay), "{causes:?}");
+    }
+
+    #[test]
+    fn a_wideband_call_has_points_of_the_wideband_scale() {
+        // G.722: Ie,wb 13, Bpl,wb 4.3. Ie,eff = 13 + 82·1/5.3 at 1 %, 13 + 82·3/7.3 at 3 %.
+        let causes = causes(Codec::G722, DELAY, 0.01, 0.03, 1.0);
+        for (points, expected) in
+            [(causes.codec, 13.0), (causes.loss, 82.0 / 5.3), (causes.lateness, 82.0 * (3.0 / 7.3 - 1.0 / 5.3))]
+        {
+            assert!((points - expected).abs() < 1e-9, "{causes:?}");
+        }
+    }
+
+    #[test]
+    fn without_delay_loss_and_lateness_there_is_only_the_codec() {
+        let causes = causes(Codec::G729, Span::ZERO, 0.0, 0.0, 1.0);
+        assert_eq!((causes.codec, causes.delay, causes.loss, causes.lateness), (11.0, 0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn clustering_is_that_of_all_that_was_missed() {
+        let (random, clustered) =
+            (causes(Codec::G729, DELAY, 0.02, 0.05, 1.0), causes(Codec::G729, DELAY, 0.02, 0.05, 1.8));
+        assert!(clustered.loss > random.loss && clustered.lateness > random.lateness);
+        assert_eq!(clustered.delay, random.delay);
+    }
+
+    #[test]
+    fn where_r_ends_at_0_each_part_is_less_in_the_same_proportion() {
+        let late = Span::from_seconds(3.0);
+        // Half of the units never arrive and 40 % come too late.
+        let causes = causes(Codec::G729, late, 0.5, 0.9, 1.0);
+        assert_eq!(r(Codec::G729, late, 0.9, 1.0), 0.0);
+        assert!((sum(&causes) - perfect(Codec::G729)).abs() < 1e-3, "{causes:?}");
+        // Unclipped: Ie 11, Ie,eff(50 %) = 11 + 84·50/69.
+        assert!((causes.loss / causes.codec - 84.0 * 50.0 / 69.0 / 11.0).abs() < 1e-9, "{causes:?}");
+        assert!(causes.codec < 11.0 && causes.delay > 20.0 && causes.lateness > 0.0, "{causes:?}");
+    }
+
+    #[test]
+    fn a_codec_that_g113_does_not_have_has_no_parts() {
+        let refused = Causes::of(Codec::Ilbc20, Concealment::AppendixI, DELAY, 0.0, 0.0, 1.0);
+        assert_eq!(refused, Err(NotDefined::NoImpairment(Codec::Ilbc20)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_and_the_rating_make_a_perfect_call(
+            which in 0usize..3, delay in 0u64..4000, missed in 0.0f64..=1.0, lost in 0.0f64..=1.0, burst in 1.0f64..10.0,
+        ) {
+            let codec = [Codec::G711, Codec::G729, Codec::G722][which];
+            let delay = Span::from_millis(delay);
+            let causes = causes(codec, delay, lost * missed, missed, burst);
+            let whole = r(codec, delay, missed, burst) + sum(&causes);
+            prop_assert!((whole - perfect(codec)).abs() < 1e-3, "{whole}: {causes:?}");
+            for part in [causes.codec, causes.delay, causes.loss, causes.lateness] {
+                prop_assert!(part > -1e-9, "{causes:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How a call is rated by what its receiver plays.
+
+use super::cause::Causes;
+use super::{Fate, PlayoutConfig, SpokenUnit, play, timeline};
+use crate::quality::call::{self, Caveats, NotDefined};
+use crate::quality::emodel::Rating;
+use crate::quality::impairment::Concealment;
+use crate::quality::loss::LossRuns;
+use crate::traffic::Codec;
+use fairwave_units::units::Span;
+
+/// How a call went.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CallQuality {
+    /// Units that the application made.
+    pub sent: u64,
+    /// Units that arrived but were not played.
+    pub late: u64,
+    /// Units that never arrived: dropped by queues, lost by links, or still in the sender.
+    pub lost: u64,
+    /// Late for playout: `late` over the units that arrived; NaN if none did.
+    pub late_ratio: f64,
+    /// The E-model's packet loss, 0 to 1: units not played and units' times made up beside them, over all of both.
+    pub missed: f64,
+    /// Mean delay mouth to ear of what was played: packet time, coder's look-ahead, and from making to playing. None when nothing
+    /// was played.
+    pub delay: Option<Span>,
+    /// Burst ratio of what was missed.
+    pub burst_ratio: f64,
+    /// The E-model's rating and its parts.
+    pub rating: Rating,
+    /// What the rating lost to what.
+    pub causes: Causes,
+    /// Mean opinion score from the rating.
+    pub mos: f64,
+    /// What has to be said beside them.
+    pub caveats: Caveats,
+}
+
+/// Rates a call by the E-model: what was missed is its packet loss, delay is that of the played units.
+///
+/// # Errors
+/// When nothing was sent, or when ITU-T G.113 has no impairment factor for the codec.
+pub fn call_quality(
+    units: &[SpokenUnit],
+    codec: Codec,
+    packet_time: Span,
+    concealment: Concealment,
+    config: &PlayoutConfig,
+) -> Result<CallQuality, NotDefined> {
+    if units.is_empty() {
+        return Err(NotDefined::NothingSent);
+    }
+    let (fates, missed) = heard(units, packet_time, config);
+    let count = |wanted: fn(&Fate) -> bool| fates.iter().filter(|fate| wanted(fate)).count() as u64;
+    let played = (units.iter().zip(&fates)).filter_map(|(unit, fate)| match fate {
+        Fate::Played(at) => Some(u128::from((*at - unit.created).nanos())),
+        _ => None,
+    });
+    let (sum, number) = played.fold((0u128, 0u128), |(sum, number), offset| (sum + offset, number + 1));
+    let offset = Span::from_nanos((sum / number.max(1)) as u64);
+    let delay = packet_time + codec.look_ahead() + offset;
+    let burst_ratio = missed.burst_ratio();
+    let rated = call::rate(codec, concealment, delay, missed.rate(), burst_ratio)?;
+    let late = count(|fate| matches!(fate, Fate::Late(_)));
+    let lost = count(|fate| matches!(fate, Fate::Lost));
+    let sent = units.len() as u64;
+    let lost_share = lost as f64 / sent as f64;
+    Ok(CallQuality {
+        sent,
+        late,
+        lost,
+        late_ratio: late as f64 / (sent - lost) as f64,
+        missed: missed.rate(),
+        delay: (number > 0).then_some(delay),
+        burst_ratio,
+        rating: rated.rating,
+        causes: Causes::of(codec, concealment, delay, lost_share, missed.rate(), burst_ratio)?,
+        mos: rated.mos,
+        caveats: rated.caveats,
+    })
+}
+
+/// What becomes of the units, and what is missed.
+fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<Fate>, LossRuns) {
+    if let PlayoutConfig::Neteq(config) = config {
+        let heard = timeline(units, packet_time, config);
+        return (heard.fates, heard.missed);
+    }
+    let fates = play(units, packet_time, config);
+    let missed = fates.iter().map(|fate| !matches!(fate, Fate::Played(_))).collect();
+    (fates, missed)
+}

@@ -1,0 +1,55 @@
+//! Bursts: constant bit rate for a while, silence for a while (the bursty UDP of papers 002 and 004).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cbr::{default_payload, interval, packets_per_second};
+use super::on_off::{Alternation, First, OnOff};
+use super::{Period, TrafficLaw};
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate};
+
+/// Constant bit rate for a while, silence for a while.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BurstConfig {
+    /// Payload bits per second while on, above 0.
+    pub rate: Rate,
+    /// Payload of a packet, 1 B and above. Default 1000 B.
+    #[serde(default = "default_payload")]
+    pub payload: Bytes,
+    /// How long it is on.
+    pub on: Period,
+    /// How long it is off.
+    pub off: Period,
+    /// State at the beginning.
+    #[serde(default)]
+    pub first: First,
+}
+
+impl Checked for BurstConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        interval(self.rate, self.payload)?;
+        self.on.check().map_err(|e| e.within("on"))?;
+        self.off.check().map_err(|e| e.within("off"))
+    }
+}
+
+impl Law for BurstConfig {
+    const NAME: &'static str = "burst";
+}
+
+impl TrafficLaw for BurstConfig {
+    type Source = OnOff;
+
+    fn source(&self, start: Instant, stream: Stream) -> Result<OnOff, ConfigError> {
+        let periods = Alternation::new(self.on, self.off, self.first, stream);
+        Ok(OnOff::new(interval(self.rate, self.payload)?, self.payload.get() as u32, start, Some(periods)))
+    }
+
+    fn units_per_second(&self) -> Option<f64> {
+        Some(packets_per_second(self.rate, self.payload))
+    }
+}

@@ -1,0 +1,103 @@
+//! Constant bit rate: UDP that is not voice, and the application with a playback buffer of paper 003.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use fairwave_units::config::{ConfigError, check_fraction};
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// Constant bit rate: a packet of `payload` bytes each time that `rate` allows one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CbrConfig {
+    /// Payload bits per second, above 0.
+    pub rate: Rate,
+    /// Payload of a packet, 1 B and above. Default 1000 B.
+    #[serde(default = "default_payload")]
+    pub payload: Bytes,
+    /// How much each gap varies: it is the interval times 1 + jitter·(U − ½), U uniform in [0, 1). From 0 (default) to 1
+    /// (ns-2's `random_`).
+    #[serde(default)]
+    pub jitter: f64,
+}
+
+pub(super) fn default_payload() -> Bytes {
+    Bytes::new(1000)
+}
+
+/// The time between packets.
+pub(super) fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> {
+    if rate.bits_per_second() == 0 {
+        return Err(ConfigError::new("rate", rate, "a rate above 0", "rate = \"1 Mb/s\""));
+    }
+    if payload == Bytes::ZERO || payload.get() > u64::from(u32::MAX) {
+        return Err(ConfigError::new("payload", payload, "from 1 B to 4294967295 B", "payload = \"1000 B\""));
+    }
+    Ok(rate.time_for(payload).max(Span::from_nanos(1)))
+}
+
+/// Packets per second.
+pub(super) fn packets_per_second(rate: Rate, payload: Bytes) -> f64 {
+    rate.bits_per_second() as f64 / (8.0 * payload.get().max(1) as f64)
+}
+
+impl Checked for CbrConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        interval(self.rate, self.payload)?;
+        check_fraction("jitter", self.jitter, "jitter = 0.5")
+    }
+}
+
+impl Law for CbrConfig {
+    const NAME: &'static str = "cbr";
+}
+
+impl TrafficLaw for CbrConfig {
+    type Source = Cbr;
+
+    fn source(&self, start: Instant, stream: Stream) -> Result<Cbr, ConfigError> {
+        Ok(Cbr {
+            interval: interval(self.rate, self.payload)?,
+            payload: self.payload.get() as u32,
+            jitter: self.jitter,
+            due: start,
+            next_id: 0,
+            stream,
+        })
+    }
+
+    fn units_per_second(&self) -> Option<f64> {
+        Some(packets_per_second(self.rate, self.payload))
+    }
+}
+
+/// A source of constant bit rate; its first packet leaves at the start.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cbr {
+    interval: Span,
+    payload: u32,
+    jitter: f64,
+    due: Instant,
+    next_id: u32,
+    stream: Stream,
+}
+
+impl TrafficSource for Cbr {
+    fn next_unit(&mut self) -> Option<Unit> {
+        if self.due == Instant::NEVER {
+            return None;
+        }
+        let unit =
+            Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
+        self.next_id = self.next_id.wrapping_add(1);
+        self.due += if self.jitter > 0.0 {
+            self.interval.scaled(1.0 + self.jitter * (self.stream.uniform() - 0.5))
+        } else {
+            self.interval
+        };
+        Some(unit)
+    }
+}

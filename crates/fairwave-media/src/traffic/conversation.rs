@@ -1,0 +1,317 @@
+//! A conversation: two people who take turns, each of whom is a flow. Both follow one script, so that now one talks, now the
+//! other, now both and now nobody.
+//!
+//! Source: ITU-T P.59 (03/1993), artificial conversational speech: single talk, double talk and mutual silence of exponential
+//! lengths, with means of 854, 226 and 456 ms; single talk ends in double talk with probability 0.4, else in silence; after
+//! either one of the two goes on alone, each with probability 0.5. From these follow, of the time, 22.5 % mutual silence and 7.4 %
+//! double talk; P.59 measured 22.48 and 6.59 %.
+//!
+//! **Assumptions.** The script is written beforehand: nobody reacts to what comes late, so that delay shows in what each hears
+//! (see [`crate::quality::conversation`]), not in what is said. It begins in the state that an observer finds who looks at a
+//! random moment. Packets are in step with the beginning of a talkspurt, and the last one is whole.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::codec::Codec;
+use super::voice::packetise;
+use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use fairwave_units::config::{ConfigError, check_fraction};
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Span};
+
+/// Two people who talk with each other, each over a flow of its own, taking turns as ITU-T P.59 has it. Each entry stands for two
+/// flows, there and back, and what they come to together is a row of `conversations`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ConversationConfig {
+    /// The codec of both. Default G.711.
+    pub codec: Codec,
+    /// Payload of a packet; a whole number of the codec's frames. Default: what fits the packet time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Bytes>,
+    /// Speech in a packet; a whole number of the codec's frames. Default: what fits the payload, else 20 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_time: Option<Span>,
+    /// How long one talks alone, in the mean; exponential, from 1 ms to 1 h.
+    pub single_talk: Span,
+    /// How long both talk at once, in the mean; exponential, from 1 ms to 1 h.
+    pub double_talk: Span,
+    /// How long nobody talks, in the mean; exponential, from 1 ms to 1 h.
+    pub mutual_silence: Span,
+    /// Probability that the other breaks in before who talks has ended, 0 to 1.
+    pub interruption: f64,
+    /// Who answers: the script is the same, and this is the other one's part of it.
+    #[serde(skip)]
+    answers: bool,
+}
+
+impl Default for ConversationConfig {
+    fn default() -> Self {
+        ConversationConfig {
+            codec: Codec::G711,
+            payload: None,
+            packet_time: None,
+            single_talk: Span::from_millis(854),
+            double_talk: Span::from_millis(226),
+            mutual_silence: Span::from_millis(456),
+            interruption: 0.4,
+            answers: false,
+        }
+    }
+}
+
+impl ConversationConfig {
+    fn packet(&self) -> Result<(Bytes, Span), ConfigError> {
+        packetise(self.codec, self.payload, self.packet_time)
+    }
+}
+
+impl Checked for ConversationConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.packet()?;
+        for (key, mean) in [
+            ("single-talk", self.single_talk),
+            ("double-talk", self.double_talk),
+            ("mutual-silence", self.mutual_silence),
+        ] {
+            if !(Span::from_millis(1)..=Span::from_secs(3600)).contains(&mean) {
+                return Err(ConfigError::new(key, mean, "from 1 ms to 1 h", format!("{key} = \"500 ms\"")));
+            }
+        }
+        check_fraction("interruption", self.interruption, "interruption = 0.4")
+    }
+}
+
+impl Law for ConversationConfig {
+    const NAME: &'static str = "conversation";
+}
+
+impl TrafficLaw for ConversationConfig {
+    type Source = Party;
+
+    fn source(&self, start: Instant, stream: Stream) -> Result<Party, ConfigError> {
+        let (payload, time) = self.packet()?;
+        let script = Script::new(self.clone(), start, stream);
+        Ok(Party { script, time, payload: payload.get() as u32, due: start, until: start, next_id: 0 })
+    }
+
+    fn call(&self) -> Option<(Codec, Span)> {
+        Some((self.codec, self.packet().ok()?.1))
+    }
+
+    fn units_per_second(&self) -> Option<f64> {
+        Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
+    }
+
+    fn answer(&self) -> Option<Self> {
+        Some(ConversationConfig { answers: !self.answers, ..self.clone() })
+    }
+}
+
+/// Who talks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// One of the two alone: the one that answers, or the other.
+    Single {
+        answers: bool,
+    },
+    Both,
+    Nobody,
+}
+
+/// What is said when: the same for both parties, who draw it from the same stream.
+#[derive(Clone, PartialEq, Debug)]
+struct Script {
+    config: ConversationConfig,
+    stream: Stream,
+    state: State,
+    /// When the state begins, and when it ends.
+    from: Instant,
+    until: Instant,
+}
+
+impl Script {
+    fn new(config: ConversationConfig, start: Instant, mut stream: Stream) -> Self {
+        let p = config.interruption;
+        let [single, double, silence] =
+            [config.single_talk, config.double_talk, config.mutual_silence].map(Span::seconds);
+        // Every second state is single talk, so that these are the times spent in each, in proportion.
+        let weights = [single / 2.0, single / 2.0, p * double, (1.0 - p) * silence];
+        let mut place = stream.uniform() * weights.iter().sum::<f64>();
+        let states = [State::Single { answers: false }, State::Single { answers: true }, State::Both, State::Nobody];
+        let found = weights.iter().position(|weight| {
+            place -= weight;
+            place < 0.0
+        });
+        let state = states[found.unwrap_or(0)];
+        let mut script = Script { config, stream, state, from: start, until: start };
+        script.last();
+        script
+    }
+
+    /// Draws how long the state lasts; of an exponential length that is under way as much is left as of one that begins.
+    fn last(&mut self) {
+        let mean = match self.state {
+            State::Single { .. } => self.config.single_talk,
+            State::Both => self.config.double_talk,
+            State::Nobody => self.config.mutual_silence,
+        };
+        self.until = self.from + Span::from_seconds(self.stream.exponential(mean.seconds()));
+    }
+
+    fn go_on(&mut self) {
+        let u = self.stream.uniform();
+        self.state = match self.state {
+            State::Single { .. } if u < self.config.interruption => State::Both,
+            State::Single { .. } => State::Nobody,
+            _ => State::Single { answers: u < 0.5 },
+        };
+        self.from = self.until;
+        self.last();
+    }
+
+    fn own_part(&self) -> bool {
+        match self.state {
+            State::Single { answers } => answers == self.config.answers,
+            State::Both => true,
+            State::Nobody => false,
+        }
+    }
+
+    /// The next time in which this party talks; its beginning is [`Instant::NEVER`] when there is none.
+    fn next_spurt(&mut self) -> (Instant, Instant) {
+        while !self.own_part() && self.from < Instant::NEVER {
+            self.go_on();
+        }
+        let from = self.from;
+        while self.own_part() && self.from < Instant::NEVER {
+            self.go_on();
+        }
+        (from, self.from)
+    }
+}
+
+/// One of the two.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Party {
+    script: Script,
+    /// Speech in a packet.
+    time: Span,
+    payload: u32,
+    /// When the next packet begins, if that is before `until`, the end of the talkspurt.
+    due: Instant,
+    until: Instant,
+    next_id: u32,
+}
+
+impl TrafficSource for Party {
+    fn next_unit(&mut self) -> Option<Unit> {
+        while self.due >= self.until {
+            let (from, until) = self.script.next_spurt();
+            if from == Instant::NEVER {
+                return None;
+            }
+            self.due = self.due.max(from);
+            self.until = until;
+        }
+        let unit =
+            Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
+        self.next_id = self.next_id.wrapping_add(1);
+        self.due += self.time;
+        Some(unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    /// How much of so many seconds one, both and nobody talk, and how long a talkspurt of one party lasts in the mean.
+    fn shares(config: &ConversationConfig, seconds: f64) -> ([f64; 3], f64) {
+        let mut script = Script::new(config.clone(), Instant::ZERO, Seed(1).stream("flow"));
+        let (mut times, end) = ([0.0; 3], Instant::from_seconds(seconds));
+        while script.from < end {
+            let place = match script.state {
+                State::Single { .. } => 0,
+                State::Both => 1,
+                State::Nobody => 2,
+            };
+            times[place] += (script.until.min(end) - script.from).seconds();
+            script.go_on();
+        }
+        let mut script = Script::new(config.clone(), Instant::ZERO, Seed(1).stream("flow"));
+        let spurts: Vec<f64> = (0..10_000)
+            .map(|_| {
+                let (from, until) = script.next_spurt();
+                (until - from).seconds()
+            })
+            .collect();
+        (times.map(|time| time / seconds), spurts.iter().sum::<f64>() / spurts.len() as f64)
+    }
+
+    #[test]
+    fn the_shares_of_p59_are_those_of_its_parameters_and_near_those_that_it_measured() {
+        let ([single, double, silence], spurt) = shares(&ConversationConfig::default(), 50_000.0);
+        // Of states, half are single talk; 0.4 of the others double talk.
+        let whole = 0.854 + 0.4 * 0.226 + 0.6 * 0.456;
+        assert!((single - 0.854 / whole).abs() < 0.005, "{single}");
+        assert!((double - 0.4 * 0.226 / whole).abs() < 0.002, "{double}");
+        assert!((silence - 0.6 * 0.456 / whole).abs() < 0.004, "{silence}");
+        // ITU-T P.59 Table 1: 6.59 % double talk, 22.48 % mutual silence, talkspurts of 1.004 s.
+        assert!((double - 0.0659).abs() < 0.011 && (silence - 0.2248).abs() < 0.004);
+        // A talkspurt that begins after silence lasts L = 0.854 + 0.4 (0.226 + L/2), since it survives half of the interruptions;
+        // one that breaks in lasts 0.226 + L/2. Of five, three begin after silence.
+        let alone = (0.854 + 0.4 * 0.226) / 0.8;
+        let expected = 0.6 * alone + 0.4 * (0.226 + alone / 2.0);
+        assert!(
+            (spurt / expected - 1.0).abs() < 0.03 && (expected / 1.004 - 1.0).abs() < 0.04,
+            "{spurt} for {expected}"
+        );
+    }
+
+    fn party(config: &ConversationConfig, until: f64) -> Vec<Instant> {
+        let source = config.source(Instant::ZERO, Seed(7).stream("talk")).expect("a party");
+        let mut source = source;
+        std::iter::from_fn(|| source.next_unit())
+            .map(|unit| unit.created)
+            .take_while(|created| *created < Instant::from_seconds(until))
+            .collect()
+    }
+
+    #[test]
+    fn the_two_take_turns() {
+        let caller = ConversationConfig { interruption: 0.0, ..ConversationConfig::default() };
+        let callee = caller.answer().expect("another");
+        let (there, back) = (party(&caller, 2000.0), party(&callee, 2000.0));
+        // Without interruptions no packet begins while the other one talks; only a talkspurt's last packet may end behind its end.
+        let meets = |one: &Instant| {
+            let place = back.partition_point(|other| other <= one);
+            place.checked_sub(1).is_some_and(|before| *one - back[before] < Span::from_millis(20))
+        };
+        assert!(there.len() > 20_000 && back.len() > 20_000, "{} {}", there.len(), back.len());
+        assert!(there.iter().filter(|one| meets(one)).count() < there.len() / 100);
+        assert_ne!(there[..100], back[..100]);
+    }
+
+    #[test]
+    fn packets_follow_each_other_in_packet_times_and_never_closer() {
+        let created = party(&ConversationConfig::default(), 500.0);
+        assert!(created.windows(2).all(|pair| pair[1] - pair[0] >= Span::from_millis(20)));
+    }
+
+    #[test]
+    fn a_conversation_that_makes_no_sense_is_refused_by_its_key() {
+        for (json, key) in [
+            (r#"{"single-talk":"0 s"}"#, "single-talk"),
+            (r#"{"mutual-silence":"2 h"}"#, "mutual-silence"),
+            (r#"{"interruption":1.5}"#, "interruption"),
+            (r#"{"payload":"3 B","codec":"g729"}"#, "payload"),
+        ] {
+            let config: ConversationConfig = serde_json::from_str(json).expect("a conversation");
+            assert_eq!(config.check().expect_err(json).key, key);
+        }
+    }
+}

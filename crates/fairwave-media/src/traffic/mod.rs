@@ -1,0 +1,423 @@
+//! What applications want to send: each source yields units and the times at which the application makes them.
+//!
+//! A source knows nothing of the network. It is asked for its next emission, and asked again when that has been handed
+//! to the transport; so the same seed gives the same units whatever carries them.
+//!
+//! A source is one file here and one line in [`sources!`]; a program's own is handed in by [`register`].
+
+pub mod codec;
+mod on_off;
+mod period;
+mod size;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
+use fairwave_units::units::{Instant, Span};
+
+pub use bulk::{Activity, Bulk};
+pub use cbr::Cbr;
+pub use codec::Codec;
+pub use fairwave_units::layers::LayerRates;
+pub use on_off::{First, OnOff};
+pub use period::Period;
+pub use recording::Recording;
+pub use size::{Size, Sizes};
+pub use transfer::Transfer;
+pub use video::{Coding, Frames, TracedFrame, Video, VideoFit, VideoTrace};
+pub use voice::Reading;
+pub use web::Web;
+
+/// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unit {
+    /// Number of the unit within its flow, from 0, without gaps.
+    pub id: u32,
+    /// Payload bytes.
+    pub payload: u32,
+    /// When the application made it. Units are made in order.
+    pub created: Instant,
+    /// Video layer (0 = base).
+    pub layer: u8,
+    /// What kind of video frame it is a part of; [`FrameType::None`] for everything else.
+    pub frame_type: FrameType,
+}
+
+/// How a video frame was coded, as transports tell it to routers and receivers (paper 002 Fig. 1 and §3.3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[repr(u8)]
+pub enum FrameType {
+    /// Not video.
+    #[default]
+    #[serde(rename = "none")]
+    None = 0,
+    /// Coded by itself.
+    I = 1,
+    /// Predicted from the I or P frame before it.
+    P = 2,
+    /// Interpolated between its neighbours; nothing depends on it.
+    B = 3,
+}
+
+/// All sources, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
+/// its parameters.
+macro_rules! sources {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            bulk { Bulk(BulkConfig), BulkOnOff(BulkOnOffConfig) }
+            transfer { Transfer(TransferConfig) }
+            web { Web(WebConfig) }
+            voice { Voice(VoiceConfig) }
+            conversation { Conversation(ConversationConfig) }
+            recording { Recording(RecordingConfig) }
+            cbr { Cbr(CbrConfig) }
+            burst { Burst(BurstConfig) }
+            video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
+        }
+    };
+}
+
+sources! { files! () }
+
+/// Something that an application wants as a whole: a file, a page with all that is embedded in it. How long each takes is
+/// measured ([`crate::quality::completion`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// When it was asked for, or begun.
+    pub began: Instant,
+    /// The first of its units; the last may not have been made yet.
+    pub first: u32,
+    /// How many units it is made of, at least 1.
+    pub units: u32,
+    /// Their payload, bytes.
+    pub size: u64,
+}
+
+/// How much an application moves in the mean, at the most: see [`TrafficLaw::volume`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Volume {
+    /// Units.
+    pub units: f64,
+    /// Their payload, bytes.
+    pub payload: f64,
+}
+
+/// An application at work: it makes units, or, if it is bulk ([`TrafficLaw::BULK`]), is active in intervals during which it
+/// offers as much as the transport takes.
+pub trait TrafficSource: Send {
+    /// The next unit; none when there will be no more. `created` never decreases, and is at or after the start. A bulk
+    /// source has none.
+    fn next_unit(&mut self) -> Option<Unit> {
+        None
+    }
+
+    /// The next interval during which a bulk source offers data; none for other sources. Whoever drives the flow calls
+    /// [`fairwave_endpoint::Sender::on_start`] at its beginning and [`fairwave_endpoint::Sender::on_stop`] at its end.
+    fn next_activity(&mut self) -> Option<Activity> {
+        None
+    }
+
+    /// The receiving application has the whole of a unit at `now`: what a source that listens ([`TrafficLaw::LISTENS`]) waits
+    /// for. It may have more units afterwards.
+    fn on_received(&mut self, _unit: u32, _now: Instant) {}
+
+    /// What it has wanted as a whole so far, in order; nothing for sources that send on and on.
+    fn wanted(&self) -> &[Wanted] {
+        &[]
+    }
+}
+
+impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
+    fn next_unit(&mut self) -> Option<Unit> {
+        (**self).next_unit()
+    }
+    fn next_activity(&mut self) -> Option<Activity> {
+        (**self).next_activity()
+    }
+    fn on_received(&mut self, unit: u32, now: Instant) {
+        (**self).on_received(unit, now);
+    }
+    fn wanted(&self) -> &[Wanted] {
+        (**self).wanted()
+    }
+}
+
+/// The parameters of a source, what can be told of it beforehand, and how it is made.
+pub trait TrafficLaw: Law {
+    /// The source at work.
+    type Source: TrafficSource + 'static;
+
+    /// It makes no units but offers as much as the transport takes, whenever it is active.
+    const BULK: bool = false;
+
+    /// What it makes is wanted as a whole ([`TrafficSource::wanted`]): it needs a transport that sends again what is lost, and
+    /// what is under way is late rather than lost.
+    const WHOLE: bool = false;
+
+    /// It goes on by what has arrived: it must be told ([`TrafficSource::on_received`]).
+    const LISTENS: bool = false;
+
+    /// It ends by itself, so that such flows may arrive one after the other without being told when to end.
+    const ENDS: bool = false;
+
+    /// The source, beginning at `start`; all its randomness comes from `stream`. The parameters have been checked.
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn source(&self, start: Instant, stream: Stream) -> Result<Self::Source, ConfigError>;
+
+    /// The rates of the video's layers; none for what is not layered.
+    fn layers(&self) -> LayerRates {
+        LayerRates::default()
+    }
+
+    /// The frames of applications that are videos.
+    fn frames(&self) -> Option<Frames> {
+        None
+    }
+
+    /// The codec, and the speech in each unit, of applications that are calls.
+    fn call(&self) -> Option<(Codec, Span)> {
+        None
+    }
+
+    /// Units per second of sources that make units of one size at a fixed rate while they are on.
+    fn units_per_second(&self) -> Option<f64> {
+        None
+    }
+
+    /// What a source without a rate moves in so many seconds, in the mean and at the most, if the network holds nothing up.
+    fn volume(&self, _lasts: f64) -> Option<Volume> {
+        None
+    }
+
+    /// The other party's part, of applications that are conversations. Both parties draw from one stream.
+    fn answer(&self) -> Option<Self> {
+        None
+    }
+}
+
+/// What a family asks of a source that a program handed in; see [`TrafficLaw`].
+#[allow(missing_docs)] // each method is the one of `TrafficLaw` by that name
+pub trait AnyTrafficLaw: Checked + Send + Sync {
+    fn any_bulk(&self) -> bool;
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError>;
+    fn any_layers(&self) -> LayerRates;
+    fn any_frames(&self) -> Option<Frames>;
+    fn any_call(&self) -> Option<(Codec, Span)>;
+    fn any_units_per_second(&self) -> Option<f64>;
+    fn any_volume(&self, lasts: f64) -> Option<Volume>;
+    fn any_whole(&self) -> bool;
+    fn any_listens(&self) -> bool;
+    fn any_ends(&self) -> bool;
+}
+
+impl<L: TrafficLaw> AnyTrafficLaw for L {
+    fn any_bulk(&self) -> bool {
+        L::BULK
+    }
+    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError> {
+        Ok(Box::new(self.source(start, stream)?))
+    }
+    fn any_layers(&self) -> LayerRates {
+        self.layers()
+    }
+    fn any_frames(&self) -> Option<Frames> {
+        self.frames()
+    }
+    fn any_call(&self) -> Option<(Codec, Span)> {
+        self.call()
+    }
+    fn any_units_per_second(&self) -> Option<f64> {
+        self.units_per_second()
+    }
+    fn any_volume(&self, lasts: f64) -> Option<Volume> {
+        self.volume(lasts)
+    }
+    fn any_whole(&self) -> bool {
+        L::WHOLE
+    }
+    fn any_listens(&self) -> bool {
+        L::LISTENS
+    }
+    fn any_ends(&self) -> bool {
+        L::ENDS
+    }
+}
+
+static OWN: Registry<dyn AnyTrafficLaw> = Registry::new();
+
+/// Hands in a source of the program's own, which scenarios then name like any other.
+///
+/// # Errors
+/// When there is a source of that name.
+pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
+    OWN.add::<L>(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Hands in a source that was made while the program runs: see [`Registry::give`].
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
+    OWN.give(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
+}
+
+sources! { laws! (family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN)) }
+
+impl Default for TrafficConfig {
+    fn default() -> Self {
+        TrafficConfig::Bulk(BulkConfig {})
+    }
+}
+
+/// The sources at work, and what can be told of them beforehand.
+macro_rules! at_work {
+    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
+        /// A source of units, or of times at which there is bulk data: the source of each law, by value.
+        #[allow(missing_docs)] // each is the source of the law by that name
+        pub enum Source {
+            $($Variant(<$Law as TrafficLaw>::Source),)+
+            Own(Box<dyn TrafficSource>),
+        }
+
+        impl Source {
+            /// The source that `config` describes, beginning at `start`; all its randomness comes from `stream`.
+            ///
+            /// # Errors
+            /// When [`TrafficConfig::check`] refuses the configuration.
+            pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
+                config.check()?;
+                Ok(match config {
+                    $(TrafficConfig::$Variant(law) => Source::$Variant(law.source(start, stream)?),)+
+                    TrafficConfig::Own(own) => Source::Own(own.law().any_source(start, stream)?),
+                })
+            }
+        }
+
+        impl TrafficSource for Source {
+            #[inline]
+            fn next_unit(&mut self) -> Option<Unit> {
+                match self {
+                    $(Source::$Variant(source) => source.next_unit(),)+
+                    Source::Own(source) => source.next_unit(),
+                }
+            }
+
+            fn next_activity(&mut self) -> Option<Activity> {
+                match self {
+                    $(Source::$Variant(source) => source.next_activity(),)+
+                    Source::Own(source) => source.next_activity(),
+                }
+            }
+
+            fn on_received(&mut self, unit: u32, now: Instant) {
+                match self {
+                    $(Source::$Variant(source) => source.on_received(unit, now),)+
+                    Source::Own(source) => source.on_received(unit, now),
+                }
+            }
+
+            fn wanted(&self) -> &[Wanted] {
+                match self {
+                    $(Source::$Variant(source) => source.wanted(),)+
+                    Source::Own(source) => source.wanted(),
+                }
+            }
+        }
+
+        impl TrafficConfig {
+            /// True for applications that make no units but offer as much as the transport takes.
+            pub fn is_bulk(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::BULK,)+
+                    TrafficConfig::Own(own) => own.law().any_bulk(),
+                }
+            }
+
+            /// See [`TrafficLaw::WHOLE`].
+            pub fn is_whole(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::WHOLE,)+
+                    TrafficConfig::Own(own) => own.law().any_whole(),
+                }
+            }
+
+            /// See [`TrafficLaw::LISTENS`].
+            pub fn listens(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::LISTENS,)+
+                    TrafficConfig::Own(own) => own.law().any_listens(),
+                }
+            }
+
+            /// See [`TrafficLaw::ENDS`].
+            pub fn ends(&self) -> bool {
+                match self {
+                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::ENDS,)+
+                    TrafficConfig::Own(own) => own.law().any_ends(),
+                }
+            }
+
+            /// See [`TrafficLaw::volume`].
+            pub fn volume(&self, lasts: f64) -> Option<Volume> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.volume(lasts),)+
+                    TrafficConfig::Own(own) => own.law().any_volume(lasts),
+                }
+            }
+
+            /// See [`TrafficLaw::answer`]; a program's own has none.
+            pub fn answer(&self) -> Option<TrafficConfig> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.answer().map(TrafficConfig::$Variant),)+
+                    TrafficConfig::Own(_) => None,
+                }
+            }
+
+            /// See [`TrafficLaw::layers`].
+            pub fn layers(&self) -> LayerRates {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.layers(),)+
+                    TrafficConfig::Own(own) => own.law().any_layers(),
+                }
+            }
+
+            /// See [`TrafficLaw::frames`].
+            pub fn frames(&self) -> Option<Frames> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.frames(),)+
+                    TrafficConfig::Own(own) => own.law().any_frames(),
+                }
+            }
+
+            /// See [`TrafficLaw::call`].
+            pub fn call(&self) -> Option<(Codec, Span)> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.call(),)+
+                    TrafficConfig::Own(own) => own.law().any_call(),
+                }
+            }
+
+            /// See [`TrafficLaw::units_per_second`].
+            pub fn units_per_second(&self) -> Option<f64> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.units_per_second(),)+
+                    TrafficConfig::Own(own) => own.law().any_units_per_second(),
+                }
+            }
+        }
+    };
+}
+
+sources! { laws! (at_work! ()) }
+
+#[cfg(test)]
+mod tests;

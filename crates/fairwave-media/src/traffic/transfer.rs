@@ -1,0 +1,95 @@
+//! A transfer: so many bytes, all of which are wanted. The flow is over when the receiver has the last one.
+//!
+//! It is one unit, which the application hands over as a whole when the flow begins; the transport cuts it. How long it takes is
+//! [`crate::quality::completion`]'s to say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::size::Size;
+use super::{FrameType, TrafficLaw, TrafficSource, Unit, Volume, Wanted};
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::Instant;
+
+/// A file of a given size. The flow ends when the last byte has been delivered, and how long that takes from its beginning, a
+/// handshake included, is measured. Needs a transport that sends again what is lost. With `arrivals` such transfers come
+/// and go.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TransferConfig {
+    /// How large: a size, or a distribution from which each flow draws its own.
+    pub size: Size,
+}
+
+impl Checked for TransferConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.size.check("size")
+    }
+}
+
+impl Law for TransferConfig {
+    const NAME: &'static str = "transfer";
+}
+
+impl TrafficLaw for TransferConfig {
+    type Source = Transfer;
+    const WHOLE: bool = true;
+    const ENDS: bool = true;
+
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Transfer, ConfigError> {
+        let payload = self.size.draw(&mut stream);
+        let unit = Unit { id: 0, payload, created: start, layer: 0, frame_type: FrameType::None };
+        let wanted = Wanted { began: start, first: 0, units: 1, size: u64::from(payload) };
+        Ok(Transfer { unit: Some(unit), wanted: [wanted] })
+    }
+
+    fn volume(&self, _lasts: f64) -> Option<Volume> {
+        Some(Volume { units: 1.0, payload: self.size.mean() })
+    }
+}
+
+/// A file to be delivered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transfer {
+    /// The file, until it has been handed over.
+    unit: Option<Unit>,
+    wanted: [Wanted; 1],
+}
+
+impl TrafficSource for Transfer {
+    fn next_unit(&mut self) -> Option<Unit> {
+        self.unit.take()
+    }
+
+    fn wanted(&self) -> &[Wanted] {
+        &self.wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    #[test]
+    fn a_transfer_is_one_unit_of_its_size_at_its_beginning_and_nothing_else() {
+        let config: TransferConfig = serde_json::from_str(r#"{"size":"1 MB"}"#).expect("a transfer");
+        let start = Instant::from_seconds(3.0);
+        let mut source = config.source(start, Seed(1).stream("flow")).expect("a source");
+        let unit = source.next_unit().expect("a unit");
+        assert_eq!((unit.id, unit.payload, unit.created), (0, 1_000_000, start));
+        assert_eq!(source.next_unit(), None);
+        assert_eq!(source.wanted(), [Wanted { began: start, first: 0, units: 1, size: 1_000_000 }]);
+    }
+
+    #[test]
+    fn transfers_of_other_flows_have_other_sizes_and_the_same_flow_always_its_own() {
+        let config: TransferConfig =
+            serde_json::from_str(r#"{"size":{"distribution":"exponential","mean":"1 MB"}}"#).expect("a transfer");
+        let size = |name: &str| config.source(Instant::ZERO, Seed(1).stream(name)).expect("a source").wanted()[0].size;
+        assert_eq!(size("a"), size("a"));
+        assert_ne!(size("a"), size("b"));
+    }
+}

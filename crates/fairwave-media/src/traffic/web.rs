@@ -1,0 +1,351 @@
+//! Web browsing: somebody asks for a page, has it, reads it, asks for the next.
+//!
+//! Source: 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took over: main object
+//! truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB), embedded objects truncated lognormal (σ 2.36, μ 6.17, from 50 B
+//! to 2 MB), their number truncated Pareto (α 1.1, from 2 to 55, less 2), reading exponential (mean 30 s), parsing exponential
+//! (mean 130 ms). The Recommendation states means of 10 710 B, 7758 B and 5.64; its distributions have
+//! 11 054 B, 8190 B and 5.64. It is a web of twenty years ago, a page being 57 kB in the mean; `docs/scenario-language.md` has numbers
+//! of today's.
+//!
+//! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages come over the flow's own
+//! connection, which stays open (RFC 9113 has one connection for each server): the objects embedded in a page are asked for
+//! together, when the page has been parsed, and come one behind the other. What the transport does after idling while
+//! somebody reads is its own law. A request is no packet: whoever drives the source lets it take the way back's
+//! propagation delay, without queueing. Nobody gives up.
+
+use std::collections::VecDeque;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::size::{Size, Sizes};
+use super::{FrameType, Period, TrafficLaw, TrafficSource, Unit, Volume, Wanted};
+use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Span};
+
+/// Somebody who browses: asks for a page, its embedded objects once it has been parsed, reads, and asks for the next. How long a
+/// page takes, from asking to having all of it, is measured. Sizes and times by default as 3GPP2 C.R1002 (2004) has them.
+/// Needs a transport that sends again what is lost.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct WebConfig {
+    /// Size of the page itself. Default lognormal, median 4316 B, σ 1.37, from 100 B to 2 MB.
+    pub main: Size,
+    /// Size of each object embedded in it. Default lognormal, median 478 B, σ 2.36, from 50 B to 2 MB.
+    pub object: Size,
+    /// How many objects are embedded. Default Pareto, shape 1.1, from 2 to 55, less 2.
+    pub objects: Number,
+    /// How long a page is read, from when all of it is there. Default exponential, mean 30 s.
+    pub reading: Period,
+    /// How long a page is parsed before its objects are asked for. Default exponential, mean 130 ms.
+    pub parsing: Period,
+    /// What somebody does when the flow begins.
+    pub first: FirstPage,
+}
+
+/// What somebody who browses does first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstPage {
+    /// Reads on, as an observer finds them who looks at a random moment of reading.
+    #[default]
+    Reads,
+    /// Asks for a page at once.
+    Asks,
+}
+
+/// How many objects a page has: a number, or Pareto.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Number {
+    /// Always as many.
+    Fixed(u32),
+    /// Pareto as in 3GPP2 C.R1002.
+    Pareto(Pareto),
+}
+
+/// Pareto from `least` on; what exceeds `most` counts as that, and `least` is taken off, so that there may be none.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pareto {
+    /// Above 0.
+    pub shape: f64,
+    /// 1 and above.
+    pub least: u32,
+    /// Above `least`, at most 10 000.
+    pub most: u32,
+}
+
+/// More objects than this are on no page.
+const MOST_OBJECTS: u32 = 10_000;
+
+impl JsonSchema for Number {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NumberOfObjects".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "description": "A number, or Pareto from `least` on, what exceeds `most` counting as that, less `least`.",
+            "anyOf": [generator.subschema_for::<u32>(), generator.subschema_for::<Pareto>()],
+        })
+    }
+}
+
+impl Number {
+    fn check(&self) -> Result<(), ConfigError> {
+        match *self {
+            Number::Fixed(number) if number > MOST_OBJECTS => {
+                Err(ConfigError::new("objects", number, format!("from 0 to {MOST_OBJECTS}"), "objects = 70"))
+            }
+            Number::Fixed(_) => Ok(()),
+            Number::Pareto(Pareto { shape, least, most }) => {
+                check_between("objects.shape", shape, 0.0, 100.0, "shape = 1.1")?;
+                if least == 0 {
+                    return Err(ConfigError::new("objects.least", least, "1 or more", "least = 2"));
+                }
+                if most <= least || most > MOST_OBJECTS {
+                    let allowed = format!("above `least` ({least}), at most {MOST_OBJECTS}");
+                    return Err(ConfigError::new("objects.most", most, allowed, "most = 55"));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Mean number; the mean of Pareto before it is rounded down.
+    fn mean(&self) -> f64 {
+        match *self {
+            Number::Fixed(number) => f64::from(number),
+            Number::Pareto(Pareto { shape, least, most }) => {
+                let (least, most) = (f64::from(least), f64::from(most));
+                // The integral of P(X > x) = (least/x)^shape from `least` to `most`.
+                let beyond = if (shape - 1.0).abs() < 1e-9 {
+                    least * libm::log(most / least)
+                } else {
+                    least / (shape - 1.0) * (1.0 - libm::pow(least / most, shape - 1.0))
+                };
+                beyond.min(most - least)
+            }
+        }
+    }
+
+    fn draw(&self, stream: &mut Stream) -> u32 {
+        match *self {
+            Number::Fixed(number) => number,
+            Number::Pareto(Pareto { shape, least, most }) => {
+                let drawn = f64::from(least) * libm::pow(1.0 - stream.uniform(), -1.0 / shape);
+                libm::round(drawn.min(f64::from(most)) - f64::from(least)) as u32
+            }
+        }
+    }
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        let lognormal = |median, sigma, least| {
+            let [median, least, most] = [median, least, 2_000_000].map(Bytes::new);
+            Size::Drawn(Sizes::Lognormal { median, sigma, least, most })
+        };
+        WebConfig {
+            main: lognormal(4316, 1.37, 100),
+            object: lognormal(478, 2.36, 50),
+            objects: Number::Pareto(Pareto { shape: 1.1, least: 2, most: 55 }),
+            reading: Period::Exponential { mean: Span::from_secs(30) },
+            parsing: Period::Exponential { mean: Span::from_millis(130) },
+            first: FirstPage::Reads,
+        }
+    }
+}
+
+impl Checked for WebConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.main.check("main")?;
+        self.object.check("object")?;
+        self.objects.check()?;
+        self.reading.check().map_err(|error| error.within("reading"))?;
+        self.parsing.check().map_err(|error| error.within("parsing"))
+    }
+}
+
+impl Law for WebConfig {
+    const NAME: &'static str = "web";
+}
+
+impl TrafficLaw for WebConfig {
+    type Source = Web;
+    const WHOLE: bool = true;
+    const LISTENS: bool = true;
+
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Web, ConfigError> {
+        let wait = match self.first {
+            FirstPage::Reads => self.reading.draw_residual(&mut stream),
+            FirstPage::Asks => Span::ZERO,
+        };
+        let mut web = Web {
+            config: self.clone(),
+            stream,
+            due: VecDeque::new(),
+            next_id: 0,
+            pages: Vec::new(),
+            objects: Vec::new(),
+            parsing: Span::ZERO,
+            awaited: 0,
+        };
+        web.ask_for_page(start + wait);
+        Ok(web)
+    }
+
+    fn volume(&self, lasts: f64) -> Option<Volume> {
+        let each = self.reading.mean().seconds() + self.parsing.mean().seconds();
+        let pages = 1.0 + lasts / each.max(1e-9);
+        let objects = self.objects.mean();
+        let payload = pages * (self.main.mean() + objects * self.object.mean());
+        Some(Volume { units: pages * (1.0 + objects), payload })
+    }
+}
+
+/// Somebody who browses.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Web {
+    config: WebConfig,
+    stream: Stream,
+    /// Asked for, and not yet handed to the transport.
+    due: VecDeque<Unit>,
+    next_id: u32,
+    pages: Vec<Wanted>,
+    /// Sizes of the objects that the page will have, until they are asked for.
+    objects: Vec<u32>,
+    /// How long the page will be parsed.
+    parsing: Span,
+    /// The unit with whose arrival it goes on.
+    awaited: u32,
+}
+
+impl Web {
+    /// Everything of a page is drawn when it is asked for, in a fixed order: what a network does to one page leaves the next as it is.
+    fn ask_for_page(&mut self, at: Instant) {
+        let WebConfig { main, object, objects, parsing, .. } = &self.config;
+        let stream = &mut self.stream;
+        let size = main.draw(stream);
+        self.parsing = parsing.draw(stream);
+        self.objects = (0..objects.draw(stream)).map(|_| object.draw(stream)).collect();
+        let whole = u64::from(size) + self.objects.iter().map(|size| u64::from(*size)).sum::<u64>();
+        self.pages.push(Wanted { began: at, first: self.next_id, units: 1 + self.objects.len() as u32, size: whole });
+        self.ask_for(size, at);
+    }
+
+    fn ask_for(&mut self, payload: u32, at: Instant) {
+        self.due.push_back(Unit { id: self.next_id, payload, created: at, layer: 0, frame_type: FrameType::None });
+        self.awaited = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+    }
+}
+
+impl TrafficSource for Web {
+    fn next_unit(&mut self) -> Option<Unit> {
+        self.due.pop_front().filter(|unit| unit.created < Instant::NEVER)
+    }
+
+    fn on_received(&mut self, unit: u32, now: Instant) {
+        if unit != self.awaited {
+            return;
+        }
+        if self.objects.is_empty() {
+            let reading = self.config.reading.draw(&mut self.stream);
+            self.ask_for_page(now + reading);
+            return;
+        }
+        let at = now + self.parsing;
+        for size in std::mem::take(&mut self.objects) {
+            self.ask_for(size, at);
+        }
+    }
+
+    fn wanted(&self) -> &[Wanted] {
+        &self.pages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    fn web(json: &str) -> Web {
+        let config: WebConfig = serde_json::from_str(json).expect("a web");
+        config.check().expect("sound");
+        config.source(Instant::ZERO, Seed(1).stream("web")).expect("a source")
+    }
+
+    #[test]
+    fn a_page_comes_before_its_objects_and_the_next_when_the_last_has_come_and_was_read() {
+        let always = |time: &str| format!(r#"{{"distribution":"constant","mean":"{time}"}}"#);
+        let mut web = web(&format!(
+            r#"{{"main":"1 kB","object":"2 kB","objects":2,"first":"asks","reading":{},"parsing":{}}}"#,
+            always("10 s"),
+            always("100 ms")
+        ));
+        let at = Instant::from_seconds;
+        let main = web.next_unit().expect("the page");
+        assert_eq!((main.payload, main.created), (1000, Instant::ZERO));
+        assert_eq!(web.next_unit(), None, "nothing more before it is there");
+        web.on_received(0, at(0.5));
+        let objects: Vec<_> = std::iter::from_fn(|| web.next_unit()).collect();
+        assert_eq!(
+            objects.iter().map(|unit| (unit.id, unit.created)).collect::<Vec<_>>(),
+            [(1, at(0.6)), (2, at(0.6))]
+        );
+        web.on_received(1, at(0.8));
+        assert_eq!(web.next_unit(), None);
+        web.on_received(2, at(1.0));
+        let next = web.next_unit().expect("the next page");
+        assert_eq!((next.id, next.created), (3, at(11.0)));
+        let pages: Vec<_> = web.wanted().iter().map(|page| (page.began, page.first, page.units, page.size)).collect();
+        assert_eq!(pages, [(at(0.0), 0, 3, 5000), (at(11.0), 3, 3, 5000)]);
+    }
+
+    /// Sizes of pages and numbers of objects, of somebody whose network takes so long for each unit.
+    fn pages(number: usize, delay: f64) -> Vec<Wanted> {
+        let mut web = web("{}");
+        while web.wanted().len() <= number {
+            let unit = web.next_unit().expect("a unit");
+            web.on_received(unit.id, unit.created + Span::from_seconds(delay));
+        }
+        web.wanted()[..number].to_vec()
+    }
+
+    #[test]
+    fn defaults_have_the_means_that_3gpp2_states() {
+        let config = WebConfig::default();
+        // What is stated of the sizes is not quite what the stated parameters have.
+        assert!((config.main.mean() / 10_710.0 - 1.0).abs() < 0.04, "{}", config.main.mean());
+        assert!((config.object.mean() / 7758.0 - 1.0).abs() < 0.06, "{}", config.object.mean());
+        assert!((config.objects.mean() - 5.64).abs() < 0.01, "{}", config.objects.mean());
+        let pages = pages(20_000, 0.0);
+        let objects = pages.iter().map(|page| f64::from(page.units - 1)).sum::<f64>() / pages.len() as f64;
+        assert!((objects - 5.64).abs() < 0.2, "{objects}");
+    }
+
+    #[test]
+    fn what_is_on_the_pages_does_not_depend_on_the_network() {
+        let what = |delay| pages(200, delay).iter().map(|page| (page.units, page.size)).collect::<Vec<_>>();
+        assert_eq!(what(0.0), what(7.0));
+    }
+
+    #[test]
+    fn a_web_that_makes_no_sense_is_refused_by_its_key() {
+        for (json, key) in [
+            (r#"{"main":"0 B"}"#, "main"),
+            (r#"{"object":{"distribution":"list","sizes":[]}}"#, "object.sizes"),
+            (r#"{"objects":10001}"#, "objects"),
+            (r#"{"objects":{"shape":1.1,"least":0,"most":55}}"#, "objects.least"),
+            (r#"{"objects":{"shape":1.1,"least":5,"most":5}}"#, "objects.most"),
+            (r#"{"reading":{"distribution":"exponential","mean":"0 s"}}"#, "reading.mean"),
+        ] {
+            let config: WebConfig = serde_json::from_str(json).expect("a web");
+            assert_eq!(config.check().expect_err(json).key, key);
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! A rate that changes at random: a chain of states, each with its rate, as of a radio whose channel gets better and worse.
+//!
+//! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the state's mean, the
+//! next state is drawn by the weights of the one that ends. The first state is drawn by the shares of time that the states have in
+//! the long run (the stationary distribution, by the elimination of Grassmann, Taksar and Heyman 1985), so that nothing has to
+//! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its size: states
+//! are drawn ahead of need, from a stream of the link's own, so that they do not depend on what is sent.
+//!
+//! **Presets.** Rates come from standards; how much of them is left, and how fast they change, is ours and fitted to no
+//! measurement:
+//!
+//! - `lte`: one user alone in a cell of 10 MHz. The 15 spectral efficiencies of the channel quality indicator (3GPP TS 36.213,
+//!   7.2.3-1) over 50 resource blocks of 12 subcarriers with 14 symbols per millisecond, one layer; ours: a quarter of the symbols goes to
+//!   control and reference signals; from each indicator to a neighbouring one, 100 ms in each in the mean. 0.96 to 35 Mb/s.
+//! - `wifi`: one station of IEEE 802.11n, 20 MHz, one stream, long guard interval: MCS 0 to 7 (IEEE 802.11-2012, 20.6); ours: 65 % of
+//!   the rate is left for packets; from each to a neighbouring one, 200 ms in each in the mean. 4.2 to 42 Mb/s.
+//!
+//! **Assumptions.** What is being transmitted when the state changes goes on at the new rate; at rate 0 it waits. Buffers are sized by
+//! the mean rate in the long run.
+
+use std::cell::RefCell;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::course::Course;
+use super::{RateLaw, Transmitter};
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// At random: a chain of states, each with a rate and a mean time.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("anyOf" = [{ "required": ["preset"] }, { "required": ["states"] }]))]
+pub struct MarkovRateConfig {
+    /// States by name: `lte` (0.96 to 35 Mb/s) or `wifi` (4.2 to 42 Mb/s). Rates are those of the standards, times are ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<RatePreset>,
+    /// Instead of a preset: the states, 2 to 64, of which each can be reached from each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<RateState>,
+}
+
+/// A state of the chain.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RateState {
+    /// The rate, of which one at least is above 0.
+    pub rate: Rate,
+    /// How long it holds in the mean, 1 ms or more; times are exponential.
+    pub mean: Span,
+    /// Weights of what comes next, one for each state in their order, 0 for this one. Default: all others alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<f64>,
+}
+
+/// Chains by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RatePreset {
+    /// A user alone in an LTE cell of 10 MHz.
+    Lte,
+    /// A station of IEEE 802.11n.
+    Wifi,
+}
+
+/// Spectral efficiency of channel quality indicators 1 to 15 in 10⁻⁴ bits per symbol (3GPP TS 36.213, 7.2.3-1).
+const CQI: [u64; 15] =
+    [1523, 2344, 3770, 6016, 8770, 11758, 14766, 19141, 24063, 27305, 33223, 39023, 45234, 51152, 55547];
+
+/// Symbols per second of 50 resource blocks, three quarters of which carry packets.
+const SYMBOLS: u64 = 50 * 12 * 14 * 1000 * 3 / 4;
+
+/// MCS 0 to 7 at 20 MHz with a guard interval of 800 ns, in kb/s (IEEE 802.11-2012, 20.6).
+const MCS: [u64; 8] = [6_500, 13_000, 19_500, 26_000, 39_000, 52_000, 58_500, 65_000];
+
+/// Bits per second that are left of a kb/s for packets: 65 %.
+const LEFT: u64 = 650;
+
+const SHORTEST: Span = Span::from_millis(1);
+const MOST: usize = 64;
+const EXAMPLE: &str = "states = [{ rate = \"20 Mb/s\", mean = \"2 s\" }, { rate = \"1 Mb/s\", mean = \"500 ms\" }]";
+
+impl RatePreset {
+    fn states(self) -> Vec<RateState> {
+        let (rates, mean): (Vec<u64>, Span) = match self {
+            RatePreset::Lte => (CQI.iter().map(|cqi| cqi * SYMBOLS / 10_000).collect(), Span::from_millis(100)),
+            RatePreset::Wifi => (MCS.iter().map(|mcs| mcs * LEFT).collect(), Span::from_millis(200)),
+        };
+        let beside = |own: usize| (0..rates.len()).map(|to| f64::from(u8::from(to.abs_diff(own) == 1))).collect();
+        let state = |(own, rate)| RateState { rate: Rate::from_bits_per_second(rate), mean, to: beside(own) };
+        rates.clone().into_iter().enumerate().map(state).collect()
+    }
+}
+
+impl Checked for MarkovRateConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        let refuse = |key: &str, value: String, allowed: &str, example: &str| {
+            Err(ConfigError::new(key, value, allowed, example))
+        };
+        match (self.preset, self.states.len()) {
+            (Some(_), 0) => return Ok(()),
+            (Some(_), _) => return refuse("preset", "given beside `states`".to_owned(), "left out there", EXAMPLE),
+            (None, 0) => return refuse("preset", "missing".to_owned(), "given, or `states`", "preset = \"lte\""),
+            (None, 2..=MOST) => {}
+            (None, count) => return refuse("states", format!("{count} of them"), "2 to 64", EXAMPLE),
+        }
+        for (place, state) in self.states.iter().enumerate() {
+            if state.mean < SHORTEST {
+                let (key, example) = (format!("states.{place}.mean"), "mean = \"500 ms\"");
+                return refuse(&key, state.mean.to_string(), "1 ms or more", example);
+            }
+            let right = state.to.len() == self.states.len()
+                && state.to.iter().all(|weight| *weight >= 0.0 && weight.is_finite())
+                && state.to[place] == 0.0
+                && state.to.iter().sum::<f64>() > 0.0
+                && state.to.iter().sum::<f64>().is_finite();
+            if !state.to.is_empty() && !right {
+                let allowed = "one weight for each state, 0 or more, 0 for the state itself, above 0 for another";
+                let example = if place == 0 { "to = [0, 1]" } else { "to = [1, 0]" };
+                return refuse(&format!("states.{place}.to"), format!("{:?}", state.to), allowed, example);
+            }
+        }
+        if self.states.iter().all(|state| state.rate == Rate::default()) {
+            return refuse("states", "0 b/s throughout".to_owned(), "such that one rate at least is above 0", EXAMPLE);
+        }
+        let chain = Chain::of(&self.states);
+        let apart = (0..chain.states()).find(|to| !chain.reaches(0, *to) || !chain.reaches(*to, 0));
+        match apart {
+            Some(place) => {
+                let allowed = "such that each state can be reached from each";
+                refuse("states", format!("without a way from state 0 to state {place} and back"), allowed, EXAMPLE)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl MarkovRateConfig {
+    fn chain(&self) -> Chain {
+        match self.preset {
+            Some(preset) => Chain::of(&preset.states()),
+            None => Chain::of(&self.states),
+        }
+    }
+}
+
+impl Law for MarkovRateConfig {
+    const NAME: &'static str = "markov";
+}
+
+impl RateLaw for MarkovRateConfig {
+    type Transmitter = Markov;
+
+    fn transmitter(&self, mut stream: Stream) -> Result<Markov, ConfigError> {
+        self.check()?;
+        let chain = self.chain();
+        let state = pick(&chain.shares(), &mut stream);
+        let course = Course::beginning(chain.rates[state]);
+        Ok(Markov(RefCell::new(Drawn { chain, state, stream, course })))
+    }
+
+    fn nominal(&self) -> Rate {
+        if self.check().is_err() {
+            return Rate::from_bits_per_second(1);
+        }
+        let chain = self.chain();
+        let part = |(rate, share): (&Rate, f64)| rate.bits_per_second() as f64 * share;
+        let mean = chain.rates.iter().zip(chain.shares()).map(part).sum::<f64>();
+        Rate::from_bits_per_second((mean.round() as u64).max(1))
+    }
+
+    fn highest(&self) -> Rate {
+        self.chain().rates.into_iter().max().unwrap_or_default()
+    }
+}
+
+/// States, and how likely each follows each.
+struct Chain {
+    rates: Vec<Rate>,
+    /// Mean times in seconds.
+    means: Vec<f64>,
+    /// Per state, weights of the next.
+    weights: Vec<Vec<f64>>,
+}
+
+impl Chain {
+    fn of(states: &[RateState]) -> Self {
+        let all = states.len();
+        let weights = |(own, state): (usize, &RateState)| match state.to.is_empty() {
+            true => (0..all).map(|to| f64::from(u8::from(to != own))).collect(),
+            false => state.to.clone(),
+        };
+        Chain {
+            rates: states.iter().map(|state| state.rate).collect(),
+            means: states.iter().map(|state| state.mean.seconds()).collect(),
+            weights: states.iter().enumerate().map(weights).collect(),
+        }
+    }
+
+    fn states(&self) -> usize {
+        self.rates.len()
+    }
+
+    /// Whether `to` can be reached from `from`.
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let (mut seen, mut open) = (vec![false; self.states()], vec![from]);
+        while let Some(state) = open.pop() {
+            if !std::mem::replace(&mut seen[state], true) {
+                open.extend((0..self.states()).filter(|next| self.weights[state][*next] > 0.0));
+            }
+        }
+        seen[to]
+    }
+
+    /// The share of time that each state has in the long run.
+    fn shares(&self) -> Vec<f64> {
+        let all = self.states();
+        // Rates of transition; those from a state to itself are never read.
+        let mut q: Vec<Vec<f64>> = (0..all)
+            .map(|own| {
+                let sum: f64 = self.weights[own].iter().sum();
+                self.weights[own].iter().map(|weight| weight / sum / self.means[own]).collect()
+            })
+            .collect();
+        // One state after the other is taken out of the chain, from the last on: nothing is subtracted, so nothing cancels.
+        for out in (1..all).rev() {
+            let leaves: f64 = q[out][..out].iter().sum();
+            for from in 0..out {
+                q[from][out] /= leaves;
+                for to in 0..out {
+                    q[from][to] += q[from][out] * q[out][to];
+                }
+            }
+        }
+        let mut shares = vec![1.0];
+        for own in 1..all {
+            let share = shares.iter().zip(&q).map(|(share, rates): (&f64, _)| share * rates[own]).sum();
+            shares.push(share);
+        }
+        let sum: f64 = shares.iter().sum();
+        shares.into_iter().map(|share| share / sum).collect()
+    }
+}
+
+/// One of them, by its weight.
+fn pick(weights: &[f64], stream: &mut Stream) -> usize {
+    let mut left = stream.uniform() * weights.iter().sum::<f64>();
+    let likely = |place: &usize| weights[*place] > 0.0;
+    let found = (0..weights.len()).filter(likely).find(|place| {
+        left -= weights[*place];
+        left < 0.0
+    });
+    // What rounding leaves falls to the last.
+    found.or_else(|| (0..weights.len()).rfind(likely)).unwrap_or(0)
+}
+
+/// The chain at work.
+pub struct Markov(RefCell<Drawn>);
+
+/// What has been drawn.
+struct Drawn {
+    chain: Chain,
+    /// The latest.
+    state: usize,
+    stream: Stream,
+    course: Course,
+}
+
+impl Drawn {
+    /// Draws states until one begins after `time`.
+    fn draw_until(&mut self, time: u64) {
+        while self.course.latest() <= time && self.course.latest() < u64::MAX {
+            let lasts = Span::from_seconds(self.stream.exponential(self.chain.means[self.state])).nanos().max(1);
+            self.state = pick(&self.chain.weights[self.state], &mut self.stream);
+            self.course.go_on(self.course.latest().saturating_add(lasts), self.chain.rates[self.state]);
+        }
+    }
+}
+
+impl Transmitter for Markov {
+    fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+        let drawn = self.0.get_mut();
+        drawn.draw_until(start.nanos());
+        loop {
+            let (end, latest) = (drawn.course.end_of(start, size), drawn.course.latest());
+            if end.nanos() <= latest {
+                return end;
+            }
+            // How long the latest state lasts is not known yet.
+            drawn.draw_until(latest);
+        }
+    }
+
+    fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+        let mut drawn = self.0.borrow_mut();
+        drawn.draw_until(to.nanos());
+        drawn.course.capacity(from, to)
+    }
+
+    fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
+        let mut drawn = self.0.borrow_mut();
+        drawn.draw_until(at.nanos());
+        drawn.course.change_from(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    fn config(json: &str) -> MarkovRateConfig {
+        serde_json::from_str(json).expect("a chain")
+    }
+
+    fn at_work(json: &str, seed: u64) -> Markov {
+        config(json).transmitter(Seed(seed).stream("rate")).expect("a law")
+    }
+
+    const TWO: &str =
+        r#"{ "states": [{ "rate": "9 Mb/s", "mean": "300 ms" }, { "rate": "1 Mb/s", "mean": "100 ms" }] }"#;
+
+    #[test]
+    fn the_mean_rate_weighs_each_state_by_its_share_of_time() {
+        assert_eq!(config(TWO).nominal().bits_per_second(), 7_000_000);
+        // 0 to 1 always, 1 to 0 and 2 alike, 2 to 1: visits 1 : 2 : 1, times 1 : 1 : 2.
+        let three = r#"{ "states": [{ "rate": "1 Mb/s", "mean": "1 s", "to": [0, 1, 0] },
+            { "rate": "2 Mb/s", "mean": "1 s", "to": [3, 0, 3] }, { "rate": "4 Mb/s", "mean": "2 s", "to": [0, 7, 0] }] }"#;
+        assert_eq!(config(three).nominal().bits_per_second(), (1_000_000 + 2 * 2_000_000 + 2 * 4_000_000) / 5);
+    }
+
+    #[test]
+    fn what_can_be_sent_in_the_long_run_is_the_mean_rate_from_the_beginning_on() {
+        let hour = Instant::from_seconds(3600.0);
+        let sent = at_work(TWO, 1).capacity(Instant::ZERO, hour).per(hour.since(Instant::ZERO));
+        assert!((sent.bits_per_second() as f64 / 7e6 - 1.0).abs() < 0.02, "{sent}");
+        let fast = (0..2000).filter(|seed| {
+            at_work(TWO, *seed).change_from(Instant::ZERO).is_some_and(|(_, rate)| rate.bits_per_second() == 9_000_000)
+        });
+        let share = fast.count() as f64 / 2000.0;
+        assert!((share - 0.75).abs() < 0.03, "{share} begin in the state that has 3/4 of the time");
+    }
+
+    #[test]
+    fn times_in_a_state_are_exponential_with_its_mean() {
+        let law = at_work(TWO, 2);
+        let (mut at, mut times) = (Instant::ZERO, [Vec::new(), Vec::new()]);
+        for _ in 0..20_000 {
+            let (begin, rate) = law.change_from(at).expect("a state");
+            let (end, _) = law.change_from(begin + Span::from_nanos(1)).expect("the next");
+            times[usize::from(rate.bits_per_second() == 1_000_000)].push(end.since(begin).seconds());
+            at = end;
+        }
+        for (times, mean) in times.iter().zip([0.3, 0.1]) {
+            let count = times.len() as f64;
+            let found = times.iter().sum::<f64>() / count;
+            assert!((found / mean - 1.0).abs() < 0.03, "{found}");
+            // exp(-1) of exponential times last longer than the mean.
+            let longer = times.iter().filter(|time| **time > mean).count() as f64 / count;
+            assert!((longer - 0.3679).abs() < 0.015, "{longer}");
+        }
+    }
+
+    #[test]
+    fn the_presets_have_the_rates_of_their_standards() {
+        let rates = |preset: RatePreset| -> Vec<u64> {
+            preset.states().iter().map(|state| state.rate.bits_per_second()).collect()
+        };
+        let lte = rates(RatePreset::Lte);
+        assert_eq!((lte.len(), lte[0], lte[6], lte[14]), (15, 959_490, 9_302_580, 34_994_610));
+        assert_eq!(rates(RatePreset::Wifi)[..2], [4_225_000, 8_450_000]);
+        // A state at the end is entered half as often as another.
+        let mean = (lte[1..14].iter().sum::<u64>() as f64 + (lte[0] + lte[14]) as f64 / 2.0) / 14.0;
+        let nominal = config(r#"{ "preset": "lte" }"#).nominal().bits_per_second() as f64;
+        assert!((nominal / mean - 1.0).abs() < 1e-6, "{nominal} and {mean}");
+    }
+
+    #[test]
+    fn a_chain_that_cannot_go_on_is_refused() {
+        let refused = |json: &str| config(json).check().map_err(|error| error.key);
+        assert_eq!(refused("{}"), Err("preset".to_owned()));
+        assert_eq!(refused(r#"{ "states": [{ "rate": "1 Mb/s", "mean": "1 s" }] }"#), Err("states".to_owned()));
+        let two = |more: &str, second: &str| {
+            format!(r#"{{ "states": [{{ "rate": "1 Mb/s", "mean": "1 s"{more} }}, {{ {second} }}] }}"#)
+        };
+        let still = r#""rate": "0 b/s", "mean": "1 s""#;
+        assert_eq!(refused(&two("", still)), Ok(()));
+        assert_eq!(refused(&two(r#", "to": [1, 1]"#, still)), Err("states.0.to".to_owned()));
+        assert_eq!(refused(&two(r#", "to": [0]"#, still)), Err("states.0.to".to_owned()));
+        assert_eq!(refused(&two(r#", "to": [0, -1]"#, still)), Err("states.0.to".to_owned()));
+        assert_eq!(refused(&two("", r#""rate": "0 b/s", "mean": "1 us""#)), Err("states.1.mean".to_owned()));
+        assert_eq!(refused(&two("", still).replace("1 Mb/s", "0 b/s")), Err("states".to_owned()));
+        let trap = r#"{ "states": [{ "rate": "1 Mb/s", "mean": "1 s" }, { "rate": "0 b/s", "mean": "1 s", "to": [0, 0, 1] },
+            { "rate": "0 b/s", "mean": "1 s", "to": [0, 1, 0] }] }"#;
+        assert_eq!(refused(trap), Err("states".to_owned()));
+        assert_eq!(refused(&format!(r#"{{ "preset": "lte", {}"#, &TWO[2..])), Err("preset".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_is_sent_while_the_states_allow_it_and_in_any_order_of_questions(
+            seed in 0u64..1000, packets in prop::collection::vec((0u64..2_000_000, 1u64..200_000), 1..60),
+        ) {
+            let json = r#"{ "states": [{ "rate": "9 Mb/s", "mean": "3 ms" }, { "rate": "0 b/s", "mean": "2 ms" },
+                { "rate": "1 Mb/s", "mean": "5 ms" }] }"#;
+            let (mut asked, other) = (at_work(json, seed), at_work(json, seed));
+            let _ = other.capacity(Instant::ZERO, Instant::from_seconds(1.0));
+            let mut start = Instant::ZERO;
+            for (gap, size) in packets {
+                start += Span::from_nanos(gap);
+                let end = asked.end_of(start, Bytes::new(size));
+                let given = other.capacity(start, end + Span::from_nanos(1)).get();
+                prop_assert!(given >= size && other.capacity(start, end.max(start + Span::from_nanos(1))).get() <= size + 1);
+                start = end;
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Links: how fast they transmit, and what describes one direction of one.
+//!
+//! A link transmits one packet after the other. Its **rate law** says when the transmission of a packet ends that begins at a
+//! given time. That is all that it takes to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
+//! whether the rate is constant, follows a schedule or comes from a trace.
+//!
+//! A law is one file here and one line in [`rates!`]; a program's own is handed in by [`register`].
+//!
+//! **Assumptions.** Rates count bytes on the wire. Whoever sizes something by a link (a buffer, a discipline's parameters)
+//! takes the law's nominal rate.
+
+mod changes;
+mod course;
+pub mod jitter;
+
+use std::sync::Arc;
+
+pub use changes::{Changes, Changing, Duplicate, Failed, Outage, Reorder, check_outages};
+
+use crate::loss::LossConfig;
+use crate::queue::QueueConfig;
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
+/// its parameters.
+macro_rules! rates {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            constant { Constant(ConstantConfig) }
+            schedule { Schedule(ScheduleConfig) }
+            trace { Trace(TraceConfig) }
+            markov { Markov(MarkovRateConfig) }
+        }
+    };
+}
+
+rates! { files! () }
+
+pub use markov::{RatePreset, RateState};
+pub use trace::{After, TraceFormat, TracePart};
+
+/// A rate law at work on one direction of a link.
+pub trait Transmitter: Send {
+    /// When the transmission of `size` bytes ends that begins at `start`: not before `start`; [`Instant::NEVER`] if it never
+    /// ends. `start` does not decrease from call to call.
+    fn end_of(&mut self, start: Instant, size: Bytes) -> Instant;
+
+    /// What could be transmitted from `from` until `to`, in bytes on the wire, rounded down: the whole that a utilisation is
+    /// a part of.
+    fn capacity(&self, from: Instant, to: Instant) -> Bytes;
+
+    /// The first time at or after `at` at which the rate becomes another, or begins to be what it is (at the beginning of the run), and
+    /// what it is then; none if it does not change any more, or if the law does not work by a rate. Queue disciplines that
+    /// reckon with the rate are told.
+    fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
+        None
+    }
+}
+
+/// How long what a law follows was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// From the beginning of the run on.
+    pub length: Span,
+    /// It is said what comes then.
+    pub goes_on: bool,
+}
+
+/// The parameters of a rate law, and how it is made.
+pub trait RateLaw: Law {
+    /// The law at work.
+    type Transmitter: Transmitter + 'static;
+
+    /// True when the time that a packet takes depends on its size alone, so that it may be kept for the next of that size.
+    const STEADY: bool = false;
+
+    /// The law at work; all its randomness comes from `stream`. The parameters have been checked.
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn transmitter(&self, stream: Stream) -> Result<Self::Transmitter, ConfigError>;
+
+    /// The rate by which buffers, queue disciplines and the cost of a run are reckoned: the mean, where it varies. Above
+    /// zero.
+    fn nominal(&self) -> Rate;
+
+    /// The highest rate, by which it is estimated what a run costs.
+    fn highest(&self) -> Rate {
+        self.nominal()
+    }
+
+    /// How long what it follows was recorded; none for a law that knows of no end.
+    fn recorded(&self) -> Option<Recorded> {
+        None
+    }
+}
+
+/// What the family asks of a law that a program handed in.
+pub trait AnyRateLaw: Checked + Send + Sync {
+    /// See [`RateLaw::transmitter`].
+    ///
+    /// # Errors
+    /// What [`Checked::check`] refuses.
+    fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError>;
+    /// See [`RateLaw::STEADY`].
+    fn any_steady(&self) -> bool;
+    /// See [`RateLaw::nominal`].
+    fn any_nominal(&self) -> Rate;
+    /// See [`RateLaw::highest`].
+    fn any_highest(&self) -> Rate;
+    /// See [`RateLaw::recorded`].
+    fn any_recorded(&self) -> Option<Recorded> {
+        None
+    }
+}
+
+impl<L: RateLaw> AnyRateLaw for L {
+    fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {
+        Ok(Box::new(self.transmitter(stream)?))
+    }
+    fn any_steady(&self) -> bool {
+        L::STEADY
+    }
+    fn any_nominal(&self) -> Rate {
+        self.nominal()
+    }
+    fn any_highest(&self) -> Rate {
+        self.highest()
+    }
+    fn any_recorded(&self) -> Option<Recorded> {
+        self.recorded()
+    }
+}
+
+static OWN: Registry<dyn AnyRateLaw> = Registry::new();
+
+/// Hands in a rate law of the program's own, which scenarios then name like any other: `rate = { law = "…", … }`.
+///
+/// # Errors
+/// When there is a law of that name.
+pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
+    OWN.add::<L>(RateConfig::WHAT, RateConfig::BUILT_IN, |law| Arc::new(law))
+}
+
+/// Hands in a rate law that was made while the program runs: see [`Registry::give`].
+///
+/// # Errors
+/// When the name is taken.
+pub fn give(given: Given<dyn AnyRateLaw>) -> Result<(), NameTaken> {
+    OWN.give(RateConfig::WHAT, RateConfig::BUILT_IN, given)
+}
+
+rates! { laws! (family! (RateConfig, "law", "link rate", dyn AnyRateLaw, OWN)) }
+
+impl From<Rate> for RateConfig {
+    /// A constant rate.
+    fn from(rate: Rate) -> Self {
+        RateConfig::Constant(ConstantConfig { rate })
+    }
+}
+
+/// The laws at work, by value: a call costs a jump.
+macro_rules! at_work {
+    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
+        enum AtWork {
+            $($Variant(<$Law as RateLaw>::Transmitter),)+
+            Own(Box<dyn Transmitter>),
+        }
+
+        impl AtWork {
+            fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
+                Ok(match config {
+                    $(RateConfig::$Variant(law) => AtWork::$Variant(law.transmitter(stream)?),)+
+                    RateConfig::Own(own) => AtWork::Own(own.law().any_transmitter(stream)?),
+                })
+            }
+
+            #[inline]
+            fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+                match self {
+                    $(AtWork::$Variant(law) => law.end_of(start, size),)+
+                    AtWork::Own(law) => law.end_of(start, size),
+                }
+            }
+
+            fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+                match self {
+                    $(AtWork::$Variant(law) => law.capacity(from, to),)+
+                    AtWork::Own(law) => law.capacity(from, to),
+                }
+            }
+
+            fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
+                match self {
+                    $(AtWork::$Variant(law) => law.change_from(at),)+
+                    AtWork::Own(law) => law.change_from(at),
+                }
+            }
+        }
+
+        impl RateConfig {
+            /// See [`RateLaw::STEADY`].
+            pub fn is_steady(&self) -> bool {
+                match self {
+                    $(RateConfig::$Variant(_) => <$Law as RateLaw>::STEADY,)+
+                    RateConfig::Own(own) => own.law().any_steady(),
+                }
+            }
+
+            /// See [`RateLaw::nominal`].
+            pub fn nominal(&self) -> Rate {
+                match self {
+                    $(RateConfig::$Variant(law) => law.nominal(),)+
+                    RateConfig::Own(own) => own.law().any_nominal(),
+                }
+            }
+
+            /// See [`RateLaw::highest`].
+            pub fn highest(&self) -> Rate {
+                match self {
+                    $(RateConfig::$Variant(law) => law.highest(),)+
+                    RateConfig::Own(own) => own.law().any_highest(),
+                }
+            }
+
+            /// See [`RateLaw::recorded`].
+            pub fn recorded(&self) -> Option<Recorded> {
+                match self {
+                    $(RateConfig::$Variant(law) => law.recorded(),)+
+                    RateConfig::Own(own) => own.law().any_recorded(),
+                }
+            }
+        }
+    };
+}
+
+rates! { laws! (at_work! ()) }
+
+/// A link's rate.
+pub struct LinkRate(AtWork);
+
+impl LinkRate {
+    /// The law that `config` describes; all its randomness comes from `stream`.
+    ///
+    /// # Errors
+    /// When [`RateConfig::check`] refuses the configuration.
+    pub fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
+        config.check()?;
+        AtWork::new(config, stream).map(LinkRate)
+    }
+
+    /// See [`Transmitter::end_of`]. Never before `start`, whatever the law says.
+    #[inline]
+    pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+        self.0.end_of(start, size).max(start)
+    }
+
+    /// See [`Transmitter::capacity`].
+    pub fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+        self.0.capacity(from, to)
+    }
+
+    /// See [`Transmitter::change_from`]. Never before `at`, whatever the law says.
+    pub fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
+        self.0.change_from(at).map(|(when, rate)| (when.max(at), rate))
+    }
+}
+
+/// One direction of a link, with nothing left to guess: what a plan holds and a simulator or an emulator is built from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Direction {
+    /// How fast bytes on the wire are sent.
+    pub rate: RateConfig,
+    /// Propagation delay; the first one, where it changes.
+    pub delay: Span,
+    /// Where packets wait.
+    pub queue: QueueConfig,
+    /// How it loses packets: on the wire, after they have been transmitted.
+    pub loss: LossConfig,
+    /// What becomes of it in the course of the run.
+    pub changes: Changes,
+}
+
+impl Direction {
+    /// Checks the ranges of all parameters.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.rate.check().map_err(|error| error.within("rate"))?;
+        self.queue.check().map_err(|error| error.within("queue"))?;
+        self.loss.check().map_err(|error| error.within("loss"))?;
+        self.changes.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::packet::{Body, Class, Ecn, FlowId, Packet};
+    use crate::queue::{Queue, QueueConfig};
+    use fairwave_units::random::Seed;
+    use fairwave_units::units::{Instant, Rate};
+
+    #[test]
+    fn a_queue_that_is_told_of_a_slow_transmission_does_not_take_it_for_idle_time() {
+        let config: QueueConfig =
+            serde_json::from_str(r#"{ "discipline": "red", "capacity": { "packets": 100 }, "weight": 0.1 }"#)
+                .expect("a queue");
+        let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
+        let packet = Packet {
+            flow: FlowId(0),
+            wire: 1000,
+            class: Class::Tcp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
+        // RED ages its average by the packets that could have been sent while there were none.
+        let average = |told: bool| {
+            let rate = Rate::from_bits_per_second(10_000_000);
+            let (mut queue, mut drops) = (Queue::new(&config, rate, Seed(1).stream("queue")), Vec::new());
+            (0..20).for_each(|_| queue.arrive(Instant::ZERO, packet, &mut drops));
+            while queue.depart(Instant::from_seconds(1.0), &mut drops).is_some() {
+                if told {
+                    queue.transmits_until(Instant::from_seconds(3.0));
+                }
+            }
+            queue.arrive(Instant::from_seconds(3.0), packet, &mut drops);
+            queue.average()
+        };
+        assert!(average(false) < 0.01, "{}", average(false));
+        assert!(average(true) > 1.0, "{}", average(true));
+    }
+}

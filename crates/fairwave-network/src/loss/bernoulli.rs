@@ -1,0 +1,50 @@
+//! Independent losses: packet errors as papers 000, 001 and 003 set them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LossLaw, LossModel};
+use fairwave_units::config::{ConfigError, check_fraction};
+use crate::packet::Packet;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::Instant;
+
+/// Each packet independently (papers 000, 001, 003).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BernoulliConfig {
+    /// Packet error rate, 0 to 1 (a fraction, not percent).
+    pub rate: f64,
+}
+
+impl Checked for BernoulliConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_fraction("rate", self.rate, "rate = 0.01")
+    }
+}
+
+impl Law for BernoulliConfig {
+    const NAME: &'static str = "bernoulli";
+}
+
+impl LossLaw for BernoulliConfig {
+    type Model = Bernoulli;
+
+    fn model(&self, stream: Stream) -> Result<Bernoulli, ConfigError> {
+        Ok(Bernoulli { rate: self.rate, stream })
+    }
+}
+
+/// Independent losses at work.
+pub struct Bernoulli {
+    rate: f64,
+    stream: Stream,
+}
+
+impl LossModel for Bernoulli {
+    #[inline]
+    fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
+        self.stream.chance(self.rate)
+    }
+}

@@ -1,0 +1,73 @@
+//! One loss model after the other, at known times.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Loss, LossConfig, LossLaw, LossModel};
+use fairwave_units::config::ConfigError;
+use crate::packet::Packet;
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::timed::{Step, check_steps};
+use fairwave_units::units::{Instant, Span};
+
+/// One loss model after the other, at known times. A list of steps, `loss = [{ at = "0 s", is = "none" }, { at = "20 s", is = {
+/// model = "bernoulli", rate = 0.02 } }]`, is short for it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LossScheduleConfig {
+    /// The models in ascending order of time, the first from 0 s on. Each is asked while it holds alone.
+    pub steps: Vec<Step<LossConfig>>,
+}
+
+const EXAMPLE: &str =
+    "steps = [{ at = \"0 s\", is = \"none\" }, { at = \"20 s\", is = { model = \"bernoulli\", rate = 0.02 } }]";
+
+impl Checked for LossScheduleConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_steps(&self.steps, EXAMPLE)?;
+        for (index, step) in self.steps.iter().enumerate() {
+            step.is.check().map_err(|error| error.within(&format!("steps.{index}.is")))?;
+        }
+        Ok(())
+    }
+}
+
+impl Law for LossScheduleConfig {
+    const NAME: &'static str = "schedule";
+}
+
+impl LossLaw for LossScheduleConfig {
+    type Model = LossSchedule;
+
+    /// The first model has the stream that it would have alone, each other one a stream of its own.
+    fn model(&self, stream: Stream) -> Result<LossSchedule, ConfigError> {
+        let mut forks = stream.clone();
+        let mut steps = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate() {
+            let own = if index == 0 { stream.clone() } else { Seed(forks.below(u64::MAX)).stream("step") };
+            steps.push((step.begins(), Loss::new(&step.is, own)?));
+        }
+        Ok(LossSchedule { steps: steps.into(), place: 0 })
+    }
+
+    fn cycle(&self) -> Option<Span> {
+        self.steps.iter().filter_map(|step| step.is.cycle()).min()
+    }
+}
+
+/// The schedule at work.
+pub struct LossSchedule {
+    /// When each model begins, and the model.
+    steps: Box<[(Instant, Loss)]>,
+    place: usize,
+}
+
+impl LossModel for LossSchedule {
+    fn lost(&mut self, now: Instant, packet: &Packet) -> bool {
+        while self.steps.get(self.place + 1).is_some_and(|(begins, _)| *begins <= now) {
+            self.place += 1;
+        }
+        self.steps.get_mut(self.place).is_some_and(|(_, loss)| loss.lost(now, packet))
+    }
+}

@@ -1,0 +1,220 @@
+//! Lists of waiting packets by number: which list a packet belongs to is the discipline's to say ([`super::Discipline::bin`]).
+//!
+//! For disciplines that hash flows into queues, or have a fixed number of them. Ends, lengths and packets of every list are at
+//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then on the lists are
+//! noted into which packets come or from which they go, and their matches played again when it is next asked for, as far up as
+//! that matters: for each no more than the logarithm of the lists' number. Disciplines that never ask pay nothing for it.
+
+use super::buffer::{Ends, Links, NIL, Tally, append, unlink};
+
+/// Of one waiting packet.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    list: Links,
+    bin: u32,
+}
+
+/// A list of packets.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    ends: Ends,
+    tally: Tally,
+    /// It is among those whose matches are to be played again.
+    changed: bool,
+}
+
+/// The lists.
+#[derive(Clone, Debug)]
+pub(super) struct Bins {
+    /// By the packets' places.
+    members: Vec<Member>,
+    /// As many as there are, and empty ones up to a power of two.
+    bins: Vec<Bin>,
+    /// The last of those that there are.
+    last: u32,
+    /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, the lists come behind the matches, and
+    /// match 1 is the final. Empty until somebody asks.
+    winners: Vec<u32>,
+    /// Lists that hold more or less than when their matches were played last, each once.
+    changed: Vec<u32>,
+}
+
+impl Bins {
+    /// So many empty lists.
+    pub fn new(number: usize) -> Self {
+        let bin = Bin { ends: Ends::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
+        Bins {
+            members: Vec::new(),
+            bins: vec![bin; number.next_power_of_two().max(2)],
+            last: number.saturating_sub(1) as u32,
+            winners: Vec::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// A packet of `size` bytes has come to wait at `place`, in a list; numbers beyond the last list mean that one.
+    #[inline]
+    pub fn push(&mut self, place: u32, size: u64, bin: u32) {
+        let bin = bin.min(self.last);
+        let member = Member { list: Links::NONE, bin };
+        match self.members.get_mut(place as usize) {
+            Some(before) => *before = member,
+            // Places are given out one after the other.
+            None => self.members.resize(place as usize + 1, member),
+        }
+        let of = &mut self.bins[bin as usize];
+        of.tally.add(size);
+        append!(self.members, of.ends, list, place);
+        self.note(bin);
+    }
+
+    /// The packet of `size` bytes at `place` goes.
+    #[inline]
+    pub fn remove(&mut self, place: u32, size: u64) {
+        let bin = self.members[place as usize].bin;
+        let of = &mut self.bins[bin as usize];
+        of.tally.take(size);
+        unlink!(self.members, of.ends, list, place);
+        self.note(bin);
+    }
+
+    /// What waits in a list.
+    #[inline]
+    pub fn tally(&self, bin: u32) -> Tally {
+        self.bins.get(bin as usize).map_or(Tally::default(), |bin| bin.tally)
+    }
+
+    /// The first and the last packet of a list.
+    #[inline]
+    pub fn ends(&self, bin: u32) -> Ends {
+        self.bins.get(bin as usize).map_or(Ends::EMPTY, |bin| bin.ends)
+    }
+
+    /// The list that holds most bytes, the first of several; none if all are empty.
+    pub fn fattest(&mut self) -> Option<u32> {
+        if self.winners.is_empty() {
+            self.play_all();
+        }
+        while let Some(bin) = self.changed.pop() {
+            self.bins[bin as usize].changed = false;
+            self.replay(bin);
+        }
+        self.winners.get(1).copied().filter(|winner| self.bytes(*winner) > 0)
+    }
+
+    fn bytes(&self, bin: u32) -> u64 {
+        self.bins[bin as usize].tally.bytes
+    }
+
+    fn play_all(&mut self) {
+        let lists = self.bins.len();
+        self.winners = (0..2 * lists).map(|place| place.saturating_sub(lists) as u32).collect();
+        for place in (1..lists).rev() {
+            self.winners[place] = self.play(place);
+        }
+    }
+
+    /// Who wins a match, of two equals the first.
+    #[inline]
+    fn play(&self, place: usize) -> u32 {
+        let (first, second) = (self.winners[2 * place], self.winners[2 * place + 1]);
+        if self.bytes(second) > self.bytes(first) { second } else { first }
+    }
+
+    /// A list holds more or less than before.
+    #[inline]
+    fn note(&mut self, bin: u32) {
+        let of = &mut self.bins[bin as usize];
+        if !of.changed && !self.winners.is_empty() {
+            of.changed = true;
+            self.changed.push(bin);
+        }
+    }
+
+    /// Plays the matches of a list again, up to one whose outcome it does not touch: what others have changed there is theirs to tell.
+    fn replay(&mut self, bin: u32) {
+        let mut place = (self.bins.len() + bin as usize) / 2;
+        while place > 0 {
+            let (before, now) = (self.winners[place], self.play(place));
+            self.winners[place] = now;
+            if before == now && now != bin {
+                return;
+            }
+            place /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::buffer::Buffer;
+    use super::super::testing::packet;
+    use crate::packet::{Class, Packet};
+    use fairwave_units::units::Instant;
+
+    /// What is done to a buffer: a packet of a size comes into a list, or one of those that wait goes.
+    #[derive(Clone, Debug)]
+    enum Operation {
+        Push(u32, u16),
+        RemoveAny(u64),
+        ServeFrontOf(u32),
+    }
+
+    fn operation() -> impl Strategy<Value = Operation> {
+        prop_oneof![
+            4 => (0..7u32, 1..1600u16).prop_map(|(bin, size)| Operation::Push(bin, size)),
+            2 => any::<u64>().prop_map(Operation::RemoveAny),
+            2 => (0..7u32).prop_map(Operation::ServeFrontOf),
+        ]
+    }
+
+    proptest! {
+        /// The slow twin is a vector of (list, packet) in order of arrival, in which everything is searched and counted.
+        #[test]
+        fn lists_and_the_fattest_are_those_of_a_plain_vector(
+            operations in prop::collection::vec(operation(), 0..200), asks_from in 0..200usize,
+        ) {
+            let (mut buffer, mut plain) = (Buffer::by_bin(2, 7), Vec::<(u32, Packet)>::new());
+            for (serial, operation) in operations.into_iter().enumerate() {
+                match operation {
+                    Operation::Push(bin, size) => {
+                        // The flow's number serves as the packet's own.
+                        let packet = packet(serial as u32, size, Class::Tcp);
+                        buffer.push_into(Instant::ZERO, packet, bin);
+                        plain.push((bin, packet));
+                    }
+                    Operation::RemoveAny(draw) => {
+                        let place = buffer.any(draw % u64::from(buffer.total().packets.max(1)));
+                        let gone = place.and_then(|place| buffer.remove(place));
+                        plain.retain(|(_, packet)| Some(*packet) != gone);
+                    }
+                    Operation::ServeFrontOf(bin) => {
+                        let served = buffer.front_of_bin(bin).and_then(|place| buffer.serve(place)).map(|(packet, _)| packet);
+                        let first = plain.iter().position(|(of, _)| *of == bin);
+                        prop_assert_eq!(served, first.map(|first| plain.remove(first).1));
+                    }
+                }
+                let bytes = |bin| plain.iter().filter(|(of, _)| *of == bin).map(|(_, packet)| u64::from(packet.wire)).sum::<u64>();
+                for bin in 0..7 {
+                    let tally = buffer.of_bin(bin);
+                    prop_assert_eq!(tally.bytes, bytes(bin));
+                    prop_assert_eq!(tally.packets as usize, plain.iter().filter(|(of, _)| *of == bin).count());
+                }
+                if serial >= asks_from {
+                    let most = (0..7).rev().max_by_key(|bin| bytes(*bin)).filter(|bin| bytes(*bin) > 0);
+                    prop_assert_eq!(buffer.fattest_bin(), most);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_list_is_its_own_fattest_and_a_number_beyond_the_last_means_the_last() {
+        let mut buffer = Buffer::by_bin(0, 1);
+        assert_eq!(buffer.fattest_bin(), None);
+        buffer.push_into(Instant::ZERO, packet(0, 100, Class::Tcp), 7);
+        assert_eq!((buffer.fattest_bin(), buffer.of_bin(0).packets, buffer.of_bin(7).packets), (Some(0), 1, 0));
+    }
+}

@@ -1,0 +1,433 @@
+//! CAKE: a shaper, levels of service, fairness between hosts and flows, and queue management in one.
+//!
+//! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways" (2018), and
+//! Linux' `sch_cake`, where the paper leaves something open. The shaper sends no faster than `bandwidth`, each packet counting with its
+//! `overhead`, by a clock of its own: the next packet leaves when the ones before have taken their time (`held_until`), so there is no
+//! burst. Among tins that which is highest and within its own rate goes first, else the one that will be soonest; without `bandwidth`
+//! they share by weights. In a tin flows find queues by a set-associative hash and are served in turn, so that hosts get
+//! equal shares and flows equal ones of their host's (`tin`). COBALT looks after each queue (`cobalt`); the last packet of a queue
+//! is never dropped. When too much waits, the queue that holds most bytes loses its head, and BLUE is told.
+//!
+//! **Tins.** A packet's level comes from its flow's class: voice into the voice tin (as if it bore EF), all else into best effort (as if it bore no
+//! DSCP). The bulk tin of `diffserv3`, and the bulk and video tins of `diffserv4`, are there and stay empty: flows say no DSCP.
+//!
+//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash; whoever drives a queue without saying which
+//! nodes its flows join has two hosts for each flow. A quantum is divided exactly instead of with random rounding, clocks count exactly, and
+//! square roots are exact. The buffer is the queue's `capacity`, in the place of Linux' `memlimit`. Absent: the ACK filter (off by default), `nat`,
+//! `wash`, `ingress`, `autorate-ingress`, firewall marks, `precedence` and `diffserv8`; packets are never of several segments.
+
+mod cobalt;
+mod tin;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::cobalt::Settings;
+use self::tin::{QUEUES, Tin};
+use super::DropReason;
+use super::buffer::Buffer;
+use super::config::Capacity;
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
+use super::rounds::mixed;
+use fairwave_units::config::{ConfigError, check_span};
+use crate::packet::{Class, Packet};
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// Into which levels of service packets are sorted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Diffserv {
+    /// One for all.
+    Besteffort,
+    /// Bulk (a sixteenth of the rate), best effort, voice (a quarter).
+    #[default]
+    Diffserv3,
+    /// Bulk (a sixteenth), best effort, video (half), voice (a quarter).
+    Diffserv4,
+}
+
+impl Diffserv {
+    /// Of each tin, the part of the rate, and the weight where there is none, as powers of two.
+    fn shifts(self) -> &'static [u32] {
+        match self {
+            Diffserv::Besteffort => &[0],
+            Diffserv::Diffserv3 => &[0, 4, 2],
+            Diffserv::Diffserv4 => &[0, 4, 1, 2],
+        }
+    }
+}
+
+/// Who gets equal shares of a tin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Nobody: one queue for all.
+    Flowblind,
+    /// Senders.
+    Srchost,
+    /// Receivers.
+    Dsthost,
+    /// Pairs of sender and receiver.
+    Hosts,
+    /// Flows.
+    Flows,
+    /// Senders, and flows of each.
+    DualSrchost,
+    /// Receivers, and flows of each.
+    DualDsthost,
+    /// Senders and receivers, and flows of each.
+    #[default]
+    TripleIsolate,
+}
+
+impl Isolation {
+    /// Whether senders, and whether receivers, are to get equal shares beside their flows.
+    fn shared(self) -> [bool; 2] {
+        match self {
+            Isolation::DualSrchost => [true, false],
+            Isolation::DualDsthost => [false, true],
+            Isolation::TripleIsolate => [true, true],
+            _ => [false, false],
+        }
+    }
+}
+
+/// What a packet takes on the link besides its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Framing {
+    /// Nothing.
+    #[default]
+    None,
+    /// Cells of 53 bytes for each 48 (ATM).
+    Atm,
+    /// A byte for each 64 begun (PTM).
+    Ptm,
+}
+
+/// CAKE, Common Applications Kept Enhanced. Shapes to `bandwidth`, serves hosts and flows alike, voice first within its share, and keeps every
+/// flow's queue short. In Linux since 4.19, and the default of many home routers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CakeConfig {
+    /// The rate that it sends at, no faster than the link to have any effect; whatever the link carries when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+    /// Levels of service.
+    #[serde(default)]
+    pub diffserv: Diffserv,
+    /// Who gets equal shares.
+    #[serde(default)]
+    pub isolation: Isolation,
+    /// The round trip of most flows: CoDel's interval, and twenty times its target.
+    #[serde(default = "rtt")]
+    pub rtt: Span,
+    /// Bytes that a packet takes besides its own, −64 to 256; only with `bandwidth`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<i32>,
+    /// Bytes that a packet takes at least, its overhead included; only with `bandwidth`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mpu: Option<Bytes>,
+    /// What the link's framing adds; only with `bandwidth`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
+}
+
+fn rtt() -> Span {
+    Span::from_millis(100)
+}
+
+/// The largest packet of an Ethernet.
+const MTU: u64 = 1514;
+
+impl Checked for CakeConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_span("rtt", self.rtt, "rtt = \"100 ms\"")?;
+        let bandwidth = self.bandwidth;
+        if let Some(rate) = bandwidth
+            && rate.bits_per_second() < 8 * 64
+        {
+            return Err(ConfigError::new("bandwidth", rate, "512 b/s or more", "bandwidth = \"10 Mb/s\""));
+        }
+        let unshaped = [
+            ("overhead", self.overhead.map(|bytes| bytes.to_string())),
+            ("mpu", self.mpu.map(|bytes| bytes.to_string())),
+            ("framing", self.framing.map(|framing| format!("{framing:?}").to_lowercase())),
+        ];
+        for (key, value) in unshaped {
+            if let (Some(value), None) = (value, bandwidth) {
+                let allowed = "left out without `bandwidth`, by which it counts";
+                return Err(ConfigError::new(key, value, allowed, format!("bandwidth = \"10 Mb/s\", {key} = …")));
+            }
+        }
+        match self.overhead {
+            Some(bytes) if !(-64..=256).contains(&bytes) => {
+                Err(ConfigError::new("overhead", bytes, "−64 to 256", "overhead = 18"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Law for CakeConfig {
+    const NAME: &'static str = "cake";
+}
+
+impl DisciplineLaw for CakeConfig {
+    type Discipline = Cake;
+    const NATURE: Nature = Nature {
+        fifo: false,
+        own_victim: Some("CAKE drops the head of its fattest queue, by which BLUE learns who does not yield"),
+        makes_room: true,
+        by_host: true,
+        ..Nature::FIFO
+    };
+
+    fn marks(&self) -> bool {
+        true
+    }
+
+    fn lists(&self) -> u64 {
+        self.diffserv.shifts().len() as u64 * u64::from(QUEUES)
+    }
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Cake {
+        let whole = self.bandwidth.map(|rate| rate.bits_per_second() / 8);
+        let shifts = self.diffserv.shifts();
+        let tin = |shift: &u32| {
+            let rate = whole.map(|whole| (whole >> shift).max(1));
+            let packet_time = rate.map_or(Span::ZERO, |rate| Clock::time(rate, MTU));
+            let wanted = Span::from_nanos(self.rtt.nanos() / 20);
+            let target = wanted.max(packet_time.scaled(1.5));
+            let interval = (self.rtt + target.saturating_sub(wanted)).max(target * 2);
+            let weight = if shifts.len() == 1 { 65_535 } else { 1024 >> shift };
+            Tin::new(Settings { target, interval, packet_time }, rate, weight)
+        };
+        Cake {
+            tins: shifts.iter().map(tin).collect(),
+            clock: self.bandwidth.map(Clock::new),
+            isolation: self.isolation,
+            overhead: i64::from(self.overhead.unwrap_or(0)),
+            mpu: self.mpu.unwrap_or(Bytes::ZERO).get(),
+            framing: self.framing.unwrap_or_default(),
+            ends: None,
+            random: None,
+            salt: 0,
+            current: 0,
+            sojourn: Span::ZERO,
+        }
+    }
+}
+
+/// When what has been sent will have taken its time, exactly.
+#[derive(Clone, Debug)]
+struct Clock {
+    next: Instant,
+    /// Of `next`, in parts of a nanosecond, `rate` of which make one.
+    rest: u64,
+    /// Bits per second.
+    rate: u64,
+}
+
+impl Clock {
+    fn new(rate: Rate) -> Self {
+        Clock { next: Instant::ZERO, rest: 0, rate: rate.bits_per_second() }
+    }
+
+    fn sent(&mut self, bytes: u64) {
+        let parts = bytes * 8 * 1_000_000_000 + self.rest;
+        self.next += Span::from_nanos(parts / self.rate);
+        self.rest = parts % self.rate;
+    }
+
+    /// What bytes take at a rate in bytes per second.
+    fn time(rate: u64, bytes: u64) -> Span {
+        Span::from_nanos(bytes * 1_000_000_000 / rate)
+    }
+}
+
+/// CAKE at work.
+#[derive(Clone, Debug)]
+pub struct Cake {
+    /// Best effort, bulk, and then the better ones in ascending order.
+    tins: Vec<Tin>,
+    /// The shaper; none where nothing is limited.
+    clock: Option<Clock>,
+    isolation: Isolation,
+    overhead: i64,
+    mpu: u64,
+    framing: Framing,
+    /// Between which nodes flows go.
+    ends: Option<Arc<[[u32; 2]]>>,
+    /// BLUE's; seeded by the link's stream when the first packet arrives.
+    random: Option<Stream>,
+    /// Of the hash, drawn then, too.
+    salt: u64,
+    /// The tin whose turn it is where nothing is limited.
+    current: usize,
+    /// How long the packet had waited that left last.
+    sojourn: Span,
+}
+
+impl Cake {
+    fn tin_of(&self, packet: &Packet) -> usize {
+        match packet.class {
+            Class::Voice => self.tins.len() - 1,
+            Class::OtherUdp | Class::Tcp => 0,
+        }
+    }
+
+    /// The hosts that send and receive a packet.
+    fn hosts_of(&self, packet: &Packet) -> [u32; 2] {
+        let flow = packet.flow.0;
+        let known = self.ends.as_ref().and_then(|ends| ends.get(flow as usize).copied());
+        let [from, to] = known.unwrap_or([flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)]);
+        if packet.feedback { [to, from] } else { [from, to] }
+    }
+
+    fn hash_of(&self, packet: &Packet, [from, to]: [u32; 2]) -> u64 {
+        let pair = u64::from(from) << 32 | u64::from(to);
+        let key = match self.isolation {
+            Isolation::Flowblind => return 0,
+            Isolation::Srchost => u64::from(from),
+            Isolation::Dsthost => u64::from(to),
+            Isolation::Hosts => pair,
+            _ => u64::from(packet.flow.0) << 1 | u64::from(packet.feedback),
+        };
+        mixed(key ^ self.salt)
+    }
+
+    /// Bytes by which a packet counts.
+    fn size(&self, packet: &Packet) -> u64 {
+        let bytes = (i64::from(packet.wire) + self.overhead).max(0) as u64;
+        let bytes = bytes.max(self.mpu);
+        match self.framing {
+            Framing::None => bytes,
+            Framing::Atm => bytes.div_ceil(48) * 53,
+            Framing::Ptm => bytes + bytes.div_ceil(64),
+        }
+    }
+
+    /// The tin that sends next; none if none has flows.
+    fn choose_tin(&mut self, now: Instant) -> Option<usize> {
+        if self.clock.is_some() {
+            // The highest that is within its own rate, else the one that will be soonest, the higher of two.
+            let active = self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
+            return active.min_by_key(|(place, tin)| (tin.early(now), usize::MAX - place)).map(|(place, _)| place);
+        }
+        if !self.tins.iter().any(Tin::is_active) {
+            return None;
+        }
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit >= 0 && tin.is_active() {
+                return Some(self.current);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.quantum;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+}
+
+/// The list in the buffer of a tin's queue.
+fn bin_of(tin: usize, queue: u32) -> u32 {
+    tin as u32 * QUEUES + queue
+}
+
+impl Discipline for Cake {
+    fn arrive(&mut self, _arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        if self.random.is_none() {
+            self.salt = stream.below(u64::MAX);
+            self.random = Some(Seed(stream.below(u64::MAX)).stream("discipline"));
+        }
+        Verdict::Admit
+    }
+
+    fn bins(&self) -> usize {
+        self.tins.len() * QUEUES as usize
+    }
+
+    fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        self.ends = Some(Arc::clone(ends));
+    }
+
+    fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32 {
+        let (place, hosts) = (self.tin_of(packet), self.hosts_of(packet));
+        let hash = self.hash_of(packet, hosts);
+        let tin = &mut self.tins[place];
+        // What was not used while nothing waited is lost.
+        if tin.packets == 0 {
+            tin.next = tin.next.max(now);
+            if let Some(clock) = self.clock.as_mut().filter(|clock| buffer.is_empty() && clock.next < now) {
+                (clock.next, clock.rest) = (now, 0);
+            }
+        }
+        let queue = tin.queue_of(hash, hosts);
+        tin.arrived(queue, self.isolation);
+        bin_of(place, queue)
+    }
+
+    fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+        let Some(fattest) = buffer.fattest_bin() else { return };
+        let Some(packet) = buffer.front_of_bin(fattest).and_then(|place| buffer.remove(place)) else { return };
+        let tin = &mut self.tins[(fattest / QUEUES) as usize];
+        tin.packets -= 1;
+        tin.queues[(fattest % QUEUES) as usize].cobalt.overflowed(&tin.set, now);
+        drops.push((packet, DropReason::Overflow));
+    }
+
+    fn held_until(&self) -> Instant {
+        self.clock.as_ref().map_or(Instant::ZERO, |clock| clock.next)
+    }
+
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        if self.held_until() > now {
+            return None;
+        }
+        let mut decaying = true;
+        while !buffer.is_empty() {
+            let place = self.choose_tin(now)?;
+            let tin = &mut self.tins[place];
+            let waits = |queue| buffer.of_bin(bin_of(place, queue)).packets > 0;
+            let Some(queue) = tin.turn(std::mem::take(&mut decaying), self.isolation, waits) else { continue };
+            let bin = bin_of(place, queue);
+            loop {
+                let Some((mut packet, since)) = buffer.front_of_bin(bin).and_then(|place| buffer.serve(place)) else {
+                    tin.was_empty(queue, now);
+                    break;
+                };
+                tin.packets -= 1;
+                let waited = now.since(since);
+                let random = self.random.get_or_insert_with(|| Seed(0).stream("discipline"));
+                let last = buffer.of_bin(bin).packets == 0;
+                if tin.queues[queue as usize].cobalt.drops(&tin.set, now, &mut packet, waited, random) && !last {
+                    drops.push((packet, DropReason::Early));
+                    continue;
+                }
+                self.sojourn = waited;
+                let size = self.size(&packet);
+                self.tins[place].sent(queue, size, now);
+                if let Some(clock) = &mut self.clock {
+                    clock.sent(size);
+                }
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    /// How long the packet had waited that left last, in seconds.
+    fn average(&self) -> Option<f64> {
+        Some(self.sojourn.seconds())
+    }
+}
+
+#[cfg(test)]
+#[path = "cake_tests.rs"]
+mod tests;

@@ -1,0 +1,246 @@
+//! A tin: the flows of one level of service, each with a queue of its own, served in turn so that hosts share alike.
+//!
+//! Flows find their queue by a set-associative hash: of the eight queues of a set a flow takes the one that bears its tag, else one that is
+//! not in use; only when all eight are do two flows share one. Deficit round robin serves them, those that have just begun first; a
+//! turn is worth a quantum divided by the number of flows that the busier of the flow's two hosts has in the round.
+
+use super::super::buffer::{Ends, Links, NIL, append, unlink};
+use super::cobalt::{Cobalt, Settings};
+use super::{Clock, Isolation};
+use fairwave_units::units::{Instant, Span};
+
+/// Queues of a tin.
+pub const QUEUES: u32 = 1024;
+const WAYS: usize = 8;
+/// Deficits count in parts of a byte, so that quanta can be divided.
+const PARTS: i64 = 1 << 16;
+
+/// Where a queue stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stand {
+    /// Not in use.
+    Idle,
+    /// Just begun: it comes first.
+    Sparse,
+    /// Found empty with its deficit used up: in the round, but counted with the sparse ones.
+    Waiting,
+    /// In the round.
+    Bulk,
+    /// Empty, until what COBALT has seen of it has faded.
+    Decaying,
+}
+
+#[derive(Clone, Debug)]
+pub struct Queue {
+    links: Links,
+    stand: Stand,
+    deficit: i64,
+    tag: u64,
+    /// From and to.
+    hosts: [u32; 2],
+    pub cobalt: Cobalt,
+}
+
+/// A tin.
+#[derive(Clone, Debug)]
+pub struct Tin {
+    pub set: Settings,
+    /// Bytes per second; none if nothing is limited.
+    pub rate: Option<u64>,
+    /// Until when the tin has used its own rate up.
+    pub next: Instant,
+    /// Its share where nothing is limited.
+    pub quantum: i64,
+    pub deficit: i64,
+    /// Packets that wait.
+    pub packets: u32,
+    flow_quantum: i64,
+    pub queues: Vec<Queue>,
+    fresh: Ends,
+    round: Ends,
+    decaying: Ends,
+    sparse: u32,
+    bulk: u32,
+    /// Flows in the round, by host: from, to.
+    bulk_of: [Vec<u32>; 2],
+}
+
+impl Tin {
+    pub fn new(set: Settings, rate: Option<u64>, quantum: i64) -> Self {
+        // A 4096th of a second's worth, from 300 to 1514 bytes.
+        let flow_quantum = rate.map_or(1514, |rate| (rate >> 12).clamp(300, 1514)) as i64;
+        let queue = Queue {
+            links: Links::NONE,
+            stand: Stand::Idle,
+            deficit: 0,
+            tag: u64::MAX,
+            hosts: [0; 2],
+            cobalt: Cobalt::default(),
+        };
+        Tin {
+            set,
+            rate,
+            next: Instant::ZERO,
+            quantum,
+            deficit: 0,
+            packets: 0,
+            flow_quantum,
+            queues: vec![queue; QUEUES as usize],
+            fresh: Ends::EMPTY,
+            round: Ends::EMPTY,
+            decaying: Ends::EMPTY,
+            sparse: 0,
+            bulk: 0,
+            bulk_of: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// It has flows to serve.
+    pub fn is_active(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    fn count_bulk(&mut self, hosts: [u32; 2], up: bool) {
+        for (counts, host) in self.bulk_of.iter_mut().zip(hosts) {
+            if counts.len() <= host as usize {
+                counts.resize(host as usize + 1, 0);
+            }
+            let count = &mut counts[host as usize];
+            *count = if up { *count + 1 } else { count.saturating_sub(1) };
+        }
+    }
+
+    /// The queue of a flow with this hash, between these hosts.
+    pub fn queue_of(&mut self, hash: u64, hosts: [u32; 2]) -> u32 {
+        let direct = (hash % u64::from(QUEUES)) as usize;
+        if self.queues[direct].tag == hash && self.queues[direct].stand != Stand::Idle {
+            return direct as u32;
+        }
+        let set = direct - direct % WAYS;
+        let ways = || (0..WAYS).map(move |way| set + (direct + way) % WAYS);
+        let reserved = ways().find(|way| self.queues[*way].tag == hash);
+        let idle = || ways().find(|way| self.queues[*way].stand == Stand::Idle);
+        let found = reserved.or_else(idle).unwrap_or(direct);
+        let Queue { stand, hosts: before, .. } = self.queues[found];
+        // Whoever takes a queue that is in use brings its hosts along.
+        if reserved.is_none() || stand == Stand::Idle {
+            if stand == Stand::Bulk {
+                self.count_bulk(before, false);
+                self.count_bulk(hosts, true);
+            }
+            self.queues[found].hosts = hosts;
+        }
+        self.queues[found].tag = hash;
+        found as u32
+    }
+
+    /// A packet has come into a queue.
+    pub fn arrived(&mut self, queue: u32, isolation: Isolation) {
+        self.packets += 1;
+        let Queue { stand, hosts, .. } = self.queues[queue as usize];
+        match stand {
+            Stand::Idle | Stand::Decaying => {
+                self.queues[queue as usize].deficit = self.flow_quantum * PARTS / self.load(hosts, isolation);
+                self.stands(queue, Stand::Sparse);
+            }
+            Stand::Waiting => self.stands(queue, Stand::Bulk),
+            Stand::Sparse | Stand::Bulk => {}
+        }
+    }
+
+    /// How many flows in the round the busier of two hosts has, as far as hosts are to share alike; at least 1.
+    fn load(&self, hosts: [u32; 2], isolation: Isolation) -> i64 {
+        let shared = isolation.shared();
+        let of = |which: usize| self.bulk_of[which].get(hosts[which] as usize).copied().unwrap_or(0);
+        let loads = [0, 1].map(|which| if shared[which] { of(which) } else { 0 });
+        i64::from(loads[0].max(loads[1]).max(1))
+    }
+
+    /// Moves a queue to the end of the list on which those stand, and counts it there; one that waited in the round and is served
+    /// again keeps its place.
+    fn stands(&mut self, queue: u32, stand: Stand) {
+        let Queue { stand: before, hosts, .. } = self.queues[queue as usize];
+        match before {
+            Stand::Sparse | Stand::Waiting => self.sparse -= 1,
+            Stand::Bulk => {
+                self.bulk -= 1;
+                self.count_bulk(hosts, false);
+            }
+            Stand::Idle | Stand::Decaying => {}
+        }
+        match stand {
+            Stand::Sparse | Stand::Waiting => self.sparse += 1,
+            Stand::Bulk => {
+                self.bulk += 1;
+                self.count_bulk(hosts, true);
+            }
+            Stand::Idle | Stand::Decaying => {}
+        }
+        self.queues[queue as usize].stand = stand;
+        if (before, stand) == (Stand::Waiting, Stand::Bulk) {
+            return;
+        }
+        match before {
+            Stand::Sparse => unlink!(self.queues, self.fresh, links, queue),
+            Stand::Waiting | Stand::Bulk => unlink!(self.queues, self.round, links, queue),
+            Stand::Decaying => unlink!(self.queues, self.decaying, links, queue),
+            Stand::Idle => {}
+        }
+        match stand {
+            Stand::Sparse => append!(self.queues, self.fresh, links, queue),
+            Stand::Waiting | Stand::Bulk => append!(self.queues, self.round, links, queue),
+            Stand::Decaying => append!(self.queues, self.decaying, links, queue),
+            Stand::Idle => {}
+        }
+    }
+
+    /// The queue whose turn it is; one that is decaying first, if that is wanted and there is one. `waits` tells whether packets of a
+    /// queue wait.
+    pub fn turn(&mut self, mut decaying: bool, isolation: Isolation, waits: impl Fn(u32) -> bool) -> Option<u32> {
+        loop {
+            let lists = [self.fresh.front, self.round.front, self.decaying.front];
+            let queue = match std::mem::take(&mut decaying) && self.decaying.front != NIL {
+                true => self.decaying.front,
+                false => lists.into_iter().find(|front| *front != NIL)?,
+            };
+            let Queue { deficit, stand, hosts, .. } = self.queues[queue as usize];
+            if deficit > 0 {
+                return Some(queue);
+            }
+            let stand = match stand {
+                Stand::Sparse if waits(queue) => Stand::Bulk,
+                Stand::Sparse => Stand::Waiting,
+                other => other,
+            };
+            // To the end of the round, and counted there before its quantum is divided.
+            self.stands(queue, stand);
+            self.queues[queue as usize].deficit += self.flow_quantum * PARTS / self.load(hosts, isolation);
+        }
+    }
+
+    /// The queue whose turn it is was found empty.
+    pub fn was_empty(&mut self, queue: u32, now: Instant) {
+        let cobalt = &mut self.queues[queue as usize].cobalt;
+        cobalt.was_empty(&self.set, now);
+        let stand = if cobalt.at_rest(now) { Stand::Idle } else { Stand::Decaying };
+        self.stands(queue, stand);
+    }
+
+    /// A queue has sent so many bytes: they are charged to it and to the tin.
+    pub fn sent(&mut self, queue: u32, bytes: u64, now: Instant) {
+        self.queues[queue as usize].deficit -= bytes as i64 * PARTS;
+        self.deficit -= bytes as i64;
+        let Some(rate) = self.rate else { return };
+        let time = Clock::time(rate, bytes);
+        if self.next < now {
+            self.next += time;
+        } else if self.next < now + time {
+            self.next = now + time;
+        }
+    }
+
+    /// What is shown of the tin's rate to whoever chooses among tins: how long until it may send by its own rate, and zero if it may.
+    pub fn early(&self, now: Instant) -> Span {
+        self.next.since(now)
+    }
+}

@@ -1,0 +1,226 @@
+//! CoDel: drops at the head when packets have waited too long for too long, ever more often until they do not.
+//!
+//! Follows RFC 8289 §5. A packet that leaves after more than `target`, when that has been so for a whole `interval` and more
+//! than one packet of `mtu` bytes waits behind it, opens a dropping state; there the n-th drop comes interval/√n
+//! after the one before (§3.3, the control law). A state that reopens soon resumes near the rate at which it ended.
+//! CoDel chooses its victim itself, the head; the victim rule applies only to a full buffer. With `ecn` a head whose transport
+//! understands marks is marked and sent instead: the signal that the RFC allows in the place of a drop (§1), one for a departure.
+//!
+//! **Assumptions.** 'Soon' is 16 intervals, as in the RFC's pseudo-code, and `mtu` stands for its largest packet seen.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::DropReason;
+use super::buffer::Buffer;
+use super::config::Capacity;
+use super::discipline::{Discipline, DisciplineLaw};
+use super::red::check_size;
+use fairwave_units::config::{ConfigError, check_span};
+use crate::packet::Packet;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// CoDel (RFC 8289). When packets have waited longer than `target` for a whole `interval`, they are dropped at the
+/// head, ever more often until they do not.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CodelConfig {
+    /// The standing delay that is accepted (TARGET).
+    #[serde(default = "target")]
+    pub target: Span,
+    /// For how long the delay may exceed it; of the order of a round trip (INTERVAL).
+    #[serde(default = "interval")]
+    pub interval: Span,
+    /// Nothing is dropped while no more than this waits.
+    #[serde(default = "mtu")]
+    pub mtu: Bytes,
+    /// Mark instead of dropping early, where the packet's transport understands marks: a mark then counts as a drop.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+}
+
+pub(super) fn target() -> Span {
+    Span::from_millis(5)
+}
+
+pub(super) fn interval() -> Span {
+    Span::from_millis(100)
+}
+
+fn mtu() -> Bytes {
+    Bytes::new(1500)
+}
+
+impl Checked for CodelConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_times(self.target, self.interval)?;
+        check_size("mtu", self.mtu)
+    }
+}
+
+/// Accepts a target above zero and a longer interval.
+pub(super) fn check_times(target: Span, interval: Span) -> Result<(), ConfigError> {
+    check_span("target", target, "target = \"5 ms\"")?;
+    if interval <= target {
+        let allowed = format!("longer than `target` ({target})");
+        return Err(ConfigError::new("interval", interval, allowed, "interval = \"100 ms\""));
+    }
+    Ok(())
+}
+
+impl Law for CodelConfig {
+    const NAME: &'static str = "codel";
+}
+
+impl DisciplineLaw for CodelConfig {
+    type Discipline = Codel;
+
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Codel {
+        let (target, interval, mtu) = (self.target, self.interval, self.mtu.get());
+        Codel { set: Settings { target, interval, mtu, ecn: self.ecn }, control: Control::default() }
+    }
+}
+
+/// What CoDel is set to.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub target: Span,
+    pub interval: Span,
+    /// Bytes.
+    pub mtu: u64,
+    pub ecn: bool,
+}
+
+/// A packet that the line gives: it, since when it has waited, and how many bytes wait behind it.
+pub(super) type Head = (Packet, Instant, u64);
+
+/// What CoDel keeps of a line of packets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
+    /// When the delay will have been above target for an interval; `None` while it is below.
+    first_above: Option<Instant>,
+    dropping: bool,
+    /// When the next drop is due.
+    drop_next: Instant,
+    /// Drops and marks in this dropping state.
+    count: u32,
+    /// `count` when this dropping state began.
+    last_count: u32,
+    /// How long the packet had waited that left last.
+    pub sojourn: Span,
+}
+
+impl Control {
+    /// Takes the head, and says whether it has been above target for an interval (§5.6, dodequeue).
+    #[inline]
+    fn take(&mut self, set: &Settings, now: Instant, head: Option<Head>) -> Option<(Packet, bool)> {
+        let Some((packet, arrived, behind)) = head else {
+            // As in the RFC, an empty queue ends the dropping state.
+            self.first_above = None;
+            self.dropping = false;
+            return None;
+        };
+        self.sojourn = now.since(arrived);
+        if self.sojourn < set.target || behind <= set.mtu {
+            self.first_above = None;
+            return Some((packet, false));
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + set.interval);
+                Some((packet, false))
+            }
+            Some(due) => Some((packet, now >= due)),
+        }
+    }
+
+    /// So many packets of the line have been dropped for want of room: they count as CoDel's own, which so drops faster.
+    pub fn has_dropped(&mut self, packets: u32) {
+        self.count = self.count.saturating_add(packets);
+    }
+
+    fn control_law(&self, set: &Settings, from: Instant) -> Instant {
+        from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
+    }
+
+    /// The dequeue routine (§5.5), for a line that gives its packets by `line`, the oldest first. What is dropped is handed to
+    /// `drops`.
+    #[inline]
+    pub fn depart(
+        &mut self,
+        set: &Settings,
+        now: Instant,
+        mut line: impl FnMut() -> Option<Head>,
+        drops: &mut Vec<(Packet, DropReason)>,
+    ) -> Option<Packet> {
+        let (mut head, mut may_drop) = self.take(set, now, line())?;
+        if self.dropping {
+            self.dropping = may_drop;
+            while self.dropping && now >= self.drop_next {
+                self.count = self.count.saturating_add(1);
+                if set.ecn && head.mark() {
+                    self.drop_next = self.control_law(set, self.drop_next);
+                    break;
+                }
+                drops.push((head, DropReason::Early));
+                (head, may_drop) = self.take(set, now, line())?;
+                self.dropping = may_drop;
+                if may_drop {
+                    self.drop_next = self.control_law(set, self.drop_next);
+                }
+            }
+        } else if may_drop {
+            let marked = set.ecn && head.mark();
+            let next = match marked {
+                true => Some(head),
+                false => {
+                    drops.push((head, DropReason::Early));
+                    self.take(set, now, line()).map(|(next, _)| next)
+                }
+            };
+            self.dropping = true;
+            let delta = self.count.saturating_sub(self.last_count);
+            let soon = now.since(self.drop_next) < set.interval * 16;
+            self.count = if delta > 1 && soon { delta } else { 1 };
+            self.drop_next = self.control_law(set, now);
+            self.last_count = self.count;
+            head = next?;
+        }
+        Some(head)
+    }
+}
+
+/// CoDel at work.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    set: Settings,
+    control: Control,
+}
+
+impl Discipline for Codel {
+    #[inline]
+    fn pass(&mut self, now: Instant, packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
+        let mut only = Some((*packet, now, 0));
+        self.control.depart(&self.set, now, || only.take(), &mut Vec::new())
+    }
+
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let line = || buffer.pop_front().map(|(packet, since)| (packet, since, buffer.total().bytes));
+        self.control.depart(&self.set, now, line, drops)
+    }
+
+    /// How long the packet had waited that left last, in seconds.
+    fn average(&self) -> Option<f64> {
+        Some(self.control.sojourn.seconds())
+    }
+}
+
+#[cfg(test)]
+#[path = "codel_tests.rs"]
+mod tests;

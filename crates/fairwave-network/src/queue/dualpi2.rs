@@ -1,0 +1,400 @@
+//! DualPI2: a queue of low latency for traffic that yields to marks little by little, and one for all other, coupled so that
+//! both yield alike.
+//!
+//! Follows RFC 9332, Appendix A, with the details of A.2. What comes with ECT(1) or CE goes into the L queue, all else into the
+//! classic one (Figure 3). Every `tupdate` a proportional-integral controller moves a probability p' by the greater of both queues'
+//! delays (Figure 8); the classic queue drops or marks with p'², the L queue marks with the greater of `coupling-factor` · p' and
+//! of what its own delay asks for (Figures 5 and 7). Signals are spaced evenly instead of drawn (`recur`, Figure 4). When
+//! `coupling-factor` · p' has reached 1, what can be marked is dropped, too, in both queues, with p'² (overload).
+//!
+//! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the classic queue waits;
+//! the account is kept in bytes, changes only while both wait, and begins anew, in favour of the L queue, when nothing does (Appendix
+//! A.1). `classic-protection = 0` is strict priority. Or a FIFO in which classic packets count as younger by `time-shift`
+//! (§4.2.2, TS-FIFO).
+//!
+//! **Choices.** The L queue's own law is a step at `step-thresh`, as in Linux; `range` makes it the RFC's ramp (800 us and 400 us). It is
+//! suppressed while no more than `min-qlen-step` packets wait behind (Th_len: 1, in Linux 0). As in Linux, nothing that follows from
+//! p' befalls a packet while less than two packets of 1514 bytes wait together. Delays are those of the packets at the head (Note a).
+//! Packets are dropped when they leave; a full buffer, which both queues share (Note b), drops by the victim rule. With
+//! `drop-on-overload = false` p' stays where the L queue's marks saturate, and only a full buffer drops what can be marked: Linux's
+//! `overflow`. Classifiers other than the codepoint are left out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::DropReason;
+use super::buffer::Buffer;
+use super::config::Capacity;
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
+use super::fq_codel::yes;
+use super::ticker::Ticker;
+use fairwave_units::config::{ConfigError, check_between, check_span};
+use crate::packet::{Ecn, Packet};
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// How the link is shared between the two queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// Weighted round robin: the L queue first, but for the classic queue's share.
+    #[default]
+    Wrr,
+    /// First in, first out, with classic packets younger by `time-shift`.
+    TsFifo,
+}
+
+/// Dual queue coupled PI2 (RFC 9332): L4S traffic (ECT(1), CE) has a queue of low latency, all other the classic one; drops there and
+/// marks here are coupled so that flows of both share the link evenly. In Linux since 6.17, and in cable modems as Low Latency DOCSIS.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Dualpi2Config {
+    /// The queueing delay that the controller steers to.
+    #[serde(default = "target")]
+    pub target: Span,
+    /// How often p' is updated (Tupdate).
+    #[serde(default = "tupdate")]
+    pub tupdate: Span,
+    /// Gain on the distance of the delay from its target, per second (Hz).
+    #[serde(default = "alpha")]
+    pub alpha: f64,
+    /// Gain on the change of the delay, per second (Hz).
+    #[serde(default = "beta")]
+    pub beta: f64,
+    /// The L queue's delay beyond which its own law marks; the lower end of the ramp, if there is one.
+    #[serde(default = "step_thresh")]
+    pub step_thresh: Span,
+    /// From how many packets on, behind the one that leaves, the L queue's own law marks, in the place of the delay; with it neither
+    /// `step-thresh` nor `range` is of account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_packets: Option<u32>,
+    /// Over how much more delay the L queue's own probability climbs to 1; a step if 0.
+    #[serde(default)]
+    pub range: Span,
+    /// The L queue's own law marks nothing while no more packets than this wait behind (Th_len).
+    #[serde(default = "min_qlen_step")]
+    pub min_qlen_step: u32,
+    /// By how much marks in the L queue are more likely than p' (k), 1 or more.
+    #[serde(default = "coupling_factor")]
+    pub coupling_factor: f64,
+    /// How the link is shared.
+    #[serde(default)]
+    pub scheduler: Scheduler,
+    /// The share of the link that the classic queue has at least while both wait, from 0, which is none, to below 1; 0.1 when left out. Of `wrr`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classic_protection: Option<f64>,
+    /// By how much classic packets count as younger; 50 ms when left out. Of `ts-fifo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_shift: Option<Span>,
+    /// When marks saturate, drop what can be marked as well; otherwise only a full buffer does.
+    #[serde(default = "yes")]
+    pub drop_on_overload: bool,
+}
+
+fn target() -> Span {
+    Span::from_millis(15)
+}
+
+fn tupdate() -> Span {
+    Span::from_millis(16)
+}
+
+fn alpha() -> f64 {
+    0.16
+}
+
+fn beta() -> f64 {
+    3.2
+}
+
+fn step_thresh() -> Span {
+    Span::from_millis(1)
+}
+
+fn min_qlen_step() -> u32 {
+    1
+}
+
+fn coupling_factor() -> f64 {
+    2.0
+}
+
+const CLASSIC_PROTECTION: f64 = 0.1;
+const TIME_SHIFT: Span = Span::from_millis(50);
+/// The largest packet of an Ethernet.
+const MTU: u64 = 1514;
+
+impl Checked for Dualpi2Config {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_span("target", self.target, "target = \"15 ms\"")?;
+        check_span("tupdate", self.tupdate, "tupdate = \"16 ms\"")?;
+        check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 0.16")?;
+        check_between("beta", self.beta, 0.0, f64::INFINITY, "beta = 3.2")?;
+        if !(self.coupling_factor >= 1.0 && self.coupling_factor.is_finite()) {
+            let value = self.coupling_factor;
+            return Err(ConfigError::new("coupling-factor", value, "1 or more", "coupling-factor = 2.0"));
+        }
+        if let Some(packets) = self.step_packets
+            && (self.range > Span::ZERO || self.step_thresh != step_thresh())
+        {
+            let allowed = "left out beside `step-thresh` or `range`: the L queue marks by packets or by delay";
+            return Err(ConfigError::new("step-packets", packets, allowed, "step-thresh = \"1 ms\""));
+        }
+        match (self.scheduler, self.classic_protection, self.time_shift) {
+            (Scheduler::TsFifo, Some(share), _) => Err(ConfigError::new(
+                "classic-protection",
+                share,
+                "left out: a time-shifted FIFO has a time shift",
+                "scheduler = \"ts-fifo\", time-shift = \"50 ms\"",
+            )),
+            (Scheduler::Wrr, _, Some(shift)) => Err(ConfigError::new(
+                "time-shift",
+                shift,
+                "left out: weighted round robin has a share",
+                "scheduler = \"wrr\", classic-protection = 0.1",
+            )),
+            (Scheduler::Wrr, Some(share), None) if !(0.0..1.0).contains(&share) => {
+                let allowed = "from 0 to below 1";
+                Err(ConfigError::new("classic-protection", share, allowed, "classic-protection = 0.1"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Law for Dualpi2Config {
+    const NAME: &'static str = "dualpi2";
+}
+
+impl DisciplineLaw for Dualpi2Config {
+    type Discipline = Dualpi2;
+    const NATURE: Nature = Nature { fifo: false, ..Nature::FIFO };
+
+    fn caution(&self) -> Option<String> {
+        let starves = self.scheduler == Scheduler::Wrr && self.classic_protection == Some(0.0);
+        starves.then(|| {
+            "without protection of the classic queue, L4S traffic that does not yield starves all other; write \
+             `classic-protection = 0.1` for a tenth of the link"
+                .to_owned()
+        })
+    }
+
+    fn marks(&self) -> bool {
+        true
+    }
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Dualpi2 {
+        let share = self.classic_protection.unwrap_or(CLASSIC_PROTECTION);
+        let mut dualpi2 = Dualpi2 {
+            target: self.target.seconds(),
+            alpha: self.alpha,
+            beta: self.beta,
+            coupling: self.coupling_factor,
+            step: match self.step_packets {
+                Some(packets) => Step::Packets(packets),
+                None => Step::Delay { from: self.step_thresh, range: self.range },
+            },
+            least_behind: self.min_qlen_step,
+            overload: self.drop_on_overload,
+            shift: match self.scheduler {
+                Scheduler::Wrr => None,
+                Scheduler::TsFifo => Some(self.time_shift.unwrap_or(TIME_SHIFT)),
+            },
+            share,
+            credit: 0.0,
+            base: 0.0,
+            delay: 0.0,
+            counts: [0.0; 2],
+            ticker: Ticker::new(self.tupdate),
+        };
+        dualpi2.begin_account();
+        dualpi2
+    }
+}
+
+/// Which packets the L queue's own law marks.
+#[derive(Clone, Debug)]
+enum Step {
+    /// By how long they have waited.
+    Delay { from: Span, range: Span },
+    /// By how many wait behind.
+    Packets(u32),
+}
+
+/// DualPI2 at work.
+#[derive(Clone, Debug)]
+pub struct Dualpi2 {
+    /// Seconds.
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    /// k.
+    coupling: f64,
+    step: Step,
+    least_behind: u32,
+    /// Drops what can be marked when marks saturate.
+    overload: bool,
+    /// Of a time-shifted FIFO; none under weighted round robin.
+    shift: Option<Span>,
+    /// The classic queue's share of the link while both wait.
+    share: f64,
+    /// Whose turn it is while both wait: above 0 the classic queue's. Bytes.
+    credit: f64,
+    /// p'.
+    base: f64,
+    /// Seconds, at the last update.
+    delay: f64,
+    /// What is left of likelihoods that have not come to a signal yet (`recur`), by queue.
+    counts: [f64; 2],
+    ticker: Ticker,
+}
+
+/// The queue of low latency.
+const L: u32 = 0;
+/// The classic queue.
+const C: u32 = 1;
+
+impl Dualpi2 {
+    /// Updates p' for every period that has ended before `now`; what waits has stood since.
+    #[inline]
+    fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
+        while let Some(end) = self.ticker.end_before(now) {
+            let before = (self.base, self.delay);
+            let delay = waited(buffer, C, end).max(waited(buffer, L, end));
+            self.update(delay.seconds());
+            if before == (self.base, self.delay) {
+                self.ticker.skip(now);
+            }
+        }
+    }
+
+    /// One update, with a delay in seconds (Figure 8), within [0, 1], or where nothing drops on overload within [0, 1/k].
+    fn update(&mut self, delay: f64) {
+        self.base += self.alpha * (delay - self.target) + self.beta * (delay - self.delay);
+        let most = if self.overload { 1.0 } else { 1.0 / self.coupling };
+        self.base = self.base.clamp(0.0, most);
+        self.delay = delay;
+    }
+
+    /// What the L queue's own law asks for, for a packet that has waited so long and has so many behind it (Figure 5).
+    fn native(&self, waited: Span, behind: u32) -> f64 {
+        if behind <= self.least_behind {
+            return 0.0;
+        }
+        match self.step {
+            Step::Packets(packets) => f64::from(u8::from(behind >= packets)),
+            Step::Delay { from, range } if waited >= from + range => f64::from(u8::from(waited > from)),
+            Step::Delay { from, range } => waited.saturating_sub(from).seconds() / range.seconds(),
+        }
+    }
+
+    /// True for as many packets of a queue as the likelihoods say, evenly spaced (Figure 4).
+    fn recur(&mut self, queue: u32, likelihood: f64) -> bool {
+        let count = &mut self.counts[queue as usize];
+        *count += likelihood;
+        let signals = *count > 1.0;
+        if signals {
+            *count -= 1.0;
+        }
+        signals
+    }
+
+    /// The link has been idle: the account begins anew, with a packet's worth in favour of the L queue.
+    fn begin_account(&mut self) {
+        self.credit = (2.0 * self.share - 1.0) * MTU as f64;
+    }
+
+    /// Which queue sends next; none if nothing waits.
+    fn next(&self, buffer: &Buffer) -> Option<u32> {
+        let heads = [L, C].map(|queue| buffer.front_of_bin(queue).and_then(|place| buffer.since(place)));
+        match (heads, self.shift) {
+            ([None, None], _) => None,
+            ([Some(_), None], _) => Some(L),
+            ([None, Some(_)], _) => Some(C),
+            ([Some(l), Some(c)], Some(shift)) => Some(if c + shift < l { C } else { L }),
+            ([Some(_), Some(_)], None) => Some(if self.credit > 0.0 { C } else { L }),
+        }
+    }
+
+    /// What becomes of a packet that is to leave a queue (Figure 7, lines 4 to 18): true if it is dropped.
+    fn signal(&mut self, queue: u32, packet: &mut Packet, waited: Span, buffer: &Buffer) -> bool {
+        // The packet itself counts as waiting, as in Linux.
+        let calm = buffer.total().bytes + u64::from(packet.wire) < 2 * MTU;
+        let base = if calm { 0.0 } else { self.base };
+        let (coupled, classic) = (self.coupling * base, base * base);
+        let overloaded = self.overload && coupled >= 1.0;
+        if queue == C {
+            return self.recur(C, classic) && (overloaded || !packet.mark());
+        }
+        if overloaded && self.recur(L, classic) {
+            return true;
+        }
+        let likelihood = match overloaded {
+            true => coupled,
+            false => self.native(waited, buffer.of_bin(L).packets).max(coupled),
+        };
+        if self.recur(L, likelihood.min(1.0)) {
+            packet.mark();
+        }
+        false
+    }
+}
+
+/// How long the packet at the head of a queue has waited; 0 without any.
+fn waited(buffer: &Buffer, queue: u32, now: Instant) -> Span {
+    buffer.front_of_bin(queue).and_then(|place| buffer.since(place)).map_or(Span::ZERO, |since| now.since(since))
+}
+
+impl Discipline for Dualpi2 {
+    #[inline]
+    fn arrive(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
+        self.catch_up(arrival.now, arrival.buffer);
+        if arrival.idle > Span::ZERO {
+            self.begin_account();
+        }
+        Verdict::Admit
+    }
+
+    fn bins(&self) -> usize {
+        2
+    }
+
+    #[inline]
+    fn bin(&mut self, _now: Instant, packet: &Packet, _buffer: &Buffer) -> u32 {
+        if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) { L } else { C }
+    }
+
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        self.catch_up(now, buffer);
+        while let Some(queue) = self.next(buffer) {
+            let (mut packet, since) = buffer.front_of_bin(queue).and_then(|place| buffer.serve(place))?;
+            if self.signal(queue, &mut packet, now.since(since), buffer) {
+                drops.push((packet, DropReason::Early));
+                continue;
+            }
+            // While both waited, what the one sends counts for the other.
+            if queue == L && buffer.of_bin(C).packets > 0 {
+                self.credit += self.share * f64::from(packet.wire);
+            } else if queue == C && buffer.of_bin(L).packets > 0 {
+                self.credit -= (1.0 - self.share) * f64::from(packet.wire);
+            }
+            return Some(packet);
+        }
+        None
+    }
+
+    /// The delay is measured, not reckoned: only what was due before is due.
+    fn rate_changed(&mut self, change: &RateChange<'_>) {
+        self.catch_up(change.now, change.buffer);
+    }
+
+    /// The probability p'.
+    fn average(&self) -> Option<f64> {
+        Some(self.base)
+    }
+}
+
+#[cfg(test)]
+#[path = "dualpi2_tests.rs"]
+mod tests;

@@ -1,0 +1,248 @@
+//! FQ-CoDel: every flow has a queue of its own, served in turn, and CoDel looks after each.
+//!
+//! Follows RFC 8290. Flows are hashed into `flows` queues (§4.1); the hash is salted by the link's stream, so flows may share a
+//! queue as they do where it is deployed. Deficit round robin serves them, those that have just begun first (§4.2, `rounds`); CoDel
+//! ([`super::codel`]) acts on the queue whose turn it is, by that queue's own length. When more waits than may, packets are
+//! dropped from the head of the queue that holds most bytes (§4.1): half of its bytes, but at most `drop-batch` packets, and CoDel
+//! counts them as its own. That queue is found in the logarithm of the queues' number ([`super::bins`]).
+//!
+//! **Deviations.** A flow's two directions hash apart, as their addresses would. Half of the queue's bytes go, as in Linux, where the RFC says
+//! half of its packets; that CoDel counts them is Linux's, too. Linux tells CoDel what waits in all queues together where the RFC
+//! has it look at its own: here it is its own. `mtu` is fixed at 1514 bytes. Memory is counted in bytes on the wire.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::DropReason;
+use super::buffer::Buffer;
+use super::codel::{Control, Head, Settings, check_times, interval, target};
+use super::config::Capacity;
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
+use super::red::check_size;
+use super::rounds::{Rounds, mixed, reduced};
+use fairwave_units::config::ConfigError;
+use crate::packet::Packet;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// Flow queue CoDel (RFC 8290). Flows are hashed into queues that are served in turn, those that have just begun first, and each is
+/// kept short by CoDel. Linux's default; in most home routers with smart queue management.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FqCodelConfig {
+    /// The standing delay that is accepted in each queue (CoDel's TARGET); not less than a packet takes at the link's rate.
+    #[serde(default = "target")]
+    pub target: Span,
+    /// For how long the delay may exceed it; of the order of a round trip (CoDel's INTERVAL).
+    #[serde(default = "interval")]
+    pub interval: Span,
+    /// Bytes that a queue may send in its turn, 256 or more.
+    #[serde(default = "quantum")]
+    pub quantum: Bytes,
+    /// Queues into which flows are hashed, 1 to 65536.
+    #[serde(default = "flows")]
+    pub flows: u32,
+    /// Mark instead of dropping early, where the packet's transport understands marks.
+    #[serde(default = "yes")]
+    pub ecn: bool,
+    /// Mark whatever has waited longer than this, besides, where its transport understands marks; off when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Span>,
+    /// What may wait, besides what the buffer's capacity allows.
+    #[serde(default = "memory_limit")]
+    pub memory_limit: Bytes,
+    /// The most packets that are dropped at once when too much waits, 1 or more.
+    #[serde(default = "drop_batch")]
+    pub drop_batch: u32,
+}
+
+pub(super) fn quantum() -> Bytes {
+    Bytes::new(1514)
+}
+
+pub(super) fn flows() -> u32 {
+    1024
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
+pub(super) fn memory_limit() -> Bytes {
+    Bytes::new(32 << 20)
+}
+
+fn drop_batch() -> u32 {
+    64
+}
+
+/// The largest packet of an Ethernet: CoDel lets as much wait.
+const MTU: u64 = 1514;
+
+/// Accepts what queues per flow have in common.
+pub(super) fn check_queues(quantum: Bytes, flows: u32, memory_limit: Bytes) -> Result<(), ConfigError> {
+    if quantum.get() < 256 {
+        return Err(ConfigError::new("quantum", quantum, "256 B or more", "quantum = \"1514 B\""));
+    }
+    if !(1..=65_536).contains(&flows) {
+        return Err(ConfigError::new("flows", flows, "1 to 65536", "flows = 1024"));
+    }
+    check_size("memory-limit", memory_limit)
+}
+
+impl Checked for FqCodelConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_times(self.target, self.interval)?;
+        check_queues(self.quantum, self.flows, self.memory_limit)?;
+        if self.drop_batch == 0 {
+            return Err(ConfigError::new("drop-batch", self.drop_batch, "1 or more", "drop-batch = 64"));
+        }
+        Ok(())
+    }
+}
+
+impl Law for FqCodelConfig {
+    const NAME: &'static str = "fq-codel";
+}
+
+impl DisciplineLaw for FqCodelConfig {
+    type Discipline = FqCodel;
+    const NATURE: Nature = Nature { fifo: false, makes_room: true, ..Nature::FIFO };
+
+    fn marks(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
+
+    fn lists(&self) -> u64 {
+        u64::from(self.flows)
+    }
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> FqCodel {
+        let (target, interval) = (self.target, self.interval);
+        FqCodel {
+            set: Settings { target, interval, mtu: MTU, ecn: self.ecn },
+            ce_threshold: self.ce_threshold.unwrap_or(Span::MAX),
+            salt: None,
+            flows: self.flows,
+            controls: vec![Control::default(); self.flows as usize],
+            rounds: Rounds::new(self.flows as usize, self.quantum.get()),
+            memory: self.memory_limit.get(),
+            drop_batch: self.drop_batch,
+            sojourn: Span::ZERO,
+        }
+    }
+}
+
+/// FQ-CoDel at work.
+#[derive(Clone, Debug)]
+pub struct FqCodel {
+    set: Settings,
+    ce_threshold: Span,
+    /// Of the hash; drawn when the first packet arrives.
+    salt: Option<u64>,
+    flows: u32,
+    /// CoDel's state, by queue.
+    controls: Vec<Control>,
+    rounds: Rounds,
+    memory: u64,
+    drop_batch: u32,
+    /// How long the packet had waited that left last.
+    sojourn: Span,
+}
+
+/// Which of so many queues a packet belongs to.
+#[inline]
+pub(super) fn queue_of(packet: &Packet, salt: u64, queues: u32) -> u32 {
+    reduced(mixed((u64::from(packet.flow.0) << 1 | u64::from(packet.feedback)) ^ salt), queues)
+}
+
+impl Discipline for FqCodel {
+    #[inline]
+    fn arrive(&mut self, _arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        if self.salt.is_none() {
+            self.salt = Some(stream.below(u64::MAX));
+        }
+        Verdict::Admit
+    }
+
+    fn bins(&self) -> usize {
+        self.flows as usize
+    }
+
+    #[inline]
+    fn bin(&mut self, _now: Instant, packet: &Packet, _buffer: &Buffer) -> u32 {
+        let queue = queue_of(packet, self.salt.unwrap_or_default(), self.flows);
+        self.rounds.arrived(queue);
+        queue
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    fn make_room(&mut self, _now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+        let Some(fattest) = buffer.fattest_bin() else { return };
+        let (half, mut freed, mut packets) = (buffer.of_bin(fattest).bytes / 2, 0, 0);
+        while packets < self.drop_batch && (packets == 0 || freed < half) {
+            let Some(packet) = buffer.front_of_bin(fattest).and_then(|place| buffer.remove(place)) else { break };
+            freed += u64::from(packet.wire);
+            packets += 1;
+            drops.push((packet, DropReason::Overflow));
+        }
+        self.controls[fattest as usize].has_dropped(packets);
+    }
+
+    /// The only packet there is: it is its queue's turn at the latest when all others have been found empty.
+    #[inline]
+    fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
+        let salt = *self.salt.get_or_insert_with(|| stream.below(u64::MAX));
+        let own = queue_of(packet, salt, self.flows);
+        self.rounds.arrived(own);
+        self.next(now, |queue| (queue == own).then_some((*packet, now, 0)), &mut Vec::new())
+    }
+
+    #[inline]
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let line = |queue| {
+            let (packet, since) = buffer.front_of_bin(queue).and_then(|place| buffer.serve(place))?;
+            Some((packet, since, buffer.of_bin(queue).bytes))
+        };
+        self.next(now, line, drops)
+    }
+
+    /// How long the packet had waited that left last, in seconds.
+    fn average(&self) -> Option<f64> {
+        Some(self.sojourn.seconds())
+    }
+}
+
+impl FqCodel {
+    /// Serves the queues in turn, each of which gives its packets by `line`, the oldest first.
+    #[inline]
+    fn next(
+        &mut self,
+        now: Instant,
+        mut line: impl FnMut(u32) -> Option<Head>,
+        drops: &mut Vec<(Packet, DropReason)>,
+    ) -> Option<Packet> {
+        loop {
+            let queue = self.rounds.turn()?;
+            let control = &mut self.controls[queue as usize];
+            let Some(mut packet) = control.depart(&self.set, now, || line(queue), drops) else {
+                self.rounds.was_empty(queue);
+                continue;
+            };
+            self.sojourn = control.sojourn;
+            if self.sojourn > self.ce_threshold {
+                packet.mark();
+            }
+            self.rounds.sent(queue, u64::from(packet.wire));
+            return Some(packet);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "fq_codel_tests.rs"]
+mod tests;

@@ -1,0 +1,608 @@
+//! Where packets wait: a discipline decides *when* one must go, a victim rule *which*, the buffer does both in O(1).
+//!
+//! [`Queue`] is the face to whoever drives a link. Time only enters with `arrive` and `depart`: every periodic law here
+//! (REM's price, PIE's probability, ARED's max_p) is brought up to date lazily, with the state that held when its timer
+//! would have fired, which is exactly what timers would have given since nothing changes between those calls.
+//!
+//! A discipline is one file and one line in [`disciplines!`]; a program's own is handed in by [`register`].
+//!
+//! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule is asked counts as
+//! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
+//! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
+
+mod bins;
+mod buffer;
+mod config;
+#[cfg(test)]
+mod configured_tests;
+mod discipline;
+mod flows;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod marks_tests;
+mod rounds;
+#[cfg(test)]
+mod testing;
+mod ticker;
+mod victim;
+mod voice_guard;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use avq::{AvqPreset, OnVictim};
+pub use buffer::{Buffer, Place, Tally};
+pub use cake::{Diffserv, Framing, Isolation};
+pub use config::{Capacity, QueueConfig};
+pub use discipline::{
+    AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
+};
+pub use dualpi2::Scheduler;
+pub use green::Estimate;
+pub use punsi::Fellow;
+pub use red::{Mode, RedPreset};
+pub use victim::Victim;
+pub use voice_guard::VoiceGuardConfig;
+
+use victim::Selector;
+
+use crate::packet::{Class, Ecn, Packet};
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Registry, family, files, laws};
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// All disciplines, in the order in which they are listed to people: a file, and within braces the names that it gives, each
+/// with its parameters.
+macro_rules! disciplines {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            drop_tail { DropTail(DropTailConfig) }
+            red { Red(RedConfig) }
+            ared { Ared(AredConfig) }
+            avq { Avq(AvqConfig) }
+            rem { Rem(RemConfig) }
+            green { Green(GreenConfig) }
+            choke { Choke(ChokeConfig) }
+            fred { Fred(FredConfig) }
+            punsi { Punsi(PunsiConfig) }
+            codel { Codel(CodelConfig) }
+            pie { Pie(PieConfig) }
+            fq_codel { FqCodel(FqCodelConfig) }
+            fq_pie { FqPie(FqPieConfig) }
+            dualpi2 { Dualpi2(Dualpi2Config) }
+            cake { Cake(CakeConfig) }
+        }
+    };
+}
+
+disciplines! { files! () }
+
+static OWN: Registry<dyn AnyDisciplineLaw> = Registry::new();
+
+disciplines! { laws! (family! (DisciplineConfig, "discipline", "queue discipline", dyn AnyDisciplineLaw, OWN)) }
+
+/// Why a packet did not get through.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum DropReason {
+    /// The buffer was full.
+    Overflow = 0,
+    /// The discipline dropped early.
+    Early = 1,
+    /// The link lost it.
+    Link = 2,
+}
+
+/// The disciplines at work, by value: a call costs a jump.
+macro_rules! at_work {
+    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
+        enum AtWork {
+            $($Variant(<$Law as DisciplineLaw>::Discipline),)+
+            Own(Box<dyn Discipline>),
+        }
+
+        impl AtWork {
+            fn new(config: &DisciplineConfig, capacity: Capacity, rate: Rate) -> Self {
+                match config {
+                    $(DisciplineConfig::$Variant(law) => AtWork::$Variant(law.discipline(capacity, rate)),)+
+                    DisciplineConfig::Own(own) => AtWork::Own(own.law().any_discipline(capacity, rate)),
+                }
+            }
+
+            #[inline]
+            fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+                match self {
+                    $(AtWork::$Variant(law) => law.arrive(arrival, stream),)+
+                    AtWork::Own(law) => law.arrive(arrival, stream),
+                }
+            }
+
+            #[inline]
+            fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
+                match self {
+                    $(AtWork::$Variant(law) => law.pass(now, packet, stream),)+
+                    AtWork::Own(law) => law.pass(now, packet, stream),
+                }
+            }
+
+            fn rate_changed(&mut self, change: &RateChange<'_>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.rate_changed(change),)+
+                    AtWork::Own(law) => law.rate_changed(change),
+                }
+            }
+
+            #[inline]
+            fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+                match self {
+                    $(AtWork::$Variant(law) => law.exchanged(arrival, victim),)+
+                    AtWork::Own(law) => law.exchanged(arrival, victim),
+                }
+            }
+
+            #[inline]
+            fn overflowed(&mut self) {
+                match self {
+                    $(AtWork::$Variant(law) => law.overflowed(),)+
+                    AtWork::Own(law) => law.overflowed(),
+                }
+            }
+
+            fn reaches_capacity(&self) -> bool {
+                match self {
+                    $(AtWork::$Variant(law) => law.reaches_capacity(),)+
+                    AtWork::Own(law) => law.reaches_capacity(),
+                }
+            }
+
+            fn bins(&self) -> usize {
+                match self {
+                    $(AtWork::$Variant(law) => law.bins(),)+
+                    AtWork::Own(law) => law.bins(),
+                }
+            }
+
+            #[inline]
+            fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32 {
+                match self {
+                    $(AtWork::$Variant(law) => law.bin(now, packet, buffer),)+
+                    AtWork::Own(law) => law.bin(now, packet, buffer),
+                }
+            }
+
+            fn memory(&self) -> u64 {
+                match self {
+                    $(AtWork::$Variant(law) => law.memory(),)+
+                    AtWork::Own(law) => law.memory(),
+                }
+            }
+
+            fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.make_room(now, buffer, drops),)+
+                    AtWork::Own(law) => law.make_room(now, buffer, drops),
+                }
+            }
+
+            #[inline]
+            fn held_until(&self) -> Instant {
+                match self {
+                    $(AtWork::$Variant(law) => law.held_until(),)+
+                    AtWork::Own(law) => law.held_until(),
+                }
+            }
+
+            fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.told_ends(ends),)+
+                    AtWork::Own(law) => law.told_ends(ends),
+                }
+            }
+
+            #[inline]
+            fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place> {
+                match self {
+                    $(AtWork::$Variant(law) => law.victim(buffer, stream),)+
+                    AtWork::Own(law) => law.victim(buffer, stream),
+                }
+            }
+
+            #[inline]
+            fn depart(
+                &mut self,
+                now: Instant,
+                buffer: &mut Buffer,
+                drops: &mut Vec<(Packet, DropReason)>,
+            ) -> Option<Packet> {
+                match self {
+                    $(AtWork::$Variant(law) => law.depart(now, buffer, drops),)+
+                    AtWork::Own(law) => law.depart(now, buffer, drops),
+                }
+            }
+
+            fn average(&self) -> Option<f64> {
+                match self {
+                    $(AtWork::$Variant(law) => law.average(),)+
+                    AtWork::Own(law) => law.average(),
+                }
+            }
+
+            #[inline]
+            fn deadline(&self) -> Instant {
+                match self {
+                    $(AtWork::$Variant(law) => law.deadline(),)+
+                    AtWork::Own(law) => law.deadline(),
+                }
+            }
+
+            fn on_timer(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+                match self {
+                    $(AtWork::$Variant(law) => law.on_timer(now, buffer, drops),)+
+                    AtWork::Own(law) => law.on_timer(now, buffer, drops),
+                }
+            }
+        }
+
+        impl DisciplineConfig {
+            /// What the discipline says of itself.
+            pub fn nature(&self) -> Nature {
+                match self {
+                    $(DisciplineConfig::$Variant(_) => <$Law as DisciplineLaw>::NATURE,)+
+                    DisciplineConfig::Own(own) => own.law().any_nature(),
+                }
+            }
+
+            /// The same by name, of those that are built in.
+            fn nature_of(name: &str) -> Option<Nature> {
+                $(if name == <$Law as fairwave_units::registry::Law>::NAME {
+                    return Some(<$Law as DisciplineLaw>::NATURE);
+                })+
+                None
+            }
+
+            /// See [`DisciplineLaw::caution`].
+            pub fn caution(&self) -> Option<String> {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.caution(),)+
+                    DisciplineConfig::Own(own) => own.law().any_caution(),
+                }
+            }
+
+            /// See [`DisciplineLaw::marks`].
+            pub fn marks(&self) -> bool {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.marks(),)+
+                    DisciplineConfig::Own(own) => own.law().any_marks(),
+                }
+            }
+
+            /// See [`DisciplineLaw::lists`].
+            pub fn lists(&self) -> u64 {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.lists(),)+
+                    DisciplineConfig::Own(own) => own.law().any_lists(),
+                }
+            }
+
+            /// See [`DisciplineLaw::fits`].
+            ///
+            /// # Errors
+            /// The first key whose value is not allowed there.
+            fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.fits(capacity, rate),)+
+                    DisciplineConfig::Own(own) => own.law().any_fits(capacity, rate),
+                }
+            }
+        }
+    };
+}
+
+disciplines! { laws! (at_work! ()) }
+
+/// A queue before a link: buffer, discipline and victim rule.
+pub struct Queue {
+    buffer: Buffer,
+    capacity: Capacity,
+    /// The buffer is full when the backlog has reached the capacity: [`Discipline::reaches_capacity`].
+    reaches_capacity: bool,
+    /// Bytes that may wait, besides: [`Discipline::memory`].
+    memory: u64,
+    /// The discipline puts what arrives into lists.
+    binned: bool,
+    /// None when the discipline chooses.
+    selector: Option<Selector>,
+    discipline: AtWork,
+    stream: Stream,
+    rate: Rate,
+    /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
+    free_from: Instant,
+    /// The packet that left last did so with a mark that it was given here.
+    marked: bool,
+}
+
+impl Queue {
+    /// An empty queue before a link of `rate`; `stream` decides everything that is random.
+    pub fn new(config: &QueueConfig, rate: Rate, stream: Stream) -> Self {
+        let room = config.capacity.room();
+        let nature = config.discipline.nature();
+        let discipline = AtWork::new(&config.discipline, config.capacity, rate);
+        let bins = discipline.bins();
+        let selector =
+            config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate));
+        // Those that are built in and make room themselves do so by their lists.
+        let by_bin_alone = nature.makes_room && selector.is_none() && !matches!(discipline, AtWork::Own(_));
+        Queue {
+            buffer: match nature.by_flow {
+                _ if bins > 0 && by_bin_alone => Buffer::by_bin_alone(room, bins),
+                _ if bins > 0 => Buffer::by_bin(room, bins),
+                true => Buffer::by_flow(room),
+                false => Buffer::with_capacity(room),
+            },
+            memory: discipline.memory(),
+            binned: bins > 0,
+            capacity: config.capacity,
+            reaches_capacity: discipline.reaches_capacity(),
+            selector,
+            discipline,
+            stream,
+            rate,
+            free_from: Instant::ZERO,
+            marked: false,
+        }
+    }
+
+    /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. For disciplines that share by hosts; those
+    /// that are never told take every flow for two hosts of its own.
+    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        self.discipline.told_ends(ends);
+    }
+
+    fn push(&mut self, now: Instant, packet: Packet) {
+        if !self.binned {
+            self.buffer.push(now, packet);
+            return;
+        }
+        let bin = self.discipline.bin(now, &packet, &self.buffer);
+        self.buffer.push_into(now, packet, bin);
+    }
+
+    /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
+    /// it is among them. Whoever drives an idle link calls [`Queue::depart`] next.
+    pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
+        if let Some(selector) = &mut self.selector {
+            selector.arrival(now, &packet);
+        }
+        let mut idle = Span::ZERO;
+        if self.buffer.is_empty() && now > self.free_from {
+            idle = now.since(self.free_from);
+            self.free_from = now;
+        }
+        let Room { full, hopeless, most } = self.room_for(&packet);
+        let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle, full };
+        let tail = matches!(self.selector, Some(Selector::Tail));
+        let (verdict, mark) = match self.discipline.arrive(&arrival, &mut self.stream) {
+            Verdict::Mark if packet.ecn.can_be_marked() => (Verdict::Admit, true),
+            Verdict::Mark => (Verdict::Drop, false),
+            verdict => (verdict, false),
+        };
+        match verdict {
+            Verdict::Admit => {
+                if hopeless || (full && tail) {
+                    drops.push((packet, DropReason::Overflow));
+                    self.discipline.overflowed();
+                    return;
+                }
+                self.push(now, packet);
+                if mark && let Some(place) = self.buffer.back() {
+                    self.buffer.mark(place);
+                }
+            }
+            Verdict::Drop | Verdict::Mark => {
+                if tail || hopeless {
+                    drops.push((packet, DropReason::Early));
+                    return;
+                }
+                self.push(now, packet);
+                if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
+                    self.discipline.exchanged(&packet, &victim);
+                }
+            }
+            Verdict::DropBoth(waiting) => {
+                drops.extend(self.buffer.remove(waiting).map(|packet| (packet, DropReason::Early)));
+                drops.push((packet, DropReason::Early));
+                return;
+            }
+        }
+        while self.holds_more_than(most) {
+            if self.makes_room(now, drops) {
+                continue;
+            }
+            if self.drop_victim(DropReason::Overflow, drops).is_none() {
+                return;
+            }
+            self.discipline.overflowed();
+        }
+    }
+
+    /// A packet arrives while the link is free. Answers with it as it leaves again at once, if nothing else waits and the discipline can
+    /// tell without its having waited; then [`Queue::arrive`] and [`Queue::depart`] must not be called for it.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, packet: &Packet) -> Option<Packet> {
+        if !self.buffer.is_empty() {
+            return None;
+        }
+        let Room { full, hopeless, .. } = self.room_for(packet);
+        if full || hopeless {
+            return None;
+        }
+        let passed = self.discipline.pass(now, packet, &mut self.stream)?;
+        if let Some(selector) = &mut self.selector {
+            selector.arrival(now, packet);
+        }
+        self.buffer.has_passed(now, packet);
+        self.left(now, &passed);
+        Some(passed)
+    }
+
+    /// The link is free: takes the packet whose transmission begins now. What the discipline drops on the way is appended
+    /// to `drops`. `None` when nothing waits any more, the link is then idle; or before [`Queue::held_until`].
+    pub fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let packet = self.discipline.depart(now, &mut self.buffer, drops);
+        if let Some(packet) = &packet {
+            self.left(now, packet);
+        }
+        packet
+    }
+
+    /// The transmission of a packet begins.
+    #[inline]
+    fn left(&mut self, now: Instant, packet: &Packet) {
+        self.free_from = now + self.rate.time_for(packet.size());
+        self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
+    }
+
+    /// Whether the packet that [`Queue::depart`] returned last bears a mark that it was given here.
+    pub fn has_marked(&self) -> bool {
+        self.marked
+    }
+
+    /// The transmission of the packet that [`Queue::depart`] returned last ends at `free`. To be told by a link whose rate is
+    /// not always the one that the queue was made with.
+    pub fn transmits_until(&mut self, free: Instant) {
+        self.free_from = free;
+    }
+
+    /// From `now` on the link's rate is `rate`, 0 while it pauses.
+    pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        let mut idle = Span::ZERO;
+        if self.buffer.is_empty() && now > self.free_from {
+            idle = now.since(self.free_from);
+            self.free_from = now;
+        }
+        self.rate = rate;
+        if let Some(selector) = &mut self.selector {
+            selector.rate_changed(now, rate);
+        }
+        self.discipline.rate_changed(&RateChange { now, rate, idle, buffer: &self.buffer });
+    }
+
+    /// Nothing leaves before this, whatever waits; [`Instant::ZERO`] of disciplines that keep no rate of their own.
+    pub fn held_until(&self) -> Instant {
+        self.discipline.held_until()
+    }
+
+    /// Since when the packet had waited that [`Queue::depart`] returned last.
+    pub fn waited_since(&self) -> Instant {
+        self.buffer.last_served()
+    }
+
+    /// When [`Queue::on_timer`] must be called; [`Instant::NEVER`] if it need not.
+    pub fn deadline(&self) -> Instant {
+        self.discipline.deadline()
+    }
+
+    /// The deadline has come. What the discipline drops is appended to `drops`.
+    pub fn on_timer(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) {
+        self.discipline.on_timer(now, &mut self.buffer, drops);
+    }
+
+    /// Packets that wait.
+    pub fn packets(&self) -> u32 {
+        self.buffer.total().packets
+    }
+
+    /// Bytes that wait.
+    pub fn bytes(&self) -> u64 {
+        self.buffer.total().bytes
+    }
+
+    /// Packets of a class that wait.
+    pub fn class_packets(&self, class: Class) -> u32 {
+        self.buffer.of(class).packets
+    }
+
+    /// Bytes of a class that wait.
+    pub fn class_bytes(&self, class: Class) -> u64 {
+        self.buffer.of(class).bytes
+    }
+
+    /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue
+    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel, FQ-CoDel and CAKE how long the packet that left last had
+    /// waited, in seconds, PIE and GREEN their drop probability, FQ-PIE that of the queue in which something happened last, DualPI2 its base probability, and a queue that drops when full the packets that wait. As of the
+    /// last arrival or departure.
+    pub fn average(&self) -> f64 {
+        self.discipline.average().unwrap_or(f64::from(self.packets()))
+    }
+
+    /// Has the discipline make room, if no victim rule does. Answers whether it did.
+    fn makes_room(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> bool {
+        if self.selector.is_some() {
+            return false;
+        }
+        let before = self.buffer.total().packets;
+        self.discipline.make_room(now, &mut self.buffer, drops);
+        self.buffer.total().packets < before
+    }
+
+    fn holds_more_than(&self, most: Capacity) -> bool {
+        let total = self.buffer.total();
+        if total.bytes > self.memory {
+            return true;
+        }
+        match most {
+            Capacity::Packets(packets) => total.packets > packets,
+            Capacity::Bytes(bytes) => total.bytes > bytes,
+        }
+    }
+
+    /// Whether `packet` is too much for what waits now, or for the buffer as such.
+    fn room_for(&self, packet: &Packet) -> Room {
+        let total = self.buffer.total();
+        let size = u64::from(packet.wire);
+        let most = self.capacity;
+        let (no_memory, never) = (total.bytes + size > self.memory, size > self.memory);
+        match self.capacity {
+            Capacity::Packets(packets) => {
+                Room { full: total.packets >= packets || no_memory, hopeless: packets == 0 || never, most }
+            }
+            Capacity::Bytes(bytes) if self.reaches_capacity => {
+                let full = total.bytes >= bytes;
+                let most = Capacity::Bytes(if full { total.bytes } else { total.bytes.saturating_add(size) });
+                Room { full, hopeless: bytes == 0, most }
+            }
+            Capacity::Bytes(bytes) => {
+                Room { full: total.bytes + size > bytes || no_memory, hopeless: size > bytes || never, most }
+            }
+        }
+    }
+
+    fn drop_victim(&mut self, reason: DropReason, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let place = match &self.selector {
+            Some(selector) => selector.choose(&self.buffer, &mut self.stream),
+            None => self.discipline.victim(&self.buffer, &mut self.stream),
+        };
+        // A discipline that names none, though one must go, has the last dropped.
+        let victim = self.buffer.remove(place.or_else(|| self.buffer.back())?)?;
+        drops.push((victim, reason));
+        Some(victim)
+    }
+}
+
+/// What an arrival finds.
+struct Room {
+    /// It finds no room now.
+    full: bool,
+    /// It would find none in an empty buffer.
+    hopeless: bool,
+    /// What may wait when it has been dealt with.
+    most: Capacity,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Helpers that the tests of this module share.
+
+use super::{DisciplineConfig, QueueConfig};
+use crate::packet::{Body, Class, Ecn, FlowId, Packet};
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// A packet of `wire` bytes of flow `flow`.
+pub fn packet(flow: u32, wire: u16, class: Class) -> Packet {
+    let body = Body::Datagram {
+        payload: wire,
+        sequence: 0,
+        unit: 0,
+        part: 0,
+        parts: 1,
+        created: Instant::from_nanos(u64::from(flow)),
+    };
+    Packet { flow: FlowId(flow), wire, class, feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+}
+
+/// The tests' random numbers.
+pub fn stream() -> Stream {
+    Seed(1).stream("queue.test")
+}
+
+/// Calls `each` every `spacing` seconds for `seconds`, and returns the end.
+pub fn feed(from: Instant, seconds: f64, spacing: f64, mut each: impl FnMut(Instant)) -> Instant {
+    let times = (seconds / spacing) as u64;
+    for i in 1..=times {
+        each(from + Span::from_seconds(i as f64 * spacing));
+    }
+    from + Span::from_seconds(seconds)
+}
+
+/// The rate of the link behind the queue.
+pub fn rate() -> Rate {
+    Rate::from_bits_per_second(1_000_000)
+}
+
+/// Every discipline with every victim that it takes, in packets and in bytes, with parameters that make it drop soon; those that
+/// can mark, with and without.
+pub fn configs() -> Vec<serde_json::Value> {
+    let mut configs = Vec::new();
+    for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
+        let alone = |discipline: &str| {
+            let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity});
+            make_nervous(&mut config);
+            config
+        };
+        let mut ways: Vec<_> = DisciplineConfig::BUILT_IN.iter().map(|name| alone(name)).collect();
+        let mut as_ns2 = alone("red");
+        as_ns2["preset"] = "ns2".into();
+        ways.push(as_ns2);
+        ways.push(serde_json::json!({"discipline": "cake", "capacity": capacity, "diffserv": "diffserv4"}));
+        for config in ways.clone() {
+            let turned = |ecn: bool| {
+                let mut config = config.clone();
+                config["ecn"] = ecn.into();
+                config
+            };
+            ways.extend([true, false].map(turned).into_iter().filter(|config| {
+                let read = serde_json::from_value::<QueueConfig>(config.clone());
+                read.is_ok_and(|queue| queue.discipline.marks() == config["ecn"])
+            }));
+        }
+        for config in ways {
+            let queue: QueueConfig = serde_json::from_value(config.clone()).expect("a queue");
+            if queue.discipline.nature().own_victim.is_none() {
+                for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {
+                    let mut config = config.clone();
+                    config["victim"] = victim.into();
+                    configs.push(config);
+                }
+            }
+            if queue.victim().is_none() {
+                configs.push(config);
+            }
+        }
+    }
+    configs
+}
+
+/// Parameters with which a discipline drops within a few packets.
+fn make_nervous(config: &mut serde_json::Value) {
+    let extra = match config["discipline"].as_str().unwrap_or_default() {
+        "red" | "choke" | "punsi" | "fred" => {
+            serde_json::json!({"weight": 0.3, "min-threshold": 2, "max-threshold": 5, "max-p": 0.3})
+        }
+        "ared" => serde_json::json!({"weight": 0.3, "min-threshold": 2, "max-threshold": 5, "interval": "10 ms"}),
+        "avq" => serde_json::json!({"virtual-buffer": "3 kB"}),
+        "rem" => serde_json::json!({"gamma": 0.1, "phi": 1.1, "target": 2}),
+        "green" => serde_json::json!({"step": 0.1, "interval": "1 ms", "memory": "1 ms", "target": 0.5}),
+        "codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "mtu": "40 B"}),
+        "fq-codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "quantum": "300 B", "flows": 3}),
+        "fq-pie" => serde_json::json!({
+            "target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B", "quantum": "300 B",
+            "flows": 3,
+        }),
+        "cake" => serde_json::json!({"bandwidth": "900 kb/s", "rtt": "20 ms"}),
+        "dualpi2" => serde_json::json!({"target": "1 ms", "tupdate": "1 ms", "alpha": 50, "beta": 500}),
+        "pie" => {
+            serde_json::json!({"target": "2 ms", "max-burst": "0 ms", "alpha": 50, "beta": 500, "mean-packet": "40 B"})
+        }
+        _ => serde_json::json!({}),
+    };
+    for (key, value) in extra.as_object().into_iter().flatten() {
+        config[key] = value.clone();
+    }
+}

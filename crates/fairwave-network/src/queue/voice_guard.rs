@@ -1,0 +1,205 @@
+//! Voice-Guard: Drop-Sel with an automatic switch for voice, fairwave's answer to paper 004 §4.4.1, which leaves as future
+//! work 'automatic mechanisms to switch from Drop-Sel to other algorithm' when voice dominates and its quality comes before
+//! fairness.
+//!
+//! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. As long as r is at
+//! most `quota` of the link's rate, this is Drop-Sel. When r exceeds the quota, Drop-Sel would hold voice down to it; the
+//! guard closes instead, and the victim is the packet nearest the front of the heavier of the *other* two classes, voice
+//! only when nothing else waits. It opens again when r falls below `release` times the quota. While r exceeds the link's
+//! rate, voice alone is more than the link can carry and protecting it would only starve the others without making it
+//! whole, so Drop-Sel rules then, too, until r is below `release` times the link's rate.
+//!
+//! So voice may take what it needs up to the whole link, the others share the rest, and fairness returns by itself when
+//! voice no longer dominates. Both switches have hysteresis, lest a rate near a limit makes every packet a switch.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::packet::{Class, Packet};
+use fairwave_units::config::{ConfigError, check_between, check_span};
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// Parameters of Voice-Guard.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct VoiceGuardConfig {
+    /// Part of the link's rate above which voice is protected instead of held down, above 0 and below 1. Default 1/3: the
+    /// fair part for one of three classes (004 §4.4.1).
+    pub quota: f64,
+    /// Time constant of the average rate of voice, above 0. Default 1 s: long against a talker's packet spacing, short
+    /// against a call.
+    pub memory: Span,
+    /// A switch turns back at this part of the rate at which it turned, above 0 and at most 1. Default 0.9.
+    pub release: f64,
+}
+
+impl VoiceGuardConfig {
+    /// The parameters where none are given.
+    pub const DEFAULT: VoiceGuardConfig =
+        VoiceGuardConfig { quota: 1.0 / 3.0, memory: Span::from_secs(1), release: 0.9 };
+
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_between("quota", self.quota, 0.0, 1.0, "quota = 0.33")?;
+        check_span("memory", self.memory, "memory = \"1 s\"")?;
+        if !(self.release > 0.0 && self.release <= 1.0) {
+            return Err(ConfigError::new("release", self.release, "above 0 and at most 1", "release = 0.9"));
+        }
+        Ok(())
+    }
+}
+
+impl Default for VoiceGuardConfig {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Voice-Guard at work.
+#[derive(Clone, Debug)]
+pub(super) struct VoiceGuard {
+    config: VoiceGuardConfig,
+    /// Bytes per second of the link.
+    link: f64,
+    /// Bytes per second of voice, averaged, as of `updated`.
+    voice: f64,
+    updated: Instant,
+    /// Voice exceeds its quota.
+    dominates: bool,
+    /// Voice exceeds the link.
+    hopeless: bool,
+}
+
+impl VoiceGuard {
+    pub fn new(config: &VoiceGuardConfig, rate: Rate) -> Self {
+        let link = rate.bits_per_second() as f64 / 8.0;
+        VoiceGuard { config: *config, link, voice: 0.0, updated: Instant::ZERO, dominates: false, hopeless: false }
+    }
+
+    /// Voice is protected: it dominates and the link can carry it.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.dominates && !self.hopeless
+    }
+
+    /// The link's rate is another: the quota is a part of that.
+    pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        let memory = self.config.memory.seconds();
+        self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
+        self.updated = now;
+        self.link = rate.bits_per_second() as f64 / 8.0;
+        self.dominates = self.switch(self.dominates, self.config.quota * self.link);
+        self.hopeless = self.switch(self.hopeless, self.link);
+    }
+
+    /// Sees every packet that arrives, dropped or not.
+    pub fn arrival(&mut self, now: Instant, packet: &Packet) {
+        // Exponentially weighted: r(t) = Σ size·exp(−(t − tᵢ)/T)/T, brought up to date lazily.
+        let memory = self.config.memory.seconds();
+        self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
+        self.updated = now;
+        if packet.class == Class::Voice {
+            self.voice += f64::from(packet.wire) / memory;
+        }
+        self.dominates = self.switch(self.dominates, self.config.quota * self.link);
+        self.hopeless = self.switch(self.hopeless, self.link);
+    }
+
+    fn switch(&self, on: bool, limit: f64) -> bool {
+        self.voice > if on { self.config.release * limit } else { limit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{feed, packet};
+    use super::*;
+
+    /// A guard on a 1 Mb/s link that has heard voice at `share` of the link's rate for `seconds` more.
+    fn hear(guard: &mut VoiceGuard, from: Instant, share: f64, seconds: f64) -> Instant {
+        let size = 250;
+        let spacing = f64::from(size) * 8.0 / (share * 1e6);
+        feed(from, seconds, spacing, |now| guard.arrival(now, &packet(1, size, Class::Voice)))
+    }
+
+    #[test]
+    fn the_guard_closes_above_a_third_of_the_link_and_opens_when_voice_recedes() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(1_000_000));
+        let now = hear(&mut guard, Instant::ZERO, 0.30, 10.0);
+        assert!(!guard.is_closed(), "below the quota it is Drop-Sel");
+        let now = hear(&mut guard, now, 0.50, 10.0);
+        assert!(guard.is_closed(), "above the quota voice is protected");
+        let now = hear(&mut guard, now, 0.32, 10.0);
+        assert!(guard.is_closed(), "just below the quota it does not flap");
+        hear(&mut guard, now, 0.25, 10.0);
+        assert!(!guard.is_closed(), "well below the quota fairness returns");
+    }
+
+    #[test]
+    fn the_quota_is_a_part_of_the_rate_that_there_is() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(1_000_000));
+        let now = hear(&mut guard, Instant::ZERO, 0.25, 10.0);
+        assert!(!guard.is_closed());
+        guard.rate_changed(now, Rate::from_bits_per_second(500_000));
+        assert!(guard.is_closed(), "half of the link is voice now");
+        guard.rate_changed(now, Rate::from_bits_per_second(200_000));
+        assert!(guard.dominates && !guard.is_closed(), "more than the link can carry");
+        guard.rate_changed(now, Rate::from_bits_per_second(1_000_000));
+        assert!(!guard.is_closed());
+    }
+
+    #[test]
+    fn the_guard_does_not_protect_voice_that_the_link_cannot_carry() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(1_000_000));
+        let now = hear(&mut guard, Instant::ZERO, 1.2, 10.0);
+        assert!(guard.dominates && !guard.is_closed());
+        hear(&mut guard, now, 0.7, 10.0);
+        assert!(guard.is_closed());
+    }
+
+    #[test]
+    fn quota_memory_and_release_are_settable() {
+        let config = VoiceGuardConfig { quota: 0.5, memory: Span::from_millis(100), release: 0.5 };
+        let mut guard = VoiceGuard::new(&config, Rate::from_bits_per_second(1_000_000));
+        let now = hear(&mut guard, Instant::ZERO, 0.45, 1.0);
+        assert!(!guard.is_closed(), "below the larger quota");
+        let now = hear(&mut guard, now, 0.6, 1.0);
+        assert!(guard.is_closed(), "closed within ten time constants");
+        let now = hear(&mut guard, now, 0.3, 1.0);
+        assert!(guard.is_closed(), "the wider hysteresis holds");
+        hear(&mut guard, now, 0.2, 1.0);
+        assert!(!guard.is_closed());
+    }
+
+    #[test]
+    fn the_rate_of_voice_is_an_exponential_average() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(8_000_000));
+        guard.arrival(Instant::ZERO, &packet(1, 1000, Class::Voice));
+        assert_eq!(guard.voice, 1000.0, "1000 bytes over a memory of a second");
+        guard.arrival(Instant::ZERO + Span::from_secs(2), &packet(1, 500, Class::Tcp));
+        assert!((guard.voice - 1000.0 * libm::exp(-2.0)).abs() < 1e-9, "{}: others only age it", guard.voice);
+        guard.arrival(Instant::ZERO + Span::from_secs(2), &packet(1, 100, Class::Voice));
+        assert!((guard.voice - 1000.0 * libm::exp(-2.0) - 100.0).abs() < 1e-9, "{}", guard.voice);
+    }
+
+    #[test]
+    fn each_switch_turns_above_its_limit_and_back_at_nine_tenths_of_it() {
+        let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(8_000_000));
+        guard.voice = 1000.0;
+        assert_eq!([guard.switch(false, 1000.0), guard.switch(false, 999.9)], [false, true]);
+        assert_eq!([guard.switch(true, 1111.2), guard.switch(true, 1111.1)], [false, true]);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let check = |config: VoiceGuardConfig| config.check().map_err(|error| error.key);
+        let default = VoiceGuardConfig::DEFAULT;
+        for quota in [0.0, 1.0] {
+            assert_eq!(check(VoiceGuardConfig { quota, ..default }), Err("quota".to_owned()));
+        }
+        assert_eq!(check(VoiceGuardConfig { memory: Span::ZERO, ..default }), Err("memory".to_owned()));
+        for release in [0.0, 1.1] {
+            assert_eq!(check(VoiceGuardConfig { release, ..default }), Err("release".to_owned()));
+        }
+        assert_eq!(check(VoiceGuardConfig { release: 1.0, ..default }), Ok(()));
+    }
+}

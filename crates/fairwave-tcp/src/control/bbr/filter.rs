@@ -1,0 +1,191 @@
+//! What both versions of BBR measure with: a maximum over the last round trips, round trips counted by what is delivered, and which samples
+//! were taken while the law held the sender back by itself.
+
+use super::super::{Path, RateSample};
+use fairwave_units::units::Span;
+
+/// The largest value of the last `N` round trips, the present one among them; exact, and at a constant cost for each value.
+#[derive(Clone, PartialEq, Debug)]
+pub(in super::super) struct MaxOverRounds<const N: usize> {
+    /// The largest of each round trip.
+    of: [f64; N],
+    round: u64,
+    /// The largest of all of them.
+    largest: f64,
+}
+
+impl<const N: usize> Default for MaxOverRounds<N> {
+    fn default() -> Self {
+        MaxOverRounds { of: [0.0; N], round: 0, largest: 0.0 }
+    }
+}
+
+impl<const N: usize> MaxOverRounds<N> {
+    /// Takes in a value, 0 or more, of this round trip, which is not before those of earlier values.
+    pub fn note(&mut self, round: u64, value: f64) {
+        self.move_to(round);
+        let present = &mut self.of[(round % N as u64) as usize];
+        *present = present.max(value);
+        self.largest = self.largest.max(value);
+    }
+
+    /// A round trip begins, and the oldest is forgotten.
+    pub fn move_to(&mut self, round: u64) {
+        if round == self.round {
+            return;
+        }
+        for past in 0..(round - self.round).min(N as u64) {
+            self.of[((round - past) % N as u64) as usize] = 0.0;
+        }
+        self.round = round;
+        self.largest = self.of.iter().copied().fold(0.0, f64::max);
+    }
+
+    /// Forgets all but the present round trip.
+    pub fn keep_present_only(&mut self) {
+        let present = self.of[(self.round % N as u64) as usize];
+        self.of = [0.0; N];
+        self.of[(self.round % N as u64) as usize] = present;
+        self.largest = present;
+    }
+
+    /// The largest; 0 if there was none.
+    pub fn largest(&self) -> f64 {
+        self.largest
+    }
+}
+
+/// Round trips, counted by what is delivered: one ends with the delivery of a segment that was sent after it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in super::super) struct Rounds {
+    /// What had been delivered when the present one began.
+    next: u64,
+    /// How many have begun.
+    pub count: u64,
+    /// One begins with this acknowledgement.
+    pub begins: bool,
+}
+
+impl Rounds {
+    /// Takes note of a sample.
+    pub fn update(&mut self, path: &Path, sample: &RateSample) {
+        self.begins = sample.prior_delivered >= self.next;
+        if self.begins {
+            self.begin(path);
+            self.count += 1;
+        }
+    }
+
+    /// The present round trip begins anew.
+    pub fn begin(&mut self, path: &Path) {
+        self.next = path.delivered;
+    }
+}
+
+/// Which samples are of segments that were sent while the law itself kept less in flight than the path may carry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in super::super) struct Held {
+    from: u64,
+    until: u64,
+}
+
+impl Held {
+    /// From now on until what is in flight is delivered.
+    pub fn mark(&mut self, path: &Path) {
+        if path.delivered > self.until {
+            self.from = path.delivered;
+        }
+        self.until = path.delivered + u64::from(path.pipe).max(1);
+    }
+
+    /// Whether this sample says no more than what the sender held itself to, or the application.
+    pub fn limits(&self, sample: &RateSample) -> bool {
+        sample.application_limited || (self.from..=self.until).contains(&sample.prior_delivered) && self.until > 0
+    }
+}
+
+/// The sample's round trip in seconds, if it has one.
+pub(in super::super) fn round_trip(sample: &RateSample) -> Option<f64> {
+    (sample.rtt != Span::MAX).then(|| sample.rtt.seconds())
+}
+
+/// The sample's rate, segments per second; 0 if its interval was too short to say.
+pub(in super::super) fn rate(sample: &RateSample) -> f64 {
+    if sample.rate.is_nan() { 0.0 } else { sample.rate }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_maximum_is_that_of_all_values_of_the_last_rounds(
+            values in proptest::collection::vec((0u64..4, 0.0..100.0f64), 1..200),
+        ) {
+            let (mut filter, mut kept, mut round) = (MaxOverRounds::<10>::default(), Vec::new(), 0);
+            for (later, value) in values {
+                round += later * later;
+                filter.note(round, value);
+                kept.push((round, value));
+                let plain = kept.iter().filter(|(of, _)| of + 10 > round).map(|(_, value)| *value).fold(0.0, f64::max);
+                prop_assert_eq!(filter.largest(), plain);
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_present_round_is_kept_when_that_is_asked_for() {
+        let mut filter = MaxOverRounds::<10>::default();
+        filter.note(1, 9.0);
+        filter.note(2, 4.0);
+        filter.keep_present_only();
+        assert_eq!(filter.largest(), 4.0);
+        filter.move_to(30);
+        assert_eq!(filter.largest(), 0.0);
+    }
+
+    fn sample(prior_delivered: u64) -> RateSample {
+        RateSample {
+            rate: 1.0,
+            interval: Span::from_millis(1),
+            prior_delivered,
+            in_flight: 1,
+            lost: 0,
+            marked: 0,
+            application_limited: false,
+            rtt: Span::MAX,
+            newly_delivered: 1,
+        }
+    }
+
+    #[test]
+    fn a_round_ends_with_the_delivery_of_what_was_sent_after_it_began() {
+        let mut rounds = Rounds::default();
+        // Ten in flight: a segment that is delivered as the n-th was sent when n − 10 had been.
+        let begins: Vec<u64> = (10..60u64)
+            .filter(|delivered| {
+                rounds.update(&Path { delivered: *delivered, ..Path::new(1000) }, &sample(delivered - 10));
+                rounds.begins
+            })
+            .collect();
+        assert_eq!(begins, [10, 20, 30, 40, 50]);
+        assert_eq!(rounds.count, 5);
+    }
+
+    #[test]
+    fn samples_of_what_was_sent_while_held_back_are_limited_and_those_before_and_after_are_not() {
+        let mut held = Held::default();
+        assert!(!held.limits(&sample(0)));
+        for delivered in 100..120 {
+            held.mark(&Path { delivered, pipe: 4, ..Path::new(1000) });
+        }
+        let limited: Vec<u64> = (90..140).filter(|prior| held.limits(&sample(*prior))).collect();
+        assert_eq!(limited, (100..=123).collect::<Vec<_>>());
+        held.mark(&Path { delivered: 500, pipe: 4, ..Path::new(1000) });
+        assert!(!held.limits(&sample(120)) && held.limits(&sample(504)) && !held.limits(&sample(505)));
+        assert!(held.limits(&RateSample { application_limited: true, ..sample(600) }));
+    }
+}

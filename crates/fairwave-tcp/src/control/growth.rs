@@ -1,0 +1,244 @@
+//! What the controllers of today have in common: a window that opens by what is acknowledged, and only while it is filled; a
+//! smoothed round trip; the round trips of a window.
+//!
+//! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an acknowledgement covers, as it
+//! recommends; RFC 6298 §2 for the smoothed round trip.
+//!
+//! **Assumptions.** A window is filled if within the last round trip as much was in flight as it allowed when that round trip began. So a
+//! sender that is paced, and reaches its window only now and then, fills it; one that its application or its receiver holds
+//! back does not, at the latest a round trip after that began.
+
+use super::{Path, Window};
+use crate::Preset;
+use fairwave_units::units::Span;
+
+/// Slow start (RFC 5681 §3.1): the window grows by what is acknowledged, at most `most` segments for one acknowledgement, and not
+/// beyond the threshold.
+pub(super) fn slow_start(acknowledged: u32, most: f64, window: &mut Window) {
+    window.congestion = (window.congestion + f64::from(acknowledged).min(most)).min(window.threshold);
+}
+
+/// Congestion avoidance: `alpha` segments for a window that is acknowledged (RFC 5681 §3.1).
+pub(super) fn avoidance(acknowledged: u32, alpha: f64, window: &mut Window) {
+    window.congestion += alpha * f64::from(acknowledged) / window.congestion;
+}
+
+/// The smoothed round trip of RFC 6298 §2: an eighth of each sample enters.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct SmoothedRtt {
+    /// Seconds; zero before the first sample.
+    smoothed: f64,
+}
+
+impl SmoothedRtt {
+    /// Takes in the round trip that this acknowledgement measured, if it did.
+    #[inline]
+    pub fn note(&mut self, path: &Path) {
+        if path.acknowledged == 0 || path.rtt == Span::ZERO {
+            return;
+        }
+        let sample = path.rtt.seconds();
+        self.smoothed += if self.smoothed > 0.0 { (sample - self.smoothed) / 8.0 } else { sample };
+    }
+
+    /// In seconds; zero before the first sample.
+    #[inline]
+    pub fn seconds(&self) -> f64 {
+        self.smoothed
+    }
+}
+
+/// Counts the round trips of a connection by its segments: one ends with the acknowledgement of a segment that was sent after it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Round {
+    end: u32,
+}
+
+impl Round {
+    /// Whether a round ends with this acknowledgement; then the next one begins.
+    #[inline]
+    pub fn ends(&mut self, path: &Path) -> bool {
+        let ends = path.unacknowledged > self.end;
+        if ends {
+            self.end = path.next;
+        }
+        ends
+    }
+}
+
+/// Whether the sender fills its congestion window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct WindowUse {
+    round: Round,
+    /// The whole part of the window when the round began.
+    allowed: u32,
+    /// The most that was in flight in the round.
+    most: u32,
+    /// The round before this one filled its window.
+    filled: bool,
+}
+
+impl Default for WindowUse {
+    fn default() -> Self {
+        WindowUse { round: Round::default(), allowed: u32::MAX, most: 0, filled: true }
+    }
+}
+
+impl WindowUse {
+    /// Takes note of an acknowledgement, and says whether the window is filled. To be asked before the window changes.
+    #[inline]
+    pub fn is_filled(&mut self, path: &Path, window: &Window) -> bool {
+        self.most = self.most.max(path.flight);
+        if self.round.ends(path) {
+            // Before the first round there is nothing to go by.
+            self.filled = self.allowed == u32::MAX || self.most >= self.allowed;
+            self.allowed = window.congestion as u32;
+            self.most = path.flight;
+        }
+        self.was_filled()
+    }
+
+    /// What the last acknowledgement was answered.
+    #[inline]
+    fn was_filled(&self) -> bool {
+        self.filled || self.most >= self.allowed
+    }
+}
+
+/// How a window grows that gains so many segments per round trip: with each acknowledgement, whatever it covers (RFC 5681 §3.1 Eq. 2
+/// and Eq. 3 for one that covers a segment; ns-2.35), or as in Linux (`tcp_reno_cong_avoid`) by what it covers, and only while
+/// the window is filled. With delayed acknowledgements the first grows by half of what the second does.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Growth {
+    /// Where what is acknowledged is counted.
+    counted: Option<WindowUse>,
+}
+
+impl Growth {
+    /// As it is in this preset.
+    pub fn of(preset: Preset) -> Self {
+        Growth { counted: (preset == Preset::Linux).then(WindowUse::default) }
+    }
+
+    /// For how many segments the acknowledgement that [`Self::grow`] was told of counts in congestion avoidance.
+    #[inline]
+    pub fn weight(&self, path: &Path) -> f64 {
+        match &self.counted {
+            None => 1.0,
+            Some(window_use) if window_use.was_filled() => f64::from(path.acknowledged),
+            Some(_) => 0.0,
+        }
+    }
+
+    /// The window after an acknowledgement: slow start up to the threshold, `alpha` segments per round trip from there on.
+    #[inline]
+    pub fn grow(&mut self, alpha: f64, path: &Path, window: &mut Window) {
+        match &mut self.counted {
+            None => window.congestion += if window.in_slow_start() { 1.0 } else { alpha / window.congestion },
+            Some(window_use) => {
+                let is_filled = window_use.is_filled(path, window);
+                if is_filled && window.in_slow_start() {
+                    slow_start(path.acknowledged, f64::INFINITY, window);
+                } else if is_filled {
+                    avoidance(path.acknowledged, alpha, window);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(acknowledged: u32, flight: u32, unacknowledged: u32) -> Path {
+        Path { acknowledged, flight, unacknowledged, next: unacknowledged - acknowledged + flight, ..Path::new(1000) }
+    }
+
+    #[test]
+    fn slow_start_adds_what_is_acknowledged_up_to_its_limit_and_stops_at_the_threshold() {
+        for (acknowledged, most, after) in
+            [(1, 8.0, 11.0), (3, 8.0, 13.0), (20, 8.0, 18.0), (3, 1.0, 11.0), (9, 9.0, 18.5)]
+        {
+            let mut window = Window { congestion: 10.0, threshold: 18.5 };
+            slow_start(acknowledged, most, &mut window);
+            assert_eq!(window.congestion, after, "{acknowledged} acknowledged, at most {most}");
+        }
+    }
+
+    #[test]
+    fn avoidance_adds_alpha_for_a_window_however_many_acknowledgements_tell_of_it() {
+        let grown = |at_once: u32| {
+            let mut window = Window { congestion: 1000.0, threshold: 2.0 };
+            for _ in 0..1000 / at_once {
+                avoidance(at_once, 0.5, &mut window);
+            }
+            window.congestion
+        };
+        assert!((grown(1) - 1000.5).abs() < 1e-3 && (grown(2) - 1000.5).abs() < 1e-3);
+    }
+
+    #[test]
+    fn an_eighth_of_each_sample_enters_the_smoothed_round_trip() {
+        let mut rtt = SmoothedRtt::default();
+        let sample = |millis, acknowledged| Path { rtt: Span::from_millis(millis), ..ack(acknowledged, 10, 10) };
+        rtt.note(&sample(0, 1));
+        rtt.note(&sample(70, 0));
+        assert_eq!(rtt.seconds(), 0.0, "neither is a measurement");
+        rtt.note(&sample(80, 1));
+        assert_eq!(rtt.seconds(), 0.08);
+        rtt.note(&sample(160, 1));
+        assert!((rtt.seconds() - 0.09).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_round_ends_with_the_acknowledgement_of_a_segment_that_was_sent_after_it_began() {
+        let mut round = Round::default();
+        let ends: Vec<bool> = (1..=12).map(|n| round.ends(&ack(1, 4, n))).collect();
+        // Four are in flight at each: the first acknowledgement begins a round at whose beginning segments up to 3 had been sent.
+        let expected = [1, 5, 9];
+        assert_eq!(ends, (1..=12).map(|n| expected.contains(&n)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_window_is_filled_if_a_round_trip_reached_it_and_no_longer_when_one_has_not() {
+        let window = Window { congestion: 10.9, threshold: 2.0 };
+        let mut window_use = WindowUse::default();
+        let mut acknowledged = 0;
+        let mut ask = |flight| {
+            acknowledged += 1;
+            window_use.is_filled(&ack(1, flight, acknowledged), &window)
+        };
+        assert!((0..25).all(|_| ask(10)), "as much is in flight as the window allows");
+        let fewer: Vec<bool> = (0..30).map(|_| ask(6)).collect();
+        let turn = fewer.iter().position(|filled| !filled).expect("it is seen");
+        assert!(turn <= 20 && fewer[turn..].iter().all(|filled| !filled), "{fewer:?}");
+        assert!(ask(10), "and at once when it is filled again");
+    }
+
+    #[test]
+    fn linux_grows_by_what_is_acknowledged_while_the_window_is_filled_and_others_by_each_acknowledgement() {
+        let delayed = ack(2, 10, 20);
+        let after = |preset, path: &Path, congestion, threshold| {
+            let mut window = Window { congestion, threshold };
+            Growth::of(preset).grow(1.0, path, &mut window);
+            window.congestion
+        };
+        assert_eq!(after(Preset::Linux, &delayed, 10.0, 100.0), 12.0);
+        assert_eq!(after(Preset::Linux, &delayed, 10.0, 11.0), 11.0, "not beyond the threshold");
+        assert_eq!(after(Preset::Linux, &delayed, 10.0, 5.0), 10.2);
+        for preset in [Preset::Rfc, Preset::Ns2] {
+            assert_eq!(after(preset, &delayed, 10.0, 100.0), 11.0);
+            assert_eq!(after(preset, &delayed, 10.0, 5.0), 10.1);
+        }
+        let mut growth = Growth::of(Preset::Linux);
+        let mut window = Window { congestion: 10.0, threshold: 5.0 };
+        for round in 1..4 {
+            // Two segments in each round trip, of the ten that the window allows.
+            growth.grow(1.0, &ack(2, 2, 2 * round), &mut window);
+        }
+        let before = window.congestion;
+        growth.grow(1.0, &ack(2, 2, 8), &mut window);
+        assert_eq!(window.congestion, before, "what the application leaves unused does not grow");
+    }
+}

@@ -1,0 +1,286 @@
+//! A law and the pipe that it fills, without a connection: a bottleneck with its queue, a delay, and acknowledgements that come back from
+//! each segment by itself. What laws do over time is told with it; how a connection carries them out is told elsewhere.
+//!
+//! Delivery rates are sampled as draft-ietf-ccwg-bbr says in its section *Detailed Delivery Rate Sampling Algorithm*, plainly.
+//!
+//! **Assumptions.** A segment that finds the queue full is lost, which the next one that arrives tells of; it is never sent again, and what it
+//! carried is not missed. Segments are numbered without end.
+
+use std::collections::VecDeque;
+
+use super::{Controller, Path, RateSample, Window};
+use fairwave_units::units::{Instant, Span};
+
+/// What is remembered of a segment.
+struct Sent {
+    number: u32,
+    at: Instant,
+    /// When the first segment of the flight was sent, at whose end this one stands.
+    first_at: Instant,
+    delivered: u64,
+    delivered_at: Instant,
+    lost: u64,
+    in_flight: u32,
+    application_limited: bool,
+    /// When its acknowledgement comes; never if it is lost.
+    back: Option<Instant>,
+    marked: bool,
+}
+
+/// A law with the pipe that it fills.
+pub(super) struct Pipe<C> {
+    pub law: C,
+    pub path: Path,
+    pub window: Window,
+    /// What the bottleneck serves, segments per second.
+    pub rate: f64,
+    /// The round trip without a queue.
+    pub delay: Span,
+    /// Segments that the queue holds at most, the one in service included.
+    pub buffer: f64,
+    /// A segment that finds more than so many before it is marked.
+    pub mark_above: f64,
+    /// Until then the application has nothing to send.
+    pub idle_until: Instant,
+    pub now: Instant,
+    /// The latest sample.
+    pub sample: Option<RateSample>,
+    pub timeouts: u32,
+    sent: VecDeque<Sent>,
+    next_send: Instant,
+    free_at: Instant,
+    next: u32,
+    recover: Option<u32>,
+    /// No mark counts before this segment.
+    marked_below: u32,
+    first_at: Instant,
+    delivered_at: Instant,
+    /// While `delivered` is not above it, segments are sent for want of more.
+    limited_below: u64,
+}
+
+impl<C: Controller> Pipe<C> {
+    /// A pipe of `rate` segments per second and `millis` of round trip, with a queue that is never full and marks nothing; the law begins with
+    /// ten segments.
+    pub fn new(law: C, rate: f64, millis: u64) -> Self {
+        Pipe {
+            law,
+            path: Path::new(1000),
+            window: Window { congestion: 10.0, threshold: 1e9 },
+            rate,
+            delay: Span::from_millis(millis),
+            buffer: f64::INFINITY,
+            mark_above: f64::INFINITY,
+            idle_until: Instant::ZERO,
+            now: Instant::ZERO,
+            sample: None,
+            timeouts: 0,
+            sent: VecDeque::new(),
+            next_send: Instant::ZERO,
+            free_at: Instant::ZERO,
+            next: 1,
+            recover: None,
+            marked_below: 0,
+            first_at: Instant::ZERO,
+            delivered_at: Instant::ZERO,
+            limited_below: 0,
+        }
+    }
+
+    /// Segments that the pipe holds without a queue.
+    pub fn product(&self) -> f64 {
+        self.rate * self.delay.seconds()
+    }
+
+    /// Segments in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.sent.len() as u32
+    }
+
+    /// Segments that wait at the bottleneck.
+    pub fn queue(&self) -> f64 {
+        self.free_at.since(self.now).seconds() * self.rate
+    }
+
+    /// Runs until `seconds`, and shows itself after each acknowledgement.
+    pub fn run_until(&mut self, seconds: f64, mut see: impl FnMut(&Self)) {
+        let end = Instant::from_seconds(seconds);
+        loop {
+            let back = self.sent.iter().find_map(|sent| sent.back).unwrap_or(Instant::NEVER);
+            let has_room = f64::from(self.in_flight()) < self.window.congestion.floor();
+            let send = if has_room { self.next_send.max(self.idle_until).max(self.now) } else { Instant::NEVER };
+            if back.min(send) > end {
+                break;
+            }
+            if back <= send {
+                self.now = back;
+                self.acknowledge();
+                see(self);
+            } else {
+                if self.idle_until > self.now {
+                    self.limited_below = self.path.delivered + u64::from(self.in_flight()).max(1);
+                }
+                self.now = send;
+                self.send();
+            }
+            if self.sent.iter().all(|sent| sent.back.is_none())
+                && f64::from(self.in_flight()) >= self.window.congestion.floor()
+            {
+                self.time_out();
+            }
+        }
+        self.now = end;
+    }
+
+    fn send(&mut self) {
+        if self.sent.is_empty() {
+            (self.first_at, self.delivered_at) = (self.now, self.now);
+        }
+        let queue = self.queue();
+        let back = (queue < self.buffer).then(|| {
+            self.free_at = self.free_at.max(self.now) + Span::from_seconds(1.0 / self.rate);
+            self.free_at + self.delay
+        });
+        self.sent.push_back(Sent {
+            number: self.next,
+            at: self.now,
+            first_at: self.first_at,
+            delivered: self.path.delivered,
+            delivered_at: self.delivered_at,
+            lost: self.path.lost,
+            in_flight: self.in_flight() + 1,
+            application_limited: self.path.delivered < self.limited_below,
+            back,
+            marked: queue > self.mark_above,
+        });
+        self.next += 1;
+        (self.path.now, self.path.next) = (self.now, self.next);
+        let pace = self.law.pacing(&self.path, &self.window);
+        let gap = if pace.is_finite() { Span::from_seconds(1.0 / pace) } else { Span::ZERO };
+        self.next_send = self.next_send.max(self.now) + gap;
+    }
+
+    fn acknowledge(&mut self) {
+        let flight = self.in_flight();
+        let mut losses = 0;
+        let sent = loop {
+            let Some(sent) = self.sent.pop_front() else { return };
+            if sent.back.is_some() {
+                break sent;
+            }
+            losses += 1;
+        };
+        let path = &mut self.path;
+        path.now = self.now;
+        path.rtt = self.now.since(sent.at);
+        path.min_rtt = path.min_rtt.min(path.rtt);
+        path.max_rtt = path.max_rtt.max(path.rtt);
+        (path.acknowledged, path.unacknowledged, path.next) = (1, sent.number + 1, self.next);
+        (path.flight, path.pipe) = (flight, self.sent.len() as u32);
+        path.in_use = f64::from(flight).min(self.window.congestion);
+        path.delivered += 1;
+        path.lost += losses;
+        path.marked = u32::from(sent.marked);
+        self.delivered_at = self.now;
+        if sent.marked && sent.number >= self.marked_below {
+            self.marked_below = self.next;
+            self.law.on_mark(&self.path, &mut self.window);
+        }
+        match self.recover {
+            Some(recover) if sent.number >= recover => {
+                self.recover = None;
+                self.law.on_other_ack(&self.path, &mut self.window);
+                self.law.on_recovered(&self.path, &mut self.window);
+            }
+            Some(_) => self.law.on_other_ack(&self.path, &mut self.window),
+            None => self.law.on_ack(&self.path, &mut self.window),
+        }
+        if losses > 0 && self.recover.is_none() {
+            self.recover = Some(self.next);
+            self.law.on_loss(&self.path, &mut self.window);
+        }
+        let sending = sent.at.since(sent.first_at);
+        self.first_at = sent.at;
+        let interval = sending.max(self.now.since(sent.delivered_at));
+        let delivered = self.path.delivered - sent.delivered;
+        let sample = RateSample {
+            rate: if interval < self.path.min_rtt { f64::NAN } else { delivered as f64 / interval.seconds() },
+            interval,
+            prior_delivered: sent.delivered,
+            in_flight: sent.in_flight,
+            lost: (self.path.lost - sent.lost) as u32,
+            marked: u32::from(sent.marked),
+            application_limited: sent.application_limited,
+            rtt: self.path.rtt,
+            newly_delivered: 1,
+        };
+        self.sample = Some(sample);
+        self.law.on_sample(&self.path, &sample, &mut self.window);
+    }
+
+    /// All that is in flight is lost, and nothing will tell of it.
+    fn time_out(&mut self) {
+        self.now += Span::from_secs(1);
+        self.path.lost += self.sent.len() as u64;
+        self.path.in_use = self.window.congestion;
+        self.sent.clear();
+        (self.path.now, self.path.pipe) = (self.now, 0);
+        self.timeouts += 1;
+        self.recover = None;
+        self.law.on_timeout(&self.path, &mut self.window);
+    }
+}
+
+/// A law that does nothing: its window and its pace stay.
+struct Still(f64);
+
+impl Controller for Still {
+    fn on_ack(&mut self, _path: &Path, _window: &mut Window) {}
+    fn on_loss(&mut self, _path: &Path, _window: &mut Window) -> super::Verdict {
+        super::Verdict::Congestion
+    }
+    fn on_timeout(&mut self, _path: &Path, _window: &mut Window) -> super::Verdict {
+        super::Verdict::Congestion
+    }
+    fn pacing(&self, _path: &Path, _window: &Window) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn a_window_moves_itself_per_round_trip_until_the_pipe_is_full_and_then_stands_in_the_queue() {
+    for (window, delivered) in [(50.0, 500.0), (100.0, 1000.0), (300.0, 1000.0)] {
+        let mut pipe = Pipe::new(Still(f64::INFINITY), 1000.0, 100);
+        pipe.window.congestion = window;
+        pipe.run_until(5.0, |_| {});
+        let before = pipe.path.delivered;
+        pipe.run_until(15.0, |_| {});
+        let per_second = (pipe.path.delivered - before) as f64 / 10.0;
+        assert!((per_second / delivered - 1.0).abs() < 0.02, "{per_second} for {delivered}");
+        let queue = (window - 100.0f64).max(0.0);
+        assert!((pipe.queue() - queue).abs() <= 2.0 || window < 100.0, "{}", pipe.queue());
+        let rate = pipe.sample.expect("there were many").rate;
+        assert!((rate / delivered - 1.0).abs() < 0.03, "the sampled rate is {rate}");
+    }
+}
+
+#[test]
+fn a_pace_below_the_rate_of_the_pipe_is_what_is_delivered_and_queues_nothing() {
+    let mut pipe = Pipe::new(Still(400.0), 1000.0, 100);
+    pipe.window.congestion = 1000.0;
+    pipe.run_until(10.0, |pipe| assert!(pipe.queue() <= 1.0));
+    assert!((pipe.path.delivered as f64 / 9.9 / 400.0 - 1.0).abs() < 0.01);
+    assert!((pipe.sample.expect("there were many").rate / 400.0 - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn what_finds_the_queue_full_is_lost_and_what_finds_much_of_it_is_marked() {
+    let mut pipe = Pipe::new(Still(1100.0), 1000.0, 100);
+    pipe.window.congestion = 1000.0;
+    (pipe.buffer, pipe.mark_above) = (50.0, 30.0);
+    let mut marked = 0;
+    pipe.run_until(10.0, |pipe| marked += pipe.path.marked);
+    let lost = pipe.path.lost as f64 / (pipe.path.lost + pipe.path.delivered) as f64;
+    assert!((lost - 100.0 / 1100.0).abs() < 0.01, "{lost}");
+    assert!(f64::from(marked) / pipe.path.delivered as f64 > 0.9, "the queue is nearly always longer than 30");
+}

@@ -1,0 +1,289 @@
+//! How fast segments are delivered: a sample of the rate on every acknowledgement that delivers anything.
+//!
+//! Source: draft-ietf-ccwg-bbr §4.1 (before, draft-cheng-iccrg-delivery-rate-estimation). Each segment remembers, from its last sending,
+//! how much had been delivered by then and when, and when the segment had been sent whose delivery that was. Delivered since, over the
+//! longer of the times that sending and acknowledging took, is the rate: neither acknowledgements that come in a bunch nor a
+//! sender that pauses make it too high. What is sent while the application leaves the sender without data makes a *bubble*, and
+//! samples up to its end are marked.
+//!
+//! **Assumptions.** Segments are counted, not bytes. What is reported as held counts as delivered where recovery knows of it (`sack` by RFC
+//! 6675, `rack`); with the others only what is acknowledged does. A segment counts as lost when recovery by time marks
+//! it, and with the other recoveries when it is sent again.
+
+use super::control::{Path, RateSample};
+use super::units::Ring;
+use fairwave_units::units::{Instant, Span};
+
+/// What a segment remembers of its last sending.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Note {
+    at: Instant,
+    /// [`DeliveryRate::first_sent`] then.
+    first_sent: Instant,
+    /// [`DeliveryRate::delivered_at`] then.
+    delivered_at: Instant,
+    delivered: u64,
+    lost: u64,
+    in_flight: u32,
+    marked: u32,
+    application_limited: bool,
+    again: bool,
+    /// It is on its way.
+    out: bool,
+}
+
+/// The newest segment that the acknowledgement at hand delivers.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    segment: u32,
+    note: Note,
+}
+
+/// Notes of what is in flight, and of what has been delivered.
+#[derive(Debug)]
+pub(super) struct DeliveryRate {
+    notes: Ring<Note>,
+    /// When anything was last delivered; while nothing is in flight, when the flight began.
+    delivered_at: Instant,
+    /// When the segment was sent that was delivered last; while nothing is in flight, when the flight began.
+    first_sent: Instant,
+    /// The bubble ends when more than this has been delivered; 0 for none.
+    bubble_until: u64,
+    newest: Option<Newest>,
+    newly: u32,
+}
+
+/// For how many segments there is room at first; what needs more doubles.
+const FIRST_ROOM: u32 = 8;
+
+impl DeliveryRate {
+    /// Nothing has been sent.
+    pub fn new() -> Self {
+        DeliveryRate {
+            notes: Ring::new(FIRST_ROOM),
+            delivered_at: Instant::ZERO,
+            first_sent: Instant::ZERO,
+            bubble_until: 0,
+            newest: None,
+            newly: 0,
+        }
+    }
+
+    /// `segment` leaves, `again` or for the first time; `path.pipe` are in flight before it, and `una` is the first that is not
+    /// acknowledged. `marked` have been reported as marked so far.
+    pub fn sent(&mut self, now: Instant, una: u32, segment: u32, again: bool, marked: u32, path: &Path) {
+        if path.pipe == 0 {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        // What has been delivered is not delivered again, though a sender that has forgotten so may send it again.
+        let out = !again || self.notes.get(segment).out;
+        let note = Note {
+            at: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: path.delivered,
+            lost: path.lost,
+            in_flight: path.pipe + 1,
+            marked,
+            application_limited: self.bubble_until > 0,
+            again,
+            out,
+        };
+        self.notes.put(una, segment, note);
+    }
+
+    /// The segments from `first` to before `end` are acknowledged or reported as held; those that have been before are left out.
+    pub fn deliver(&mut self, now: Instant, first: u32, end: u32, path: &mut Path) {
+        for segment in first..end {
+            let note = self.notes.get(segment);
+            if !note.out {
+                continue;
+            }
+            self.notes.set(segment, Note { out: false, ..note });
+            path.delivered += 1;
+            self.newly += 1;
+            self.delivered_at = now;
+            let sent_after = |newest: &Newest| (note.at, segment) > (newest.note.at, newest.segment);
+            if self.newest.as_ref().is_none_or(sent_after) {
+                self.newest = Some(Newest { segment, note });
+            }
+        }
+    }
+
+    /// The sample of what has been delivered since the last one; `marked` have been reported as marked so far.
+    pub fn sample(&mut self, now: Instant, marked: u32, path: &Path) -> Option<RateSample> {
+        let newly_delivered = std::mem::take(&mut self.newly);
+        let Newest { note, .. } = self.newest.take()?;
+        self.first_sent = self.first_sent.max(note.at);
+        if self.bubble_until > 0 && path.delivered > self.bubble_until {
+            self.bubble_until = 0;
+        }
+        let interval = note.at.since(note.first_sent).max(now.since(note.delivered_at));
+        // Acknowledgements that come faster than a round trip were held up somewhere: they say nothing of the rate.
+        let is_long_enough = interval > Span::ZERO && (path.min_rtt == Span::MAX || interval >= path.min_rtt);
+        let delivered = path.delivered - note.delivered;
+        Some(RateSample {
+            rate: if is_long_enough { delivered as f64 / interval.seconds() } else { f64::NAN },
+            interval,
+            prior_delivered: note.delivered,
+            in_flight: note.in_flight,
+            lost: (path.lost - note.lost) as u32,
+            marked: marked.wrapping_sub(note.marked),
+            application_limited: note.application_limited,
+            rtt: if note.again { Span::MAX } else { now.since(note.at) },
+            newly_delivered,
+        })
+    }
+
+    /// The application has nothing to send, and the window has room: what is in flight now is the end of a bubble.
+    pub fn limited_by_application(&mut self, path: &Path) {
+        self.bubble_until = (path.delivered + u64::from(path.pipe)).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    /// What a connection does to the path around the notes.
+    struct Rig {
+        rate: DeliveryRate,
+        path: Path,
+        una: u32,
+    }
+
+    impl Rig {
+        fn new() -> Rig {
+            let path = Path { min_rtt: Span::from_millis(100), ..Path::new(1000) };
+            Rig { rate: DeliveryRate::new(), path, una: 1 }
+        }
+
+        fn send(&mut self, millis: u64, segment: u32, again: bool) {
+            self.rate.sent(at(millis), self.una, segment, again, 0, &self.path);
+            self.path.pipe += 1;
+        }
+
+        fn acknowledge(&mut self, millis: u64, next: u32) -> RateSample {
+            let before = self.path.delivered;
+            self.rate.deliver(at(millis), self.una, next, &mut self.path);
+            self.una = next;
+            self.path.pipe -= (self.path.delivered - before) as u32;
+            self.rate.sample(at(millis), 0, &self.path).expect("something is delivered")
+        }
+    }
+
+    #[test]
+    fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
+        // Ten segments, one per 10 ms; acknowledged one per 20 ms from 100 ms on.
+        let mut rig = Rig::new();
+        for n in 0..10 {
+            rig.send(u64::from(n) * 10, n + 1, false);
+        }
+        let first = rig.acknowledge(100, 2);
+        assert_eq!((first.rate, first.interval), (10.0, Span::from_millis(100)), "one segment in a round trip");
+        for n in 1..9 {
+            rig.acknowledge(100 + u64::from(n) * 20, n + 2);
+        }
+        rig.send(270, 11, false);
+        let last = rig.acknowledge(280, 11);
+        assert_eq!((last.prior_delivered, last.newly_delivered, last.in_flight), (0, 1, 10));
+        assert_eq!(last.rtt, Span::from_millis(190));
+        // Segment 11: ten delivered when it left, the ninth 10 ms before.
+        let next = rig.acknowledge(370, 12);
+        assert_eq!((next.prior_delivered, next.interval), (9, Span::from_millis(190)), "sending took longer");
+        assert!((next.rate - 2.0 / 0.19).abs() < 1e-9, "{}", next.rate);
+    }
+
+    #[test]
+    fn acknowledgements_that_come_in_a_bunch_do_not_raise_the_rate() {
+        // A segment per 10 ms for ever; what would come from 200 to 300 ms comes at 300.
+        let mut rig = Rig::new();
+        let mut rates = Vec::new();
+        for n in 0..60u32 {
+            let millis = u64::from(n) * 10;
+            if millis >= 100 && !(200..300).contains(&millis) {
+                rates.push(rig.acknowledge(millis, n - 8).rate);
+            }
+            rig.send(millis, n + 1, false);
+        }
+        assert!(rates.iter().all(|&rate| rate <= 110.0), "{rates:?}");
+        assert!(rates.last().is_some_and(|rate| (rate - 100.0).abs() < 11.0), "{rates:?}");
+    }
+
+    #[test]
+    fn what_is_held_is_delivered_once_and_the_newest_that_is_delivered_speaks() {
+        let mut rig = Rig::new();
+        for segment in 1..=5 {
+            rig.send(u64::from(segment), segment, false);
+        }
+        rig.rate.deliver(at(103), 3, 5, &mut rig.path);
+        assert_eq!(rig.path.delivered, 2);
+        let sample = rig.rate.sample(at(103), 0, &rig.path).expect("two");
+        assert_eq!((sample.newly_delivered, sample.rtt), (2, Span::from_millis(99)), "of segment 4");
+        assert!(rig.rate.sample(at(104), 0, &rig.path).is_none(), "nothing new");
+        rig.send(110, 1, true);
+        rig.rate.deliver(at(210), 1, 6, &mut rig.path);
+        assert_eq!(rig.path.delivered, 5, "3 and 4 have been counted");
+        let sample = rig.rate.sample(at(210), 0, &rig.path).expect("three");
+        assert_eq!((sample.newly_delivered, sample.rtt), (3, Span::MAX), "segment 1 was sent last, and twice");
+    }
+
+    #[test]
+    fn what_has_been_delivered_and_is_sent_again_all_the_same_does_not_count_twice() {
+        let mut rig = Rig::new();
+        rig.send(0, 1, false);
+        rig.send(0, 2, false);
+        rig.rate.deliver(at(100), 2, 3, &mut rig.path);
+        rig.send(200, 1, true);
+        rig.send(200, 2, true);
+        rig.rate.deliver(at(300), 1, 3, &mut rig.path);
+        assert_eq!(rig.path.delivered, 2);
+    }
+
+    #[test]
+    fn an_interval_shorter_than_the_shortest_round_trip_says_nothing() {
+        let mut rig = Rig::new();
+        rig.send(0, 1, false);
+        let sample = rig.acknowledge(60, 2);
+        assert!(sample.rate.is_nan() && sample.newly_delivered == 1);
+    }
+
+    #[test]
+    fn samples_are_limited_by_the_application_until_the_bubble_has_been_delivered() {
+        let mut rig = Rig::new();
+        rig.send(0, 1, false);
+        rig.rate.limited_by_application(&rig.path);
+        rig.send(1, 2, false);
+        rig.send(2, 3, false);
+        assert!(!rig.acknowledge(100, 2).application_limited, "sent before");
+        assert!(rig.acknowledge(101, 3).application_limited);
+        // More than the one that was in flight has been delivered: what is sent from now on is free of it.
+        rig.send(102, 4, false);
+        assert!(rig.acknowledge(103, 4).application_limited);
+        assert!(!rig.acknowledge(202, 5).application_limited);
+    }
+
+    #[test]
+    fn losses_and_marks_are_counted_from_the_sending_on() {
+        let mut rig = Rig::new();
+        rig.path.lost = 7;
+        rig.rate.sent(at(0), 1, 1, false, 40, &rig.path);
+        rig.path.lost = 9;
+        rig.rate.deliver(at(100), 1, 2, &mut rig.path);
+        let sample = rig.rate.sample(at(100), 43, &rig.path).expect("one");
+        assert_eq!((sample.lost, sample.marked), (2, 3));
+    }
+
+    #[test]
+    fn after_a_pause_the_interval_begins_with_the_new_flight() {
+        let mut rig = Rig::new();
+        rig.send(0, 1, false);
+        rig.acknowledge(100, 2);
+        rig.send(5000, 2, false);
+        assert_eq!(rig.acknowledge(5100, 3).interval, Span::from_millis(100));
+    }
+}

@@ -1,0 +1,240 @@
+//! What a connection does beyond windows and acknowledgements, where it is asked to: marks, pacing, samples of the delivery
+//! rate, times of sending. A connection that does none of it has no such box and pays a test of a pointer.
+
+use super::connection::{Connection, Sending};
+use super::control::Controller;
+use super::delivery::DeliveryRate;
+use super::marks::Answers;
+use super::pacing::{Pacer, Pacing, of_window};
+use super::recovery::Recovery;
+use super::units::Ring;
+use super::{Marks, TcpParameters};
+use fairwave_network::packet::{Body, Packet};
+use fairwave_units::units::Instant;
+
+/// For how many segments there is room at first; what needs more doubles.
+const FIRST_ROOM: u32 = 8;
+
+/// Everything that most connections do without.
+#[derive(Debug)]
+pub(super) struct Extras {
+    /// When each outstanding segment was last sent, for a recovery that asks.
+    pub sendings: Option<Ring<Sending>>,
+    pub answers: Option<Answers>,
+    pub pacer: Option<Pacer>,
+    pub rate: Option<DeliveryRate>,
+    /// The recovery says when what an acknowledgement tells has been taken in: it knows what is held.
+    pub sampled_by_recovery: bool,
+    /// When a sending that was put off happens.
+    pub release_at: Instant,
+    /// When the recovery wants to be woken.
+    pub recovery_at: Instant,
+}
+
+impl Extras {
+    /// What these parameters ask for; none for most.
+    pub fn new(parameters: &TcpParameters) -> Option<Box<Self>> {
+        let notes_sendings = matches!(parameters.recovery, Recovery::Vegas | Recovery::Rack);
+        let extras = Extras {
+            sendings: notes_sendings.then(|| Ring::new(FIRST_ROOM)),
+            answers: (parameters.marks != Marks::None).then(|| Answers::new(parameters.marks, parameters.one_answer)),
+            pacer: (parameters.pacing != Pacing::Off).then(Pacer::default),
+            rate: parameters.samples.then(DeliveryRate::new),
+            sampled_by_recovery: parameters.knows_what_is_held(),
+            release_at: Instant::NEVER,
+            recovery_at: Instant::NEVER,
+        };
+        let asked = extras.sendings.is_some() || extras.answers.is_some() || extras.pacer.is_some();
+        (asked || extras.rate.is_some()).then(|| Box::new(extras))
+    }
+
+    /// When the first of the two timers goes off.
+    pub fn next_at(&self) -> Instant {
+        self.release_at.min(self.recovery_at)
+    }
+}
+
+impl Connection {
+    /// When `segment`, which is outstanding, was last sent, and how often; never, where nobody asks for notes of it.
+    pub fn sending(&self, segment: u32) -> Sending {
+        let sendings = self.extras.as_ref().and_then(|extras| extras.sendings.as_ref());
+        sendings.map(|sendings| sendings.get(segment)).unwrap_or_default()
+    }
+
+    /// An acknowledgement of everything before `next` has come in: what it says of marks, and what it delivers.
+    #[inline(never)]
+    pub fn hear(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
+        let Some(extras) = &mut self.extras else { return };
+        if let Some(answers) = &mut extras.answers {
+            self.path.marked = answers.hear(next, echo, count);
+        }
+        if let Some(rate) = &mut extras.rate {
+            rate.deliver(now, self.una, next, &mut self.path);
+            self.path.pipe = self.max - next;
+        }
+    }
+
+    /// The segments from `first` to before `end` are held by the receiver, and were not known to be.
+    pub fn hold(&mut self, now: Instant, first: u32, end: u32) {
+        if let Some(rate) = self.extras.as_mut().and_then(|extras| extras.rate.as_mut()) {
+            rate.deliver(now, first, end, &mut self.path);
+        }
+    }
+
+    /// The controller hears of an acknowledgement that may open the window or not, then of a mark, then has its sample.
+    #[inline(never)]
+    pub fn tell(&mut self, may_open: bool) {
+        let Some(extras) = &mut self.extras else { return };
+        let (opens, is_marked) = match &mut extras.answers {
+            Some(answers) => (may_open && answers.opens(), answers.take_due()),
+            None => (may_open, false),
+        };
+        let sampled = !extras.sampled_by_recovery;
+        if opens {
+            self.control.on_ack(&self.path, &mut self.window);
+        } else {
+            self.control.on_other_ack(&self.path, &mut self.window);
+        }
+        if is_marked {
+            self.answer_mark();
+        }
+        if sampled {
+            self.sample();
+        }
+    }
+
+    fn answer_mark(&mut self) {
+        // What is acknowledged now was in flight when the segment was marked.
+        self.path.in_use = self.in_use_of(self.path.flight);
+        self.path.transmissions = 1;
+        self.path.timed_out_before = false;
+        self.control.on_mark(&self.path, &mut self.window);
+        self.note_answer(true);
+    }
+
+    /// Congestion has been answered with everything before `max` sent.
+    pub fn note_answer(&mut self, to_mark: bool) {
+        if let Some(answers) = self.extras.as_mut().and_then(|extras| extras.answers.as_mut()) {
+            answers.answer(self.max, to_mark);
+        }
+    }
+
+    /// Whether the loss of the first unacknowledged segment has been answered with a mark.
+    pub fn loss_is_answered(&self) -> bool {
+        let answers = self.extras.as_ref().and_then(|extras| extras.answers.as_ref());
+        answers.is_some_and(|answers| answers.covers(self.una))
+    }
+
+    /// The controller has its sample of what has been delivered since the last one, if anything has.
+    pub fn sample(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        let Some(rate) = &mut extras.rate else { return };
+        let marked = extras.answers.as_ref().map_or(0, Answers::counted);
+        if let Some(sample) = rate.sample(self.path.now, marked, &self.path) {
+            self.control.on_sample(&self.path, &sample, &mut self.window);
+        }
+    }
+
+    /// Whether the controller has samples.
+    pub fn is_sampled(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.rate.is_some())
+    }
+
+    /// Counts segments as lost, for samples.
+    pub fn count_lost(&mut self, segments: u32) {
+        self.path.lost += u64::from(segments);
+    }
+
+    /// The application is about to hand something over; if it has left the sender without data so far, samples say so.
+    pub fn note_application_limit(&mut self) {
+        if self.next >= self.limit
+            && self.path.pipe < self.window.congestion as u32
+            && let Some(rate) = self.extras.as_mut().and_then(|extras| extras.rate.as_mut())
+        {
+            rate.limited_by_application(&self.path);
+        }
+    }
+
+    /// `segment` is about to leave, and `packet` is what leaves, if it
+    /// is not given up instead: notes that, and has the packet say what it says of congestion.
+    #[inline(never)]
+    pub fn leave(&mut self, now: Instant, segment: u32, again: bool, packet: Option<&mut Packet>) {
+        let Some(extras) = &mut self.extras else { return };
+        if let Some(sendings) = &mut extras.sendings {
+            let times = if again { sendings.get(segment).times.saturating_add(1) } else { 1 };
+            sendings.put(self.una, segment, Sending { at: now, times, order: self.sent as u32 });
+        }
+        if segment == 0 {
+            return;
+        }
+        let mut marked = 0;
+        let is_paced = extras.pacer.is_some() && packet.is_some();
+        if let Some(answers) = &mut extras.answers {
+            marked = answers.counted();
+            if let Some(packet) = packet
+                && let Body::Segment { window_reduced, .. } = &mut packet.body
+            {
+                (packet.ecn, *window_reduced) = answers.dress(again);
+            }
+        }
+        if let Some(rate) = &mut extras.rate {
+            rate.sent(now, self.una, segment, again, marked, &self.path);
+            self.path.pipe += 1;
+            if again && self.parameters.recovery != Recovery::Rack {
+                self.path.lost += 1;
+            }
+        }
+        if is_paced {
+            self.path.now = now;
+            let rate = self.pace();
+            if let Some(pacer) = self.extras.as_mut().and_then(|extras| extras.pacer.as_mut()) {
+                pacer.sent(now, rate);
+            }
+        }
+    }
+
+    /// The rate at which segments leave, segments per second; infinite if nothing paces them.
+    pub(super) fn pace(&self) -> f64 {
+        let rate = self.control.pacing(&self.path, &self.window);
+        if self.parameters.pacing != Pacing::Window || rate.is_finite() {
+            return rate;
+        }
+        let flight = self.max - self.una;
+        of_window(self.window.congestion, self.window.threshold, flight, self.rtt.smoothed(&self.parameters.rto))
+    }
+
+    /// Whether a segment may leave now as far as pacing goes; if not, it is arranged that it may.
+    #[inline]
+    pub fn may_leave(&mut self, now: Instant) -> bool {
+        let Some(extras) = &mut self.extras else { return true };
+        let Some(pacer) = &extras.pacer else { return true };
+        if now >= pacer.free_at() {
+            return true;
+        }
+        extras.release_at = pacer.free_at();
+        self.send_at = extras.next_at();
+        false
+    }
+
+    /// The timers have gone off: forgets those that are due. True if the recovery wanted to be woken.
+    pub fn take_recovery_timer(&mut self, now: Instant) -> bool {
+        let Some(extras) = &mut self.extras else { return false };
+        if now >= extras.release_at {
+            extras.release_at = Instant::NEVER;
+        }
+        let is_due = now >= extras.recovery_at;
+        if is_due {
+            extras.recovery_at = Instant::NEVER;
+        }
+        self.send_at = extras.next_at();
+        is_due
+    }
+
+    /// The recovery wants to be woken at `at`, and not at the time it named before.
+    pub fn wake_recovery(&mut self, at: Instant) {
+        if let Some(extras) = &mut self.extras {
+            extras.recovery_at = at;
+            self.send_at = extras.next_at();
+        }
+    }
+}

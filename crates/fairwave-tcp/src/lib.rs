@@ -1,0 +1,444 @@
+//! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a recovery (`recovery/`).
+//!
+//! Sources and assumptions stand with the parts: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This module is
+//! the configuration: every parameter can be set; what is not set comes from the controller and from the preset, `rfc`
+//! (what the RFCs say today), `linux` (what a current Linux does, see [`Preset::Linux`]), `ns2` (what ns-2.35 does, on which most published
+//! results of the 2000s rest) or `ns2-2004` (what ns-2 did at the beginning of 2004, where its sources say that it changed).
+
+mod connection;
+pub mod control;
+mod delivery;
+mod extras;
+mod lifetime;
+mod marks;
+pub mod pacing;
+mod ranges;
+pub mod receiver;
+#[cfg(test)]
+mod receiver_fuzz;
+pub mod recovery;
+pub mod rtt;
+pub mod sender;
+mod units;
+pub mod wire;
+
+#[cfg(test)]
+mod flavours;
+#[cfg(test)]
+mod modern_tests;
+#[cfg(test)]
+mod storyboards;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use fairwave_units::config::ConfigError;
+use fairwave_units::units::{Bytes, Span};
+
+use control::{ControlLaw, Marks};
+pub use fairwave_endpoint::preset::Preset;
+use fairwave_endpoint::sizes::narrow;
+#[cfg(test)]
+use flavours::Flavour;
+pub use pacing::Pacing;
+pub use receiver::TcpReceiver;
+pub use recovery::Recovery;
+pub use recovery::sack::PipeRule;
+pub use rtt::{RtoLimits, RttClock};
+pub use sender::TcpSender;
+
+/// Parameters of a connection as written. What is left out comes from the controller and the preset.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct TcpConfig {
+    /// Where parameters that are not set come from.
+    #[serde(skip_serializing_if = "is_default")]
+    pub preset: Preset,
+    /// How losses are found and repaired; each controller has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// In recovery the window falls little by little, as segments are delivered (RFC 9937); for recoveries `sack` and `rack`. Default:
+    /// linux true, unless the controller asks for samples of the delivery rate; else false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr: Option<bool>,
+    /// Whether and how segments may be marked instead of dropped: `none`, `classic` (RFC 3168), `accurate` (marks are counted, RFC
+    /// 9768) or `scalable` (the same as ECT(1), RFC 9331). Default: what the controller asks for; none for most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Marks>,
+    /// Segments leave no faster than at a rate: the controller's, or 2 windows per round trip in slow start and 1.2 after (Linux).
+    /// Default: true for controllers that have a rate, else false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
+    /// Payload bytes of a segment of bulk data; a longer unit of other applications is cut. Default 1000 B; linux 1448 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// Header bytes added to each segment on the wire. Default 40 B; linux 52 B, with timestamps; ns2 0 B for tcp/vegas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Bytes>,
+    /// An acknowledgement's bytes on the wire. Default 40 B; linux 52 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledgement: Option<Bytes>,
+    /// The receiver's window, segments. Default: rfc one that never limits, as window scaling allows it (RFC 7323); ns2 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_window: Option<u32>,
+    /// Congestion window after the handshake, segments. Default: ns2 2; linux 10 (RFC 6928); rfc as RFC 5681 §3.1 by segment size (4 up to
+    /// 1095 B).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Slow start threshold at the beginning, segments. Default: the receiver's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_threshold: Option<u32>,
+    /// A SYN and its acknowledgement come first. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<bool>,
+    /// Acknowledge every second segment. Default: linux true, else false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<bool>,
+    /// The longest delay of an acknowledgement. Default 100 ms; linux 40 ms; rfc and linux at most 500 ms (RFC 5681 §4.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_delay: Option<Span>,
+    /// So many of the first segments of data are acknowledged at once although acknowledgements are delayed. Default: linux 16, else 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick_acks: Option<u32>,
+    /// Duplicates that mean loss. Default 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u32>,
+    /// One new segment for each of the first two duplicates (RFC 3042). Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Reno and Tahoe: no second fast retransmit for what was in flight at the first. Default: rfc false, ns2 true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub careful: Option<bool>,
+    /// After idling for a timeout, slow start again (RFC 5681 §4.1). Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start_restart: Option<bool>,
+    /// By whose rules SACK recovers, and counts what is in the network. Default: rfc rfc6675, ns2 counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipe: Option<PipeRule>,
+    /// Which clock measures round trips. Default: rfc fine, ns2 coarse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<RttClock>,
+    /// The clock's granularity, and the least that the timeout is above the round trip. Default: rfc 1 ms, ns2 10 ms, linux its shortest
+    /// timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Span>,
+    /// The timeout before the first measurement. Default: rfc and linux 1 s, ns2 3 s, ns2-2004 6 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Span>,
+    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Span>,
+    /// The longest timeout. Default 60 s; linux 120 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<Span>,
+    /// Each sending is delayed by a uniformly random time below this, which breaks phase effects (ns-2's `overhead_`). Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_jitter: Option<Span>,
+    /// Partial reliability: what the application made longer ago than this is neither sent nor sent again, and the receiver is
+    /// told not to wait for it. Default: everything is delivered, however late. Bulk data has no age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Every parameter of a connection, spelled out; those of every packet first.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TcpParameters {
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// SYN first.
+    pub handshake: bool,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// No second fast retransmit within a window.
+    pub careful: bool,
+    /// Set the window to the threshold when fast recovery ends.
+    pub deflate: bool,
+    /// A decrease starts from what is in flight, not from the window.
+    pub decrease_from_flight: bool,
+    /// Follow ns-2.35 where no single parameter says so.
+    pub like_ns2: bool,
+    /// Segments carry waves and acknowledgements their rate.
+    pub waves: bool,
+    /// What segments say of congestion, and how the receiver reports marks.
+    pub marks: Marks,
+    /// A mark and a loss in one window are answered once.
+    pub one_answer: bool,
+    /// What paces segments.
+    pub pacing: Pacing,
+    /// The controller has samples of the delivery rate.
+    pub samples: bool,
+    /// The window falls little by little in recovery.
+    pub prr: bool,
+    /// Payload bytes of a segment.
+    pub segment: u16,
+    /// Header bytes of a segment.
+    pub header: u16,
+    /// Wire bytes of a SYN.
+    pub syn: u16,
+    /// The receiver's window, segments.
+    pub receiver_window: u32,
+    /// Duplicates that mean loss.
+    pub duplicate_threshold: u32,
+    /// Random delay of sending.
+    pub jitter: Span,
+    /// Congestion window after the handshake, segments.
+    pub initial_window: f64,
+    /// Slow start after idling.
+    pub slow_start_restart: bool,
+    /// After a lost SYN the window begins with one segment (RFC 5681 §3.1).
+    pub shrinks_after_lost_syn: bool,
+    /// The initial window is taken up when the first segment of data is acknowledged.
+    pub late_initial_window: bool,
+    /// How SACK counts the pipe.
+    pub pipe: PipeRule,
+    /// Wire bytes of an acknowledgement.
+    pub acknowledgement: u16,
+    /// Congestion window after idling, segments.
+    pub restart_window: f64,
+    /// Initial slow start threshold, segments.
+    pub initial_threshold: f64,
+    /// Longest delay of an acknowledgement, if they are delayed.
+    pub delayed_ack: Option<Span>,
+    /// How many segments are acknowledged at once before that begins.
+    pub quick_acks: u32,
+    /// Retransmission timeout.
+    pub rto: RtoLimits,
+    /// For how long the application's units are worth sending.
+    pub deadline: Option<Span>,
+}
+
+impl TcpParameters {
+    /// Whether acknowledgements carry blocks.
+    pub fn sends_sack(&self) -> bool {
+        matches!(self.recovery, Recovery::Sack | Recovery::Rack)
+    }
+
+    /// Whether the recovery keeps what the receiver holds, acknowledgement by acknowledgement.
+    pub(crate) fn knows_what_is_held(&self) -> bool {
+        match self.recovery {
+            Recovery::Rack => true,
+            Recovery::Sack => self.pipe == PipeRule::Rfc6675,
+            _ => false,
+        }
+    }
+}
+
+/// What a controller asks of its connection, see [`ControlLaw`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Needs {
+    /// [`ControlLaw::RECOVERY`].
+    pub recovery: Recovery,
+    /// [`ControlLaw::WAVES`].
+    pub waves: bool,
+    /// [`ControlLaw::SAMPLES`].
+    pub samples: bool,
+    /// [`ControlLaw::MARKS`].
+    pub marks: Marks,
+    /// [`ControlLaw::PACES`].
+    pub paces: bool,
+}
+
+impl Needs {
+    /// Those of a controller.
+    pub const fn of<C: ControlLaw>() -> Self {
+        Needs { recovery: C::RECOVERY, waves: C::WAVES, samples: C::SAMPLES, marks: C::MARKS, paces: C::PACES }
+    }
+
+    /// Those of a controller that asks for nothing but a recovery.
+    pub const fn recovery(recovery: Recovery) -> Self {
+        Needs { recovery, waves: false, samples: false, marks: Marks::None, paces: false }
+    }
+}
+
+/// Segments that a receiver's window may hold at most, and does unless it is told otherwise: with segments of 1000 bytes what a
+/// path of 300 Gb/s and 100 ms holds, so it never limits.
+const LARGEST_WINDOW: u32 = 1 << 22;
+
+/// An acknowledgement must be sent within this time of the segment (RFC 5681 §4.2).
+const LONGEST_ACK_DELAY: Span = Span::from_millis(500);
+
+impl TcpConfig {
+    /// The parameters of a connection whose controller has these needs; the configuration may choose another recovery and other marks,
+    /// and have segments paced or not.
+    pub fn parameters_with(&self, needs: Needs) -> TcpParameters {
+        let ns2 = self.preset.like_ns2();
+        let linux = self.preset == Preset::Linux;
+        let old = self.preset == Preset::Ns2Of2004;
+        let segment = narrow(self.segment.unwrap_or(self.default_segment()));
+        let receiver_window = self.receiver_window.unwrap_or(if ns2 { 64 } else { LARGEST_WINDOW });
+        let recovery = self.recovery_with(needs);
+        // ns-2.35's Vegas has a sending routine of its own, which knows neither headers nor SYNs, nor what follows from the loss of one.
+        let ns2_vegas = ns2 && recovery == Recovery::Vegas;
+        let header = narrow(self.header.unwrap_or(self.default_header(ns2_vegas)));
+        let initial = self.initial_window.unwrap_or(match segment {
+            _ if ns2 => 2,
+            _ if linux => 10,
+            0..=1095 => 4,
+            1096..=2190 => 3,
+            _ => 2,
+        });
+        let millis = |rfc: u64, like_ns2: u64| Span::from_millis(if ns2 { like_ns2 } else { rfc });
+        let min_rto = self.min_rto.unwrap_or(if linux {
+            Span::from_millis(200)
+        } else {
+            millis(1000, if old { 1000 } else { 200 })
+        });
+        TcpParameters {
+            recovery,
+            segment,
+            header,
+            syn: if ns2_vegas { segment } else { header },
+            shrinks_after_lost_syn: !ns2_vegas,
+            late_initial_window: ns2_vegas,
+            acknowledgement: narrow(self.acknowledgement.unwrap_or(Bytes::new(if linux { 52 } else { 40 }))),
+            receiver_window,
+            initial_window: f64::from(initial),
+            restart_window: if ns2 { 1.0 } else { f64::from(initial) },
+            initial_threshold: f64::from(self.initial_threshold.unwrap_or(receiver_window)),
+            handshake: self.handshake.unwrap_or(true),
+            delayed_ack: (self.delayed_ack.unwrap_or(linux))
+                .then(|| self.ack_delay.unwrap_or(Span::from_millis(if linux { 40 } else { 100 }))),
+            quick_acks: self.quick_acks.unwrap_or(if linux { 16 } else { 0 }),
+            duplicate_threshold: self.duplicates.unwrap_or(3),
+            limited_transmit: self.limited_transmit.unwrap_or(true),
+            careful: self.careful.unwrap_or(ns2)
+                || matches!(recovery, Recovery::Newreno | Recovery::Sack | Recovery::Rack),
+            deflate: !ns2,
+            decrease_from_flight: !ns2,
+            slow_start_restart: self.slow_start_restart.unwrap_or(true),
+            like_ns2: ns2,
+            pipe: self.pipe.unwrap_or(if ns2 { PipeRule::Counted } else { PipeRule::Rfc6675 }),
+            rto: RtoLimits {
+                clock: self.clock.unwrap_or(if ns2 { RttClock::Coarse } else { RttClock::Fine }),
+                // Linux bounds four deviations from below, and not the timeout (`tcp_rtt_estimator`).
+                tick: self.tick.unwrap_or(if linux { min_rto } else { millis(1, 10) }),
+                initial: self.initial_rto.unwrap_or(millis(1000, if old { 6000 } else { 3000 })),
+                min: min_rto,
+                max: self.max_rto.unwrap_or(Span::from_secs(if linux { 120 } else { 60 })),
+            },
+            jitter: self.send_jitter.unwrap_or(Span::ZERO),
+            waves: needs.waves,
+            marks: self.ecn.unwrap_or(needs.marks),
+            one_answer: needs.marks == Marks::None || self.ecn.unwrap_or(needs.marks) == Marks::Classic,
+            pacing: match (self.pacing, needs.paces) {
+                (Some(false), _) | (None, false) => Pacing::Off,
+                (None, true) => Pacing::Law,
+                (Some(true), _) => Pacing::Window,
+            },
+            samples: needs.samples,
+            prr: self.prr.unwrap_or(linux && recovery == Recovery::Rack && !needs.samples),
+            deadline: self.deadline,
+        }
+    }
+
+    /// The recovery of a connection whose controller has these needs.
+    fn recovery_with(&self, needs: Needs) -> Recovery {
+        self.recovery.unwrap_or(match needs.recovery {
+            Recovery::Sack if self.preset == Preset::Linux => Recovery::Rack,
+            recovery => recovery,
+        })
+    }
+
+    fn default_segment(&self) -> Bytes {
+        Bytes::new(if self.preset == Preset::Linux { 1448 } else { 1000 })
+    }
+
+    fn default_header(&self, ns2_vegas: bool) -> Bytes {
+        Bytes::new(match self.preset {
+            Preset::Linux => 52,
+            _ if ns2_vegas => 0,
+            _ => 40,
+        })
+    }
+
+    /// Checks that every key is in its range, and that they go together with a controller that has these needs.
+    ///
+    /// # Errors
+    /// The first key that is out of range or does not go with the others.
+    pub fn check_with(&self, needs: Needs) -> Result<(), ConfigError> {
+        self.check()?;
+        let recovery = self.recovery_with(needs);
+        if self.prr == Some(true) {
+            if needs.samples {
+                let allowed =
+                    "left out with a controller that sets its window by the delivery rate, in recovery as outside";
+                return Err(ConfigError::new("prr", true, allowed, "prr = false"));
+            }
+            let counted = recovery == Recovery::Sack && self.parameters_with(needs).pipe == PipeRule::Counted;
+            if counted || !matches!(recovery, Recovery::Sack | Recovery::Rack) {
+                let allowed =
+                    "true only with a recovery that knows what has been delivered: sack (by RFC 6675) or rack";
+                return Err(ConfigError::new("prr", true, allowed, "recovery = \"rack\""));
+            }
+        }
+        if let Some(pipe) = self.pipe.filter(|_| recovery == Recovery::Rack) {
+            let pipe = if pipe == PipeRule::Counted { "counted" } else { "rfc6675" };
+            let allowed = "left out with recovery rack, which counts what it has not marked as lost";
+            return Err(ConfigError::new("pipe", pipe, allowed, "recovery = \"sack\""));
+        }
+        Ok(())
+    }
+
+    /// Checks that every key is in its range.
+    ///
+    /// # Errors
+    /// The first key that is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let count = |key: &str, value: Option<u32>, example: &str| match value {
+            Some(value) if value == 0 || value > LARGEST_WINDOW => {
+                Err(ConfigError::new(key, value, format!("from 1 to {LARGEST_WINDOW} segments"), example))
+            }
+            _ => Ok(()),
+        };
+        count("receiver-window", self.receiver_window, "receiver-window = 64")?;
+        count("initial-window", self.initial_window, "initial-window = 2")?;
+        count("initial-threshold", self.initial_threshold, "initial-threshold = 64")?;
+        count("duplicates", self.duplicates, "duplicates = 3")?;
+        if let Some(quick) = self.quick_acks.filter(|quick| *quick > LARGEST_WINDOW) {
+            let allowed = format!("from 0 to {LARGEST_WINDOW} segments");
+            return Err(ConfigError::new("quick-acks", quick, allowed, "quick-acks = 16"));
+        }
+        let delays = self.delayed_ack.unwrap_or(self.preset == Preset::Linux);
+        if let Some(quick) = self.quick_acks.filter(|quick| *quick > 0 && !delays) {
+            let allowed = "0 or left out where every segment is acknowledged at once";
+            return Err(ConfigError::new("quick-acks", quick, allowed, "delayed-ack = true"));
+        }
+        let segment = self.segment.unwrap_or(self.default_segment());
+        if segment == Bytes::ZERO {
+            return Err(ConfigError::new("segment", segment, "at least 1 B", "segment = \"1000 B\""));
+        }
+        let header = self.header.unwrap_or(self.default_header(false));
+        if segment.get().saturating_add(header.get()) > u64::from(u16::MAX) {
+            let allowed = format!("such that with the header ({header}) it is at most 65535 B");
+            return Err(ConfigError::new("segment", segment, allowed, "segment = \"1460 B\""));
+        }
+        if let Some(size) = self.acknowledgement.filter(|size| *size == Bytes::ZERO || size.get() > u64::from(u16::MAX))
+        {
+            return Err(ConfigError::new("acknowledgement", size, "from 1 to 65535 B", "acknowledgement = \"40 B\""));
+        }
+        let positive = |key: &str, value: Option<Span>, example: &str| match value {
+            Some(value) if value == Span::ZERO => Err(ConfigError::new(key, value, "a time above 0", example)),
+            _ => Ok(()),
+        };
+        positive("tick", self.tick, "tick = \"10 ms\"")?;
+        positive("initial-rto", self.initial_rto, "initial-rto = \"3 s\"")?;
+        positive("min-rto", self.min_rto, "min-rto = \"200 ms\"")?;
+        positive("deadline", self.deadline, "deadline = \"300 ms\"")?;
+        positive("ack-delay", self.ack_delay, "ack-delay = \"100 ms\"")?;
+        if let Some(delay) = self.ack_delay.filter(|delay| !self.preset.like_ns2() && *delay > LONGEST_ACK_DELAY) {
+            let allowed = format!("at most {LONGEST_ACK_DELAY} (RFC 5681 §4.2), or any with preset = \"ns2\"");
+            return Err(ConfigError::new("ack-delay", delay, allowed, "ack-delay = \"200 ms\""));
+        }
+        let rto = self.parameters_with(Needs::recovery(Recovery::Reno)).rto;
+        if rto.max < rto.min {
+            let allowed = format!("at least min-rto ({})", rto.min);
+            return Err(ConfigError::new("max-rto", rto.max, allowed, "max-rto = \"60 s\""));
+        }
+        Ok(())
+    }
+}

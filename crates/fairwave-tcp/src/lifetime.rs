@@ -1,0 +1,207 @@
+//! Partial reliability: what the application made too long ago is not worth sending any more (paper 000 §6 names a partially
+//! reliable TCP-Real as its future work).
+//!
+//! Source: RFC 3758 §4.1, timed reliability. What has not been sent when its lifetime is over never is; what has been sent and
+//! would have to be sent again is *abandoned* instead: as FORWARD TSN does for SCTP (§3.5, §3.6), a packet of headers alone tells
+//! the receiver the first segment that is not given up, the receiver waits no longer for those before, and its acknowledgement
+//! says so. To the sender's congestion control a loss is a loss, whether it is repaired or not.
+//!
+//! **Assumptions.** Any controller and any recovery may have it. Units take their segment number when they are first sent, so those
+//! that never are leave no hole. A unit's lifetime counts from when the application made it, to the moment at which it is
+//! sent. One packet gives up everything as old that has been sent, also what may still arrive. What the receiver holds of it is
+//! as old as the rest and is dropped, where RFC 3758 §3.6 hands it up. The packet has the size of an acknowledgement.
+
+use std::collections::VecDeque;
+
+use super::units::Piece;
+use fairwave_units::units::{Instant, Span};
+
+/// What waits to be sent for the first time, and for how long that is worth while.
+#[derive(Debug)]
+pub(super) struct Lifetime {
+    span: Span,
+    waiting: VecDeque<Piece>,
+    /// One past the last segment that the receiver has been told to give up.
+    forwarded: u32,
+}
+
+impl Lifetime {
+    /// Nothing waits; units live for `span`.
+    pub fn new(span: Span) -> Self {
+        Lifetime { span, waiting: VecDeque::new(), forwarded: 0 }
+    }
+
+    /// Whether what was made at `created` is too old.
+    pub fn is_over(&self, created: Instant, now: Instant) -> bool {
+        now.since(created) > self.span
+    }
+
+    /// The application handed this over.
+    pub fn wait(&mut self, piece: Piece) {
+        self.waiting.push_back(piece);
+    }
+
+    /// What is to be sent next, if anything waits.
+    pub fn take(&mut self) -> Option<Piece> {
+        self.waiting.pop_front()
+    }
+
+    /// Forgets what has waited for too long; says how many pieces that were. What was made first waits first.
+    pub fn shed(&mut self, now: Instant) -> u32 {
+        let mut shed = 0;
+        while self.waiting.front().is_some_and(|piece| self.is_over(piece.created, now)) {
+            self.waiting.pop_front();
+            shed += 1;
+        }
+        shed
+    }
+
+    /// Nothing will be sent any more.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// The receiver is told to give up everything before `next`; true if it has not been before.
+    pub fn forward(&mut self, next: u32) -> bool {
+        let new = next > self.forwarded;
+        self.forwarded = self.forwarded.max(next);
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::storyboards::{TcpWire, at, wire};
+    use super::super::{Flavour, Preset, TcpConfig};
+    use super::*;
+    use fairwave_endpoint::Sender;
+    use fairwave_endpoint::path_test::Fate;
+    use fairwave_media::traffic::{FrameType, Unit};
+    use fairwave_network::packet::Body;
+    use fairwave_units::units::Rate;
+    use proptest::prelude::*;
+
+    /// Speech of 160 bytes every 20 ms over 100 ms of round trip.
+    fn speech(count: u32) -> Vec<Unit> {
+        (0..count)
+            .map(|id| Unit {
+                id,
+                payload: 160,
+                created: at(300 + 20 * u64::from(id)),
+                layer: 0,
+                frame_type: FrameType::None,
+            })
+            .collect()
+    }
+
+    fn config(deadline: Option<u64>) -> TcpConfig {
+        TcpConfig { preset: Preset::Ns2, deadline: deadline.map(Span::from_millis), ..TcpConfig::default() }
+    }
+
+    const ALL: [Flavour; 5] = [Flavour::Tahoe, Flavour::Reno, Flavour::Newreno, Flavour::Sack, Flavour::Vegas];
+
+    /// Every sending of these segments is lost.
+    fn blocked(flavour: Flavour, deadline: Option<u64>, lost: &'static [u32], units: u32) -> TcpWire {
+        let mut path = wire(flavour, &config(deadline), false);
+        path.units = speech(units);
+        path.fate = Box::new(move |_, _, packet| match packet.body {
+            Body::Segment { sequence, .. } if lost.contains(&sequence) => Fate::Lose,
+            _ => Fate::Pass,
+        });
+        path
+    }
+
+    #[test]
+    fn what_is_too_old_is_given_up_and_the_rest_goes_on() {
+        for flavour in ALL {
+            let mut path = blocked(flavour, Some(90), &[10, 11], 60);
+            path.run_until(at(4000));
+            let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
+            let forwards = path.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Forward { .. })).count();
+            assert!(forwards > 0, "{flavour:?}");
+            assert!(!units.contains(&9) && !units.contains(&10), "{flavour:?}: {units:?}");
+            assert!(units.contains(&59) && units.is_sorted(), "{flavour:?}: {units:?}");
+            assert_eq!(path.sender.deadline(), Instant::NEVER, "{flavour:?}: nothing is left to wait for");
+        }
+    }
+
+    #[test]
+    fn without_a_deadline_the_same_loss_blocks_the_line_for_ever() {
+        let mut path = blocked(Flavour::Newreno, None, &[10], 60);
+        path.run_until(at(4000));
+        assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(8));
+    }
+
+    #[test]
+    fn what_is_young_enough_is_sent_again() {
+        let mut path = blocked(Flavour::Newreno, Some(1000), &[], 60);
+        path.fate = Box::new(|_, _, packet| match packet.body {
+            Body::Segment { sequence: 10, retransmission: false, .. } => Fate::Lose,
+            _ => Fate::Pass,
+        });
+        path.run_until(at(4000));
+        let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
+        assert_eq!(units, (0..60).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn what_waits_for_too_long_is_never_sent_and_leaves_no_hole() {
+        // 80 kb/s with headers through 20 kb/s: once the window is full, three of four units cannot go.
+        let mut path = wire(Flavour::Newreno, &config(Some(300)), false);
+        path.units = speech(200);
+        path.bottleneck = Some(Rate::from_bits_per_second(20_000));
+        path.run_until(at(20_000));
+        let data = path.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Segment { sequence: 1.., .. }));
+        let mut numbers: Vec<u32> = data
+            .map(|(sent, packet)| match packet.body {
+                Body::Segment { sequence, created, .. } => {
+                    assert!(sent.since(created) <= Span::from_millis(300), "segment {sequence} left too late");
+                    sequence
+                }
+                _ => 0,
+            })
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert!((30..150).contains(&numbers.len()), "{} of 200", numbers.len());
+        assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<u32>>());
+        let last = path.deliveries.last().expect("something arrived");
+        assert!(last.1.unit > 190, "the latest speech goes out: {}", last.1.unit);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn whatever_is_lost_the_rest_arrives_once_and_in_order_and_the_sender_comes_to_rest(
+            lost in prop::collection::vec(prop::bool::weighted(0.2), 400), flavour in 0usize..5, deadline in 40u64..400,
+        ) {
+            let mut path = wire(ALL[flavour], &config(Some(deadline)), false);
+            path.units = speech(100);
+            path.fate = Box::new(move |number, _, _| match lost.get(number as usize) {
+                Some(true) => Fate::Lose,
+                _ => Fate::Pass,
+            });
+            path.run_until(at(60_000));
+            let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
+            prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);
+            prop_assert_eq!(path.sender.deadline(), Instant::NEVER);
+            prop_assert_eq!(path.sender.connection.una, path.sender.connection.max);
+        }
+    }
+
+    #[test]
+    fn a_lost_word_of_giving_up_is_said_again() {
+        let mut path = blocked(Flavour::Newreno, Some(90), &[10], 60);
+        let mut lost = 0;
+        path.fate = Box::new(move |_, _, packet| match packet.body {
+            Body::Segment { sequence: 10, .. } => Fate::Lose,
+            Body::Forward { .. } if lost < 2 => {
+                lost += 1;
+                Fate::Lose
+            }
+            _ => Fate::Pass,
+        });
+        path.run_until(at(6000));
+        assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(59));
+    }
+}

@@ -1,0 +1,237 @@
+//! Congestion that is marked instead of dropped: what a sender makes of marks, and how a receiver tells of them.
+//!
+//! Source: RFC 3168 §6.1 for `classic`: the receiver's echo (ECE) stands until it hears that the window has been reduced (CWR), and an
+//! acknowledgement that bears it does not open the window. For `accurate` and `scalable` a count of the segments that arrived
+//! marked goes back with every acknowledgement, which is what RFC 9768 has its counters for, and a delayed acknowledgement leaves at
+//! once when marks begin or end (RFC 8257 §3.2, RFC 9768 §3.2.2.5.1). ECT(1) by RFC 9331 §4.1.
+//!
+//! **Answers.** A mark is answered at most once for what was in flight at the answer before, whether that was to a mark, to a loss
+//! or to a timeout. A loss among what was in flight when a mark was answered is repaired and not answered again, where a mark counts as a loss: with
+//! `classic`, and with any law that knows nothing of marks. Laws that ask for accurate marks hear of every loss (RFC 8257 §3.5).
+//!
+//! **Assumptions.** Both ends want it: nothing is negotiated, though captures show the flags of a negotiation. SYNs, pure acknowledgements
+//! and what gives segments up are never marked; what is sent again is not with `classic` (RFC 3168 §6.1.5) and is
+//! with the others, as Linux does for laws that need marks. The count is 32 bits of every acknowledgement, in segments, and so is never
+//! ambiguous as the three bits of RFC 9768's ACE field may be; it begins at 0. A mark on what is outside the receiver's window is left
+//! out (RFC 3168 §6.1.5). With accurate marks the law is told of acknowledgements as ever, with [`Path::marked`](super::control::Path::marked), and
+//! decides itself whether they open its window. At a window of one segment a mark does not stop the sender for a timeout (RFC 3168 §6.1.2
+//! asks for that; laws here leave two segments).
+
+use super::control::Marks;
+use fairwave_network::packet::Ecn;
+
+/// What a sender knows of marks.
+#[derive(Debug)]
+pub(super) struct Answers {
+    marks: Marks,
+    /// A loss within a window whose mark has been answered has been answered, too.
+    one_for_all: bool,
+    /// So many segments have been reported as marked.
+    counted: u32,
+    /// One past what was in flight at the last answer to congestion.
+    answered: u32,
+    /// That answer was to a mark.
+    to_mark: bool,
+    /// The acknowledgement at hand tells of a mark that is to be answered.
+    due: bool,
+    /// It does not open the window.
+    holds: bool,
+    /// The next new segment tells the receiver that the window has been reduced.
+    tells: bool,
+}
+
+impl Answers {
+    /// No mark so far. `one_for_all` where a mark counts as a loss.
+    pub fn new(marks: Marks, one_for_all: bool) -> Self {
+        Answers { marks, one_for_all, counted: 0, answered: 0, to_mark: false, due: false, holds: false, tells: false }
+    }
+
+    /// An acknowledgement of everything before `next` echoes a mark, and counts so many in all. Answers how many are new.
+    pub fn hear(&mut self, next: u32, echo: bool, count: u32) -> u32 {
+        if self.marks == Marks::Classic {
+            self.holds = echo;
+            self.due = echo && next > self.answered;
+            return 0;
+        }
+        // What was overtaken on its way tells of fewer.
+        let news = Some(count.wrapping_sub(self.counted)).filter(|&news| news < 1 << 31).unwrap_or(0);
+        self.counted = self.counted.wrapping_add(news);
+        self.due = news > 0 && next > self.answered;
+        news
+    }
+
+    /// Whether the acknowledgement at hand may open the window.
+    pub fn opens(&self) -> bool {
+        !self.holds
+    }
+
+    /// Whether a mark is to be answered now; asked once.
+    pub fn take_due(&mut self) -> bool {
+        std::mem::take(&mut self.due)
+    }
+
+    /// The window has been reduced with everything before `max` sent, because of a mark or of something else.
+    pub fn answer(&mut self, max: u32, to_mark: bool) {
+        self.answered = max;
+        self.to_mark = to_mark;
+        self.due = false;
+        self.tells = self.marks == Marks::Classic;
+    }
+
+    /// Whether the loss of `segment` is of a window whose congestion has been answered because of a mark.
+    pub fn covers(&self, segment: u32) -> bool {
+        self.one_for_all && self.to_mark && segment < self.answered
+    }
+
+    /// So many segments have been reported as marked.
+    pub fn counted(&self) -> u32 {
+        self.counted
+    }
+
+    /// What a segment of data says of congestion, and whether it tells of a reduced window.
+    pub fn dress(&mut self, again: bool) -> (Ecn, bool) {
+        match self.marks {
+            Marks::None => (Ecn::NotEct, false),
+            Marks::Classic if again => (Ecn::NotEct, false),
+            Marks::Classic => (Ecn::Ect0, std::mem::take(&mut self.tells)),
+            Marks::Accurate => (Ecn::Ect0, false),
+            Marks::Scalable => (Ecn::Ect1, false),
+        }
+    }
+}
+
+/// What a receiver says of marks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Echo {
+    pub marks: Marks,
+    /// The echo stands.
+    pub stands: bool,
+    /// The latest segment was marked.
+    latest: bool,
+    /// So many segments have come marked, modulo 2³²; kept for accurate feedback alone.
+    pub counted: u32,
+}
+
+impl Echo {
+    /// Nothing has come.
+    pub fn new(marks: Marks) -> Self {
+        Echo { marks, ..Echo::default() }
+    }
+
+    /// A segment of data within the window has come. True if it is to be acknowledged at once, since marks begin or end with it.
+    #[inline(never)]
+    pub fn on_segment(&mut self, ecn: Ecn, window_reduced: bool) -> bool {
+        let marked = ecn == Ecn::Ce;
+        if self.marks == Marks::Classic {
+            // Of a segment that is both, CWR counts first (RFC 8257 §3.2).
+            self.stands = marked || (self.stands && !window_reduced);
+            return false;
+        }
+        self.counted = self.counted.wrapping_add(u32::from(marked));
+        std::mem::replace(&mut self.latest, marked) != marked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc_3168_the_echo_stands_until_a_segment_tells_of_a_reduced_window() {
+        let mut echo = Echo::new(Marks::Classic);
+        let mut stands = |ecn, reduced| {
+            assert!(!echo.on_segment(ecn, reduced), "RFC 3168 leaves delayed acknowledgements as they are");
+            echo.stands
+        };
+        assert!(!stands(Ecn::Ect0, false));
+        assert!(stands(Ecn::Ce, false));
+        assert!(stands(Ecn::Ect0, false) && stands(Ecn::NotEct, false), "whatever comes");
+        assert!(!stands(Ecn::Ect0, true));
+        assert!(!stands(Ecn::Ect0, false));
+        assert!(stands(Ecn::Ce, true), "a new mark on the segment that ends the old one");
+    }
+
+    #[test]
+    fn rfc_8257_section_3_2_marks_that_begin_or_end_are_acknowledged_at_once_and_each_is_counted() {
+        let mut echo = Echo::new(Marks::Accurate);
+        let told: Vec<_> = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0, Ecn::Ce]
+            .map(|ecn| (echo.on_segment(ecn, false), echo.counted))
+            .into();
+        assert_eq!(told, [(false, 0), (true, 1), (false, 2), (true, 2), (false, 2), (true, 3)]);
+        assert!(!echo.stands);
+    }
+
+    #[test]
+    fn a_mark_is_answered_once_for_what_was_in_flight_at_the_answer_before() {
+        for (marks, counts) in [(Marks::Classic, [0; 4]), (Marks::Accurate, [1, 3, 4, 6])] {
+            let mut answers = Answers::new(marks, true);
+            answers.hear(5, true, counts[0]);
+            assert!(answers.take_due() && !answers.take_due(), "asked once");
+            answers.answer(20, true);
+            answers.hear(6, true, counts[1]);
+            assert!(!answers.take_due());
+            answers.hear(20, true, counts[2]);
+            assert!(!answers.take_due(), "what was in flight at the answer ends with 19");
+            answers.hear(21, true, counts[3]);
+            assert!(answers.take_due(), "{marks:?}");
+        }
+    }
+
+    #[test]
+    fn new_marks_are_what_the_count_has_grown_by_and_an_old_count_brings_none() {
+        let mut answers = Answers::new(Marks::Scalable, false);
+        let news: Vec<u32> = [3, 3, 2, 7].map(|count| answers.hear(9, false, count)).into();
+        assert_eq!(news, [3, 0, 0, 4]);
+        assert_eq!(answers.counted(), 7);
+        let mut answers = Answers { counted: u32::MAX, ..Answers::new(Marks::Accurate, false) };
+        assert_eq!(answers.hear(9, false, 1), 2, "it starts again from 0 after 2³² − 1");
+    }
+
+    #[test]
+    fn rfc_3168_section_6_1_2_an_echo_does_not_open_the_window_and_a_count_leaves_it_to_the_law() {
+        let mut classic = Answers::new(Marks::Classic, true);
+        classic.hear(5, true, 0);
+        assert!(!classic.opens());
+        classic.hear(6, false, 0);
+        assert!(classic.opens());
+        let mut accurate = Answers::new(Marks::Accurate, true);
+        accurate.hear(5, false, 9);
+        assert!(accurate.opens());
+    }
+
+    #[test]
+    fn rfc_3168_section_6_1_2_the_first_new_segment_after_a_reduction_tells_of_it() {
+        let mut classic = Answers::new(Marks::Classic, true);
+        assert_eq!(classic.dress(false), (Ecn::Ect0, false));
+        classic.answer(20, false);
+        assert_eq!(
+            classic.dress(true),
+            (Ecn::NotEct, false),
+            "not what is sent again, which is not ECT either (§6.1.5)"
+        );
+        assert_eq!(classic.dress(false), (Ecn::Ect0, true));
+        assert_eq!(classic.dress(false), (Ecn::Ect0, false), "once");
+    }
+
+    #[test]
+    fn rfc_9331_section_4_1_scalable_segments_are_ect_1_and_accurate_ones_ect_0() {
+        for (marks, ecn) in [(Marks::Accurate, Ecn::Ect0), (Marks::Scalable, Ecn::Ect1), (Marks::None, Ecn::NotEct)] {
+            let mut answers = Answers::new(marks, false);
+            answers.answer(20, true);
+            assert_eq!((answers.dress(false), answers.dress(true)), ((ecn, false), (ecn, false)));
+        }
+    }
+
+    #[test]
+    fn a_loss_in_a_window_whose_mark_was_answered_is_covered_where_a_mark_counts_as_a_loss() {
+        let covered = |one_for_all, to_mark, segment| {
+            let mut answers = Answers::new(Marks::Classic, one_for_all);
+            answers.answer(20, to_mark);
+            answers.covers(segment)
+        };
+        assert!(covered(true, true, 19));
+        assert!(!covered(true, true, 20), "sent after the answer");
+        assert!(!covered(true, false, 19), "a second loss is the recovery's business");
+        assert!(!covered(false, true, 19), "RFC 8257 §3.5");
+    }
+}

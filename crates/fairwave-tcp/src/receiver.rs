@@ -1,0 +1,583 @@
+//! The one TCP receiver: delivers in order, acknowledges, says what it holds beyond (SACK) and how fast waves come in (TCP-Real).
+//!
+//! Source: RFC 9293 §3.10 in outline; RFC 5681 §4.2 for delayed acknowledgements; RFC 2018 §4 for which blocks to report; paper 000
+//! §3.1 for the rate of a wave.
+//!
+//! **Assumptions.** Every segment is acknowledged at once unless delaying is on; then every second one in order, any that is out of
+//! order or fills a hole at once, and one alone after the timeout. What comes beyond the receiver's window is thrown away and
+//! acknowledged. A wave's rate is the payload that came in after its first segment, over the time from first to last; a wave of which fewer
+//! than two segments arrived has none. What a partially reliable sender gives up ([`super::lifetime`]) is passed over. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
+
+use super::TcpParameters;
+use super::control::Marks;
+use super::marks::Echo;
+use super::ranges::{Range, Ranges};
+use super::units::{Piece, Ring};
+use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
+use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
+use fairwave_units::units::{Bytes, Instant, Span};
+
+/// The receiving half of a TCP connection. As in the sender, what every segment needs comes first.
+#[repr(C)]
+pub struct TcpReceiver {
+    /// The next segment expected.
+    next: u32,
+    /// One past the highest segment held; `next` if nothing is held out of order.
+    top: u32,
+    window: u32,
+    flow: FlowId,
+    acknowledgement: u16,
+    class: Class,
+    sack: bool,
+    waves: bool,
+    /// What it says of marks.
+    echo: Echo,
+    /// So many segments more are acknowledged at once although acknowledgements are delayed.
+    at_once: u32,
+    acknowledge_at: Instant,
+    delay: Option<Span>,
+    /// An acknowledgement is being delayed; what it would echo.
+    waiting: Option<Instant>,
+    /// Blocks as last reported, newest first.
+    blocks: [SackBlock; 3],
+    held: Held,
+    wave: Wave,
+}
+
+/// For how many segments out of order there is room before the ring has to grow.
+const FIRST_HELD: u32 = 8;
+
+/// What arrived out of order. Takes no memory until something does.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    ranges: Ranges,
+    pieces: Option<Ring<Piece>>,
+}
+
+impl Held {
+    /// Keeps `segment`, which is not held and beyond `next`.
+    fn put(&mut self, next: u32, segment: u32, piece: Piece) {
+        self.ranges.insert(segment, segment + 1);
+        self.pieces.get_or_insert_with(|| Ring::new(FIRST_HELD)).put(next, segment, piece);
+    }
+
+    fn piece(&self, segment: u32) -> Piece {
+        self.pieces.as_ref().map(|pieces| pieces.get(segment)).unwrap_or_default()
+    }
+
+    /// One past the run of held segments that begins with `next`.
+    fn end_of_run(&self, next: u32) -> u32 {
+        self.ranges.first().filter(|range| range.first == next).map_or(next, |range| range.end)
+    }
+}
+
+/// The wave that is coming in, and the rate of the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wave {
+    id: u16,
+    /// Segments of it so far.
+    arrived: u16,
+    began: Instant,
+    last: Instant,
+    /// Payload after the first segment.
+    payload: u64,
+    /// It has had as many segments as it was to have: the rest is left out.
+    full: bool,
+    /// The last wave that has a rate, and the rate in bits per second.
+    measured: u16,
+    rate: f32,
+}
+
+impl Wave {
+    fn on_segment(&mut self, now: Instant, id: u16, size: u16, payload: u16) {
+        if id != self.id || self.arrived == 0 {
+            if id.wrapping_sub(self.id) > u16::MAX / 2 {
+                return; // a straggler of an earlier wave
+            }
+            self.close();
+            let Wave { measured, rate, .. } = *self;
+            *self = Wave { id, arrived: 1, began: now, measured, rate, ..Wave::default() };
+        } else if !self.full {
+            self.arrived = self.arrived.saturating_add(1);
+            self.payload += u64::from(payload);
+            self.last = now;
+        }
+        if self.arrived >= size && !self.full {
+            self.close();
+            self.full = true;
+        }
+    }
+
+    fn close(&mut self) {
+        let elapsed = self.last.since(self.began);
+        if self.payload > 0 && elapsed > Span::ZERO {
+            self.rate = Bytes::new(self.payload).per(elapsed).bits_per_second() as f32;
+            self.measured = self.id;
+        }
+        self.payload = 0;
+    }
+}
+
+impl TcpReceiver {
+    /// The receiver of `context`'s flow.
+    pub fn new(context: FlowContext, parameters: &TcpParameters) -> Self {
+        let first = u32::from(!parameters.handshake);
+        TcpReceiver {
+            flow: context.flow,
+            class: context.class,
+            acknowledgement: parameters.acknowledgement,
+            window: parameters.receiver_window,
+            sack: parameters.sends_sack(),
+            waves: parameters.waves,
+            delay: parameters.delayed_ack,
+            echo: Echo::new(parameters.marks),
+            at_once: parameters.quick_acks,
+            next: first,
+            top: first,
+            held: Held::default(),
+            blocks: [SackBlock::default(); 3],
+            wave: Wave::default(),
+            waiting: None,
+            acknowledge_at: Instant::NEVER,
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, piece: Piece, out: &mut Output) {
+        out.deliveries.push(Delivery {
+            unit: piece.unit,
+            payload: u32::from(piece.payload),
+            created: piece.created,
+            layer: piece.layer,
+            complete: piece.last,
+        });
+    }
+
+    /// Whether this segment is one of the first, which are acknowledged at once.
+    fn take_quick(&mut self) -> bool {
+        let quick = self.at_once > 0;
+        self.at_once -= u32::from(quick);
+        quick
+    }
+
+    fn acknowledge(&mut self, echo: Instant, out: &mut Output) {
+        self.waiting = None;
+        self.acknowledge_at = Instant::NEVER;
+        let (rate, wave) = if self.waves { (self.wave.rate, self.wave.measured) } else { (0.0, 0) };
+        let sack = if self.sack { self.blocks } else { [SackBlock::default(); 3] };
+        out.packets.push(Packet {
+            flow: self.flow,
+            wire: self.acknowledgement,
+            class: self.class,
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body: Body::Ack {
+                next: self.next,
+                echo,
+                rate,
+                wave,
+                congestion_echo: self.echo.stands,
+                marked: self.echo.counted,
+                sack,
+            },
+        });
+    }
+
+    /// Puts the block that `segment` belongs to in front, and keeps the others that are still apart (RFC 2018 §4).
+    fn report(&mut self, segment: u32) {
+        if !self.sack {
+            return;
+        }
+        let Some(Range { first, end }) = self.held.ranges.range_of(segment) else { return };
+        let block = SackBlock { first, end };
+        let older = self.blocks;
+        self.blocks = [block, SackBlock::default(), SackBlock::default()];
+        let apart = older.iter().filter(|b| b.end > b.first && (b.end < block.first || b.first > block.end));
+        for (place, kept) in self.blocks[1..].iter_mut().zip(apart) {
+            *place = *kept;
+        }
+    }
+
+    /// Takes in a segment while something is held, or one that is not the next: fills a gap, is held, or is thrown away.
+    #[inline(never)]
+    fn take_in_disorder(&mut self, sequence: u32, piece: Piece, out: &mut Output) {
+        if sequence == self.next {
+            self.next += 1;
+            if sequence > 0 {
+                self.deliver(piece, out);
+            }
+            let end = self.held.end_of_run(self.next);
+            for segment in self.next..end {
+                self.deliver(self.held.piece(segment), out);
+            }
+            self.next = end;
+            self.held.ranges.remove_before(end);
+            self.forget_blocks();
+        } else if sequence > self.next
+            && sequence - self.next < self.window
+            && self.held.ranges.range_of(sequence).is_none()
+        {
+            self.held.put(self.next, sequence, piece);
+            self.top = self.top.max(sequence + 1);
+            self.report(sequence);
+        }
+    }
+
+    /// The sender gives up everything before `next`: what is held of it is as old and goes, too; what follows is delivered.
+    #[inline(never)]
+    fn move_on(&mut self, next: u32, out: &mut Output) {
+        if self.next == 0 || next <= self.next || next - self.next > self.window {
+            return;
+        }
+        self.held.ranges.remove_before(next);
+        let end = self.held.end_of_run(next);
+        for segment in next..end {
+            self.deliver(self.held.piece(segment), out);
+        }
+        self.next = end;
+        self.top = self.top.max(end);
+        self.held.ranges.remove_before(end);
+        self.forget_blocks();
+    }
+
+    /// Forgets blocks that the cumulative acknowledgement has reached.
+    fn forget_blocks(&mut self) {
+        if self.blocks[0].end == self.blocks[0].first {
+            return;
+        }
+        let older = self.blocks;
+        self.blocks = [SackBlock::default(); 3];
+        for (place, kept) in self.blocks.iter_mut().zip(older.iter().filter(|b| b.end > b.first && b.first > self.next))
+        {
+            *place = *kept;
+        }
+        // RFC 2018 §4: as long as anything is held, acknowledgements say so, also when it has fallen out of the list.
+        if self.blocks[0].end == self.blocks[0].first && self.top > self.next {
+            self.report(self.top - 1);
+        }
+    }
+}
+
+impl Receiver for TcpReceiver {
+    #[inline]
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        let Body::Segment { payload, sequence, unit, wave, wave_size, window_reduced, last, sent, created, .. } =
+            packet.body
+        else {
+            if let Body::Forward { next, sent } = packet.body {
+                self.move_on(next, out);
+                self.acknowledge(sent, out);
+            }
+            return;
+        };
+        if self.waves {
+            self.wave.on_segment(now, wave, wave_size, payload);
+        }
+        // A mark on what is outside the window says nothing (RFC 3168 §6.1.5).
+        let marks_change = self.echo.marks != Marks::None
+            && (1..self.next.saturating_add(self.window)).contains(&sequence)
+            && sequence >= self.next
+            && self.echo.on_segment(packet.ecn, window_reduced);
+        let piece = Piece { created, unit, payload, layer: packet.layer, last };
+        let at_once = if sequence == self.next && self.top == sequence {
+            self.next += 1;
+            self.top = self.next;
+            if sequence > 0 {
+                self.deliver(piece, out);
+            }
+            sequence == 0
+        } else {
+            self.take_in_disorder(sequence, piece, out);
+            true
+        };
+        let Some(delay) = self.delay else {
+            self.acknowledge(sent, out);
+            return;
+        };
+        let at_once = at_once || marks_change || self.take_quick();
+        match self.waiting {
+            None if !at_once => {
+                self.waiting = Some(sent);
+                self.acknowledge_at = now + delay;
+            }
+            // RFC 7323 §4.3: a delayed acknowledgement echoes the earliest segment that it covers.
+            Some(earlier) if !at_once => self.acknowledge(earlier, out),
+            _ => self.acknowledge(sent, out),
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        if now >= self.acknowledge_at
+            && let Some(echo) = self.waiting
+        {
+            self.acknowledge(echo, out);
+        }
+    }
+
+    #[inline]
+    fn deadline(&self) -> Instant {
+        self.acknowledge_at
+    }
+
+    #[inline]
+    fn is_reactive(&self) -> bool {
+        self.delay.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Flavour, TcpConfig};
+    use super::*;
+
+    fn receiver(config: TcpConfig) -> TcpReceiver {
+        TcpReceiver::new(FlowContext::default(), &config.parameters(Flavour::Sack))
+    }
+
+    fn segment(sequence: u32) -> Packet {
+        waving(sequence, 0, 0)
+    }
+
+    #[test]
+    fn what_is_given_up_is_waited_for_no_longer_and_what_follows_it_is_delivered() {
+        let (mut receiver, mut out) = (receiver(TcpConfig::default()), Output::default());
+        let forward = |next| Packet { body: Body::Forward { next, sent: Instant::ZERO }, ..segment(0) };
+        for sequence in [0, 1, 3, 5, 6] {
+            receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+        }
+        out.clear();
+        // Segments 2 to 4 are given up: 3, which is held, is as old and goes with them; 5 and 6 are next.
+        receiver.on_packet(Instant::ZERO, &forward(5), &mut out);
+        assert_eq!(out.deliveries.iter().map(|delivery| delivery.unit).collect::<Vec<_>>(), [5, 6]);
+        let acknowledged = |out: &Output| match out.packets.last().map(|packet| packet.body) {
+            Some(Body::Ack { next, sack, .. }) => (next, sack[0]),
+            _ => (0, SackBlock::default()),
+        };
+        assert_eq!(acknowledged(&out), (7, SackBlock::default()));
+        out.clear();
+        // What is already past, and what no window reaches, changes nothing.
+        for next in [3, u32::MAX] {
+            receiver.on_packet(Instant::ZERO, &forward(next), &mut out);
+        }
+        receiver.on_packet(Instant::ZERO, &segment(2), &mut out);
+        assert!(out.deliveries.is_empty());
+        assert_eq!(acknowledged(&out).0, 7);
+    }
+
+    fn waving(sequence: u32, wave: u16, wave_size: u16) -> Packet {
+        Packet {
+            flow: FlowId(0),
+            wire: 1040,
+            class: Class::Tcp,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body: Body::Segment {
+                payload: 1000,
+                sequence,
+                unit: sequence,
+                wave,
+                wave_size,
+                retransmission: false,
+                window_reduced: false,
+                last: true,
+                sent: Instant::from_nanos(u64::from(sequence)),
+                created: Instant::ZERO,
+            },
+        }
+    }
+
+    /// What it acknowledges after each of these segments: (next, blocks).
+    fn acknowledgements(receiver: &mut TcpReceiver, segments: &[u32]) -> Vec<(u32, Vec<(u32, u32)>)> {
+        let mut out = Output::default();
+        for &sequence in segments {
+            receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+        }
+        let blocks = |sack: &[SackBlock; 3]| {
+            sack.iter().filter(|b| b.end > b.first).map(|b| (b.first, b.end)).collect::<Vec<_>>()
+        };
+        let read = |packet: &Packet| match &packet.body {
+            Body::Ack { next, sack, .. } => Some((*next, blocks(sack))),
+            _ => None,
+        };
+        out.packets.iter().filter_map(read).collect()
+    }
+
+    #[test]
+    fn a_delayed_acknowledgement_echoes_the_earliest_segment_that_it_covers_and_any_other_the_latest() {
+        // RFC 7323 §4.3. Each segment was sent as many nanoseconds after the beginning as its number says.
+        let echoes = |delayed| {
+            let mut receiver = receiver(TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::default() });
+            let mut out = Output::default();
+            for sequence in [0, 1, 2, 3, 4] {
+                receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+            }
+            let echo = |packet: &Packet| match packet.body {
+                Body::Ack { next, echo, .. } => (next, echo.nanos()),
+                _ => (0, 0),
+            };
+            out.packets.iter().map(echo).collect::<Vec<_>>()
+        };
+        assert_eq!(echoes(false), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)]);
+        // The SYN is answered at once.
+        assert_eq!(echoes(true), [(1, 0), (3, 1), (5, 3)]);
+    }
+
+    #[test]
+    fn blocks_are_reported_newest_first() {
+        // RFC 2018 §4: the first block is the one that the segment belongs to, the others as last reported.
+        let acks = acknowledgements(&mut receiver(TcpConfig::default()), &[0, 1, 3, 5, 6, 8, 2, 4]);
+        assert_eq!(acks[2], (2, vec![(3, 4)]));
+        assert_eq!(acks[3], (2, vec![(5, 6), (3, 4)]));
+        assert_eq!(acks[4], (2, vec![(5, 7), (3, 4)]));
+        assert_eq!(acks[5], (2, vec![(8, 9), (5, 7), (3, 4)]));
+        assert_eq!(acks[6], (4, vec![(8, 9), (5, 7)]));
+        assert_eq!(acks[7], (7, vec![(8, 9)]));
+    }
+
+    #[test]
+    fn a_delaying_receiver_acknowledges_every_second_segment_and_disorder_at_once() {
+        let delayed = TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() };
+        let mut receiver = receiver(delayed);
+        assert!(!receiver.is_reactive());
+        let acks = acknowledgements(&mut receiver, &[0, 1, 2, 3, 5, 4]);
+        assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 4, 6]);
+    }
+
+    #[test]
+    fn rfc_5681_section_4_2_every_segment_of_a_gap_that_fills_is_acknowledged_at_once() {
+        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
+        // 5 and 7 come too early; 3 and 4 fill the first gap, 6 the second. Then every second one again.
+        let acks = acknowledgements(&mut receiver, &[0, 1, 2, 5, 7, 3, 4, 6, 8, 9]);
+        assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 3, 3, 4, 6, 8, 10]);
+    }
+
+    /// What it acknowledges after each segment: (next, echo, count).
+    fn marked(receiver: &mut TcpReceiver, segments: &[(u32, Ecn)]) -> Vec<(u32, bool, u32)> {
+        let mut out = Output::default();
+        for &(sequence, ecn) in segments {
+            receiver.on_packet(Instant::ZERO, &Packet { ecn, ..segment(sequence) }, &mut out);
+        }
+        let read = |packet: &Packet| match packet.body {
+            Body::Ack { next, congestion_echo, marked, .. } => (next, congestion_echo, marked),
+            _ => (0, false, 0),
+        };
+        out.packets.iter().map(read).collect()
+    }
+
+    #[test]
+    fn rfc_8257_section_3_2_a_delayed_acknowledgement_leaves_when_marks_begin_or_end() {
+        let config = |marks| TcpConfig { delayed_ack: Some(true), ecn: Some(marks), ..TcpConfig::default() };
+        let (clear, mark) = (Ecn::Ect0, Ecn::Ce);
+        let segments =
+            [(0, Ecn::NotEct), (1, clear), (2, mark), (3, mark), (4, mark), (5, clear), (6, clear), (7, clear)];
+        let acks = marked(&mut receiver(config(Marks::Accurate)), &segments);
+        assert_eq!(acks, [(1, false, 0), (3, false, 1), (5, false, 3), (6, false, 3), (8, false, 3)]);
+        let classic = marked(&mut receiver(config(Marks::Classic)), &segments);
+        assert_eq!(classic, [(1, false, 0), (3, true, 0), (5, true, 0), (7, true, 0)], "every second one as ever");
+    }
+
+    #[test]
+    fn rfc_3168_section_6_1_5_a_mark_outside_the_window_says_nothing() {
+        for marks in [Marks::Classic, Marks::Accurate] {
+            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
+            let acks = marked(&mut receiver(config), &[(0, Ecn::Ce), (1, Ecn::Ect0), (1, Ecn::Ce), (6, Ecn::Ce)]);
+            assert!(acks.iter().all(|&(_, echo, count)| !echo && count == 0), "{marks:?}: {acks:?}");
+            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
+            let acks = marked(&mut receiver(config), &[(0, Ecn::NotEct), (1, Ecn::Ect0), (5, Ecn::Ce)]);
+            assert_eq!(
+                acks[2],
+                (2, marks == Marks::Classic, u32::from(marks == Marks::Accurate)),
+                "5 is within 2 to 5"
+            );
+        }
+    }
+
+    #[test]
+    fn what_comes_from_beyond_the_window_or_again_is_thrown_away_and_acknowledged() {
+        let mut receiver = receiver(TcpConfig { receiver_window: Some(4), ..TcpConfig::default() });
+        let acks = acknowledgements(&mut receiver, &[0, 5, 4, 4, 1, 1]);
+        assert_eq!(acks[1], (1, vec![]), "5 is beyond 1 to 4");
+        assert_eq!(acks[2], (1, vec![(4, 5)]));
+        assert_eq!(acks[3], (1, vec![(4, 5)]));
+        assert_eq!((acks[4].0, acks[5].0), (2, 2));
+    }
+
+    #[test]
+    fn without_a_configured_window_everything_in_flight_on_a_fast_path_is_held() {
+        let mut receiver = receiver(TcpConfig::default());
+        acknowledgements(&mut receiver, &[0]);
+        let mut out = Output::default();
+        for sequence in 2..200_000 {
+            receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+        }
+        assert!(out.deliveries.is_empty());
+        out.packets.clear();
+        receiver.on_packet(Instant::ZERO, &segment(1), &mut out);
+        assert_eq!((out.deliveries.len(), out.deliveries[199_998].unit), (199_999, 199_999));
+        assert!(matches!(out.packets[..], [Packet { body: Body::Ack { next: 200_000, .. }, .. }]));
+    }
+
+    #[test]
+    fn a_single_segment_is_acknowledged_after_the_delay() {
+        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
+        let mut out = Output::default();
+        receiver.on_packet(Instant::ZERO, &segment(0), &mut out);
+        receiver.on_packet(Instant::ZERO, &segment(1), &mut out);
+        assert_eq!((out.packets.len(), receiver.deadline()), (1, Instant::ZERO + Span::from_millis(100)));
+        receiver.on_timer(receiver.deadline(), &mut out);
+        assert_eq!((out.packets.len(), receiver.deadline()), (2, Instant::NEVER));
+    }
+
+    #[test]
+    fn a_waves_rate_is_its_payload_over_its_time() {
+        let mut receiver = TcpReceiver::new(FlowContext::default(), &TcpConfig::default().parameters(Flavour::Real));
+        let mut out = Output::default();
+        for n in 0..5u32 {
+            // 1000 bytes every 4 ms: 2 Mb/s.
+            let now = Instant::ZERO + Span::from_millis(u64::from(n) * 4);
+            receiver.on_packet(now, &waving(n, 7, 5), &mut out);
+        }
+        let Some(Packet { body: Body::Ack { rate, wave, .. }, .. }) = out.packets.last() else { panic!("no ack") };
+        assert_eq!((*rate, *wave), (2e6, 7));
+        // A wave of which one segment has come has none: the last one's stands.
+        receiver.on_packet(Instant::ZERO + Span::from_millis(40), &waving(5, 8, 3), &mut out);
+        let said = |out: &Output| match out.packets.last().map(|packet| packet.body) {
+            Some(Body::Ack { rate, wave, .. }) => (rate, wave),
+            _ => (0.0, 0),
+        };
+        assert_eq!(said(&out), (2e6, 7));
+        // It is measured from its own first segment, and by what came after that: 1000 B in 8 ms, then as many more.
+        for (n, millis) in [(6, 48), (7, 56)] {
+            receiver.on_packet(Instant::ZERO + Span::from_millis(millis), &waving(n, 8, 3), &mut out);
+        }
+        assert_eq!(said(&out), (1e6, 8));
+    }
+
+    proptest! {
+        #[test]
+        fn every_unit_arrives_once_and_in_order(
+            mut order in Just((1u32..60).collect::<Vec<_>>()).prop_shuffle(),
+            again in proptest::collection::vec((0usize..59, 1u32..60), 0..40),
+            delayed in any::<bool>(),
+        ) {
+            for (place, segment) in again {
+                order.insert(place, segment);
+            }
+            // Whatever was lost comes again, as a sender sees to.
+            order.extend(1..60);
+            let config = TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::default() };
+            let mut receiver = receiver(config);
+            let mut out = Output::default();
+            receiver.on_packet(Instant::ZERO, &segment(0), &mut out);
+            for sequence in order {
+                receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
+            }
+            let units: Vec<u32> = out.deliveries.iter().map(|d| d.unit).collect();
+            prop_assert_eq!(units, (1..60).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The tail-loss probe: when a flight's end stays without acknowledgement for two round trips, a segment is sent that draws one, so
+//! that a loss there is found by recovery and not by the timeout.
+//!
+//! Source: RFC 8985 §7. Whether the probe itself has repaired a loss is told by what follows it (§7.4.2).
+//!
+//! **Assumptions.** The receiver does not tell of duplicates (no DSACK), so a probe without need is known by the duplicate
+//! acknowledgement that it draws (case 2 of §7.4.2). The longest delay of an acknowledgement is the one that the connection is configured
+//! with. No timer is set for a probe that might not be sent, where §7.3 sets one and then restarts the timeout.
+
+use fairwave_units::units::{Instant, Span};
+
+/// Without a round trip a probe would wait for this long (RFC 8985 §7.2).
+const WITHOUT_ROUND_TRIP: Span = Span::from_secs(1);
+
+/// A probe that is scheduled or out.
+#[derive(Debug)]
+pub(super) struct Probe {
+    /// When one is sent.
+    at: Instant,
+    /// TLP.end_seq: one past what had been sent with the probe that is out.
+    end: Option<u32>,
+    /// TLP.is_retrans: that probe was a segment sent again.
+    again: bool,
+    /// A round trip has been measured since the last probe.
+    measured: bool,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Probe { at: Instant::NEVER, end: None, again: false, measured: false }
+    }
+}
+
+/// What tells when a probe is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// Smoothed round trip; zero without a measurement.
+    pub smoothed: Span,
+    /// One segment is in flight: this long its acknowledgement may be delayed.
+    pub ack_delay: Span,
+    /// When the timeout goes off.
+    pub timeout_at: Instant,
+}
+
+impl Probe {
+    /// A recovery begins: probes are not needed (§7.1).
+    pub fn reset(&mut self) {
+        (self.at, self.end, self.again) = (Instant::NEVER, None, false);
+    }
+
+    /// When the next one is sent.
+    pub fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// None is sent for now.
+    pub fn cancel(&mut self) {
+        self.at = Instant::NEVER;
+    }
+
+    /// New data was sent, or acknowledged (§7.2): the next one is sent when that has been out for too long.
+    pub fn schedule(&mut self, now: Instant, timing: Timing) {
+        if self.end.is_some() || !self.measured {
+            self.at = Instant::NEVER;
+            return;
+        }
+        let wait = if timing.smoothed > Span::ZERO { timing.smoothed + timing.smoothed } else { WITHOUT_ROUND_TRIP };
+        self.at = (now + wait + timing.ack_delay).min(timing.timeout_at);
+    }
+
+    /// A probe leaves, a segment sent `again` or a new one, after which everything before `end` has been sent.
+    pub fn sent(&mut self, end: u32, again: bool) {
+        *self = Probe { at: Instant::NEVER, end: Some(end), again, measured: false };
+    }
+
+    /// A round trip has been measured.
+    pub fn measured(&mut self) {
+        self.measured = true;
+    }
+
+    /// An acknowledgement of everything before `next`; `is_bare_duplicate`: it delivers nothing and tells of nothing held. True if the probe
+    /// has repaired a loss, to which congestion control has to answer (§7.4.2).
+    pub fn on_ack(&mut self, next: u32, is_bare_duplicate: bool) -> bool {
+        let Some(end) = self.end.filter(|&end| next >= end) else { return false };
+        let repaired = self.again && next > end;
+        if !self.again || repaired || is_bare_duplicate {
+            self.end = None;
+        }
+        repaired
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    const TIMING: Timing = Timing {
+        smoothed: Span::from_millis(100),
+        ack_delay: Span::ZERO,
+        timeout_at: Instant::from_nanos(2_000_000_000),
+    };
+
+    fn measured() -> Probe {
+        Probe { measured: true, ..Probe::default() }
+    }
+
+    #[test]
+    fn rfc_8985_section_7_2_a_probe_waits_for_two_round_trips_a_delayed_acknowledgement_and_never_beyond_the_timeout() {
+        let scheduled = |timing| {
+            let mut probe = measured();
+            probe.schedule(at(1000), timing);
+            probe.at()
+        };
+        assert_eq!(scheduled(TIMING), at(1200));
+        assert_eq!(scheduled(Timing { ack_delay: Span::from_millis(40), ..TIMING }), at(1240));
+        assert_eq!(scheduled(Timing { smoothed: Span::ZERO, ..TIMING }), at(2000));
+        assert_eq!(scheduled(Timing { timeout_at: at(1150), ..TIMING }), at(1150));
+    }
+
+    #[test]
+    fn rfc_8985_section_7_3_one_probe_is_out_at_a_time_and_none_without_a_round_trip_since_the_last() {
+        let mut probe = Probe::default();
+        probe.schedule(at(0), TIMING);
+        assert_eq!(probe.at(), Instant::NEVER, "nothing has been measured");
+        probe.measured();
+        probe.schedule(at(0), TIMING);
+        assert_eq!(probe.at(), at(200));
+        probe.sent(11, true);
+        probe.measured();
+        probe.schedule(at(300), TIMING);
+        assert_eq!(probe.at(), Instant::NEVER, "one is out");
+        probe.on_ack(12, false);
+        probe.schedule(at(300), TIMING);
+        assert_eq!(probe.at(), at(500));
+    }
+
+    #[test]
+    fn rfc_8985_section_7_4_2_what_follows_a_probe_tells_whether_it_has_repaired_a_loss() {
+        let after = |again, acks: &[(u32, bool)]| {
+            let mut probe = measured();
+            probe.sent(11, again);
+            let repaired: Vec<bool> = acks.iter().map(|&(next, bare)| probe.on_ack(next, bare)).collect();
+            (repaired, probe.end)
+        };
+        assert_eq!(after(false, &[(10, false), (11, false)]), (vec![false, false], None), "new data, delivered");
+        assert_eq!(after(true, &[(11, false)]), (vec![false], Some(11)), "the original or the probe");
+        assert_eq!(after(true, &[(11, false), (11, true)]), (vec![false, false], None), "both: no loss");
+        assert_eq!(after(true, &[(11, false), (12, false)]), (vec![false, true], None), "one of them: a loss");
+        assert_eq!(after(true, &[(10, true)]), (vec![false], Some(11)), "a duplicate of something before");
+    }
+}

@@ -1,0 +1,368 @@
+//! Each clause of RFC 8985 and RFC 9937 alone, as in [`super::clauses`].
+
+use super::Recovery;
+use super::clauses::{NONE, Rig, at, numbers, plain};
+use crate::control::{Control, Controller, Path, Verdict, Window};
+use crate::{Flavour, TcpConfig};
+use fairwave_endpoint::{Output, Sender};
+use fairwave_media::traffic::{FrameType, Unit};
+use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
+use fairwave_units::units::{Instant, Span};
+
+fn rack() -> TcpConfig {
+    TcpConfig { recovery: Some(Recovery::Rack), min_rto: Some(Span::from_secs(1)), ..plain() }
+}
+
+fn proportional(recovery: Recovery) -> TcpConfig {
+    TcpConfig { recovery: Some(recovery), prr: Some(true), ..plain() }
+}
+
+/// Twenty segments, sent at 0, of as many units as are given.
+fn rig(units: u32) -> Rig {
+    Rig::new(Flavour::Sack, &rack(), 20, units)
+}
+
+impl Rig {
+    /// An acknowledgement at this time, in milliseconds, of what was sent at `echo`; what is sent on it.
+    fn ack_at(&mut self, millis: u64, echo: u64, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+        self.now = at(millis);
+        let mut sack = [SackBlock::default(); 3];
+        for (block, &(first, end)) in sack.iter_mut().zip(blocks) {
+            *block = SackBlock { first, end };
+        }
+        let body = Body::Ack { next, echo: at(echo), rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
+        let ack =
+            Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+        let mut out = Output::default();
+        self.sender.on_packet(self.now, &ack, &mut out);
+        numbers(&out)
+    }
+
+    /// The application hands over a unit at this time; what is sent on it.
+    fn unit_at(&mut self, millis: u64, id: u32) -> Vec<u32> {
+        self.now = at(millis);
+        let unit = Unit { id, payload: 1000, created: self.now, layer: 0, frame_type: FrameType::None };
+        let mut out = Output::default();
+        self.sender.on_unit(self.now, unit, &mut out);
+        numbers(&out)
+    }
+
+    fn deadline_in_millis(&self) -> u64 {
+        self.sender.deadline().nanos() / 1_000_000
+    }
+}
+
+#[test]
+fn rfc_8985_section_6_2_what_was_sent_earlier_is_lost_once_a_quarter_of_the_round_trip_has_passed() {
+    let mut rig = rig(22);
+    assert_eq!(rig.ack_at(100, 0, 2, &[]), [21, 22], "a round trip of 100 ms");
+    rig.ack_at(101, 0, 21, &[]);
+    // 21 left at 100 like 22, which arrives. A quarter of the round trip of 100 ms is given to it.
+    assert_eq!(rig.ack_at(201, 100, 21, &[(22, 23)]), NONE);
+    assert_eq!(rig.deadline_in_millis(), 226, "sent at 100, a round trip of 101, 25 more");
+    assert_eq!(rig.sender.view().fast_retransmits, 0);
+    assert_eq!(rig.expire(), [21]);
+    assert_eq!(rig.sender.view().fast_retransmits, 1);
+}
+
+#[test]
+fn rfc_8985_section_6_2_what_was_sent_more_than_that_before_a_delivery_is_lost_at_once() {
+    let mut rig = rig(22);
+    rig.ack_at(100, 0, 2, &[]);
+    // 21 left at 100, 2 at 0: one held segment is enough.
+    assert_eq!(rig.ack_at(200, 100, 2, &[(21, 22)])[..1], [2]);
+}
+
+#[test]
+fn rfc_8985_section_6_2_a_timer_finds_the_loss_that_no_acknowledgement_tells_of() {
+    // 1 to 3 leave at 0, and 3 alone arrives: it was sent with the others, so a quarter of the round trip is waited for.
+    let mut rig = Rig::new(Flavour::Sack, &rack(), 3, 3);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(3, 4)]), NONE);
+    assert_eq!(rig.deadline_in_millis(), 125);
+    assert_eq!(rig.expire(), [1, 2], "both are lost, and half of three leaves room for two");
+    assert_eq!(rig.sender.view().fast_retransmits, 1);
+    assert_eq!(rig.sender.view().timeouts, 0);
+}
+
+#[test]
+fn rfc_8985_section_6_2_three_held_end_the_waiting_unless_there_has_been_reordering() {
+    let mut rig = rig(20);
+    rig.ack_at(100, 0, 1, &[(3, 5)]);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(3, 6)]), [1], "DupThresh; in recovery nothing is waited for");
+    let mut rig = self::rig(20);
+    rig.ack_at(100, 0, 1, &[(2, 3)]);
+    rig.ack_at(101, 0, 3, &[]);
+    // 1 came after 2 though it was sent before: reordering.
+    assert_eq!(rig.ack_at(102, 0, 3, &[(4, 9)]), NONE);
+    assert_eq!(rig.deadline_in_millis(), 127, "a quarter of 100 ms after the round trip of 102");
+    assert_eq!(rig.expire(), [3]);
+}
+
+#[test]
+fn rfc_8985_section_6_2_what_was_sent_again_and_comes_late_is_no_reordering() {
+    let mut rig = rig(60);
+    rig.ack_at(100, 0, 1, &[(2, 6)]);
+    rig.ack_at(200, 100, 6, &[]);
+    assert_eq!(rig.ack_at(201, 0, 21, &[]), (21..31).collect::<Vec<_>>(), "the recovery is over");
+    assert_eq!(rig.ack_at(300, 201, 21, &[(24, 27)])[..1], [21], "three held are enough as before");
+}
+
+#[test]
+fn rfc_8985_section_6_2_a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+    let mut rig = rig(60);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(2, 13)]), [1, 21], "nine of twenty are in flight with 1: one more goes");
+    // 21 left after 1, and arrives.
+    let sent = rig.ack_at(200, 100, 1, &[(2, 13), (21, 22)]);
+    assert!(sent.contains(&1), "{sent:?}");
+    assert_eq!(rig.sender.view().fast_retransmits, 1, "of the same recovery");
+}
+
+#[test]
+fn rfc_8985_section_6_2_an_acknowledgement_of_an_earlier_sending_says_nothing_of_the_last() {
+    // 1 is sent again at 100. What acknowledges it echoes the first sending: 22 was not sent before it.
+    let mut rig = rig(60);
+    rig.ack_at(100, 0, 1, &[(2, 12)]);
+    let before = rig.sender.view().retransmitted;
+    rig.ack_at(101, 0, 12, &[]);
+    assert_eq!(
+        rig.sender.view().retransmitted,
+        before,
+        "12 to 20 left before 1's second sending, which has not arrived"
+    );
+}
+
+#[test]
+fn rfc_8985_section_6_3_a_timeout_marks_the_first_and_what_has_been_out_for_long() {
+    // 1 to 20 at 0, acknowledged up to 19; 21 to 56 follow, 57 and more only just before the timeout.
+    let mut rig = rig(20);
+    rig.ack_at(100, 0, 11, &[]);
+    rig.unit_at(1050, 20);
+    let deadline = rig.sender.connection.retransmit_at;
+    let mut out = Output::default();
+    // The probe first, then the timeout.
+    while rig.sender.view().timeouts == 0 {
+        out.clear();
+        rig.now = rig.sender.deadline();
+        rig.sender.on_timer(rig.now, &mut out);
+    }
+    assert!(rig.now >= deadline);
+    assert_eq!(numbers(&out), [11], "one segment of window");
+    assert_eq!(rig.window(), 1.0);
+    // The acknowledgement of 11 opens slow start: 12 and 13 were marked with it.
+    let now = rig.now.nanos() / 1_000_000;
+    assert_eq!(rig.ack_at(now + 100, now, 12, &[]), [12, 13]);
+}
+
+#[test]
+fn rfc_8985_section_6_3_what_left_just_before_the_timeout_is_not_lost_by_it() {
+    let config = TcpConfig { min_rto: Some(Span::from_millis(200)), tick: Some(Span::from_millis(150)), ..rack() };
+    let mut rig = Rig::new(Flavour::Sack, &config, 20, 2);
+    rig.ack_at(100, 0, 2, &[]);
+    // 2 is out since 0; 3 leaves shortly before the timeout.
+    let timeout = rig.sender.connection.retransmit_at.nanos() / 1_000_000;
+    rig.unit_at(timeout - 10, 2);
+    rig.sender.connection.retransmit_at = at(timeout);
+    let mut out = Output::default();
+    rig.sender.connection.wake_recovery(Instant::NEVER);
+    rig.sender.on_timer(at(timeout), &mut out);
+    assert_eq!((numbers(&out), rig.sender.view().timeouts), (vec![2], 1));
+    assert_eq!(rig.sender.connection.path.lost, 1, "3 is still on its way");
+}
+
+#[test]
+fn rfc_8985_section_7_the_last_segment_is_probed_after_two_round_trips() {
+    let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 10);
+    rig.ack_at(100, 0, 9, &[]);
+    assert_eq!(rig.deadline_in_millis(), 300);
+    assert_eq!(rig.expire(), [10], "the highest, since there is no new data");
+    assert_eq!(rig.deadline_in_millis(), 1300, "the timeout begins anew, and no second probe is sent");
+    assert_eq!(rig.sender.view().timeouts, 0);
+    // Its acknowledgement finds 9: it was sent long before.
+    assert_eq!(rig.ack_at(400, 300, 9, &[(10, 11)]), [9]);
+    assert_eq!(rig.sender.view().fast_retransmits, 1);
+}
+
+#[test]
+fn rfc_8985_section_7_3_new_data_is_the_better_probe_even_beyond_the_window() {
+    let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 30);
+    rig.ack_at(100, 0, 2, &[]);
+    let next = rig.sender.connection.max;
+    assert_eq!(rig.expire(), [next]);
+}
+
+#[test]
+fn rfc_8985_section_7_2_one_segment_in_flight_is_given_the_delay_of_its_acknowledgement() {
+    let config = TcpConfig { delayed_ack: Some(true), ack_delay: Some(Span::from_millis(40)), ..rack() };
+    let mut rig = Rig::new(Flavour::Sack, &config, 10, 10);
+    rig.ack_at(100, 0, 10, &[]);
+    assert_eq!(rig.deadline_in_millis(), 340);
+}
+
+#[test]
+fn rfc_8985_section_7_2_there_is_no_probe_while_anything_is_held() {
+    let mut rig = rig(20);
+    rig.ack_at(100, 0, 19, &[]);
+    assert_eq!(rig.deadline_in_millis(), 300);
+    rig.ack_at(110, 0, 19, &[(20, 21)]);
+    assert_eq!(rig.deadline_in_millis(), 135, "the reordering timer instead");
+}
+
+#[test]
+fn rfc_8985_section_7_4_2_a_probe_that_repairs_the_last_segment_is_answered_as_a_loss() {
+    let after_probe = |duplicate: bool| {
+        let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 10);
+        rig.ack_at(100, 0, 10, &[]);
+        let window = rig.window();
+        assert_eq!(rig.expire(), [10]);
+        rig.ack_at(400, 300, 11, &[]);
+        if duplicate {
+            rig.ack_at(401, 300, 11, &[]);
+        }
+        rig.unit_at(500, 10);
+        rig.ack_at(600, 500, 12, &[]);
+        (window, rig.window(), rig.sender.view().fast_retransmits)
+    };
+    let (before, after, answers) = after_probe(false);
+    assert!(after < before && answers == 1, "{before} {after}");
+    let (before, after, answers) = after_probe(true);
+    assert!(after >= before && answers == 0, "both arrived: {before} {after}");
+}
+
+#[test]
+fn rfc_8985_section_7_4_2_a_bare_duplicate_ends_the_probe_with_new_data_on_its_way_too() {
+    let answers = |blocks: &[(u32, u32)]| {
+        let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 10);
+        rig.ack_at(100, 0, 10, &[]);
+        assert_eq!(rig.expire(), [10]);
+        rig.ack_at(400, 300, 11, &[]);
+        // 11 and 12 are out when the duplicate comes.
+        rig.unit_at(401, 10);
+        rig.unit_at(402, 11);
+        rig.ack_at(403, 300, 11, blocks);
+        rig.ack_at(500, 401, 12, &[]);
+        rig.sender.view().fast_retransmits
+    };
+    assert_eq!(answers(&[]), 0, "the original and the probe have arrived");
+    assert_eq!(answers(&[(12, 13)]), 1, "what tells of 12 says nothing of the probe");
+}
+
+/// Takes every loss for random.
+struct Carefree;
+
+impl Controller for Carefree {
+    fn on_ack(&mut self, _path: &Path, _window: &mut Window) {}
+    fn on_loss(&mut self, _path: &Path, _window: &mut Window) -> Verdict {
+        Verdict::Random
+    }
+    fn on_timeout(&mut self, _path: &Path, _window: &mut Window) -> Verdict {
+        Verdict::Random
+    }
+}
+
+#[test]
+fn a_timeout_that_is_taken_for_a_random_loss_brings_the_first_segment_again_and_nothing_else() {
+    let mut rig = rig(100);
+    rig.ack_at(100, 0, 2, &[]);
+    rig.sender.connection.control = Control::Own(Box::new(Carefree));
+    let mut sent = Vec::new();
+    while rig.sender.view().timeouts == 0 {
+        sent = rig.expire();
+    }
+    assert_eq!((sent, rig.window()), (vec![2], 21.0));
+    // It is on its way, not lost: what is acknowledged meanwhile does not bring it once more.
+    let now = rig.now.nanos() / 1_000_000;
+    let sent = rig.ack_at(now + 50, 0, 2, &[(3, 4)]);
+    assert!(!sent.contains(&2), "{sent:?}");
+    // What left after it and arrives tells that it is lost again.
+    let after = *sent.last().expect("what is held lets new data go");
+    assert_eq!(rig.ack_at(now + 150, now + 50, 2, &[(3, 4), (after, after + 1)])[..1], [2]);
+}
+
+#[test]
+fn rfc_8985_the_window_holds_what_is_neither_held_nor_lost() {
+    let mut rig = rig(100);
+    // Ten held, five marked (1 to 5), five neither: the window of ten has room for five, the lost first.
+    assert_eq!(rig.ack_at(100, 0, 1, &[(6, 16)]), [1, 2, 3, 4, 5]);
+    assert_eq!(rig.ack_at(101, 0, 1, &[(6, 17)]), [21]);
+}
+
+#[test]
+fn rfc_3042_without_limited_transmit_what_is_held_lets_nothing_new_go() {
+    let sent = |limited| {
+        let config = TcpConfig { limited_transmit: Some(limited), ..rack() };
+        let mut rig = Rig::new(Flavour::Sack, &config, 20, 100);
+        rig.ack_at(100, 0, 1, &[(2, 4)])
+    };
+    assert_eq!((sent(false), sent(true)), (vec![], vec![21, 22]));
+}
+
+#[test]
+fn the_loss_of_the_syn_is_repaired_by_the_timeout() {
+    let config = TcpConfig { handshake: Some(true), ..rack() };
+    let mut rig = Rig::new(Flavour::Sack, &config, 4, 100);
+    assert_eq!(rig.expire(), [0]);
+    let now = rig.now.nanos() / 1_000_000;
+    assert_eq!(rig.ack_at(now + 100, now, 1, &[]), [1]);
+}
+
+#[test]
+fn rfc_9937_half_of_what_is_delivered_is_sent_with_either_recovery() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
+        rig.ack_at(100, 0, 1, &[(2, 3)]);
+        rig.ack_at(100, 0, 1, &[(2, 4)]);
+        assert_eq!(rig.ack_at(100, 0, 1, &[(2, 5)]), [1], "{recovery:?}");
+        assert_eq!(rig.window(), 10.0, "the target");
+        let sent: Vec<usize> = (5..20).map(|held| rig.ack_at(100, 0, 1, &[(2, held + 1)]).len()).collect();
+        // 17 are in flight when recovery begins (1 is lost): ten of twenty per segment delivered.
+        assert!(sent.iter().all(|&one| one <= 1), "{recovery:?}: {sent:?}");
+        assert_eq!(sent.iter().sum::<usize>(), 8, "{recovery:?}: {sent:?}");
+    }
+}
+
+#[test]
+fn rfc_9937_what_is_in_flight_when_recovery_begins_is_counted_from_the_first_that_is_missing() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
+        assert_eq!(rig.ack_at(100, 0, 21, &[]).len(), 21, "21 to 41: an acknowledgement opens the window by one");
+        for held in 1..3 {
+            rig.ack_at(200, 100, 21, &[(22, 22 + held)]);
+        }
+        assert_eq!(rig.ack_at(200, 100, 21, &[(22, 25)]), [21], "{recovery:?}");
+        let sent: usize = (4..21).map(|held| rig.ack_at(200, 100, 21, &[(22, 22 + held)]).len()).sum();
+        // Half of the twenty delivered, the first retransmission among them.
+        assert!((8..=9).contains(&sent), "{recovery:?}: {sent}");
+    }
+}
+
+#[test]
+fn rfc_9937_after_many_losses_the_window_grows_towards_its_target_again() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
+        // 1 to 16 are lost: four are left in flight, of which three are held.
+        let first = rig.ack_at(100, 0, 1, &[(17, 20)]);
+        assert_eq!(first[0], 1);
+        assert!(first.len() <= 3, "{recovery:?}: not more than is delivered: {first:?}");
+        let mut in_all = first.len();
+        for n in 2..6u64 {
+            let sent = rig.ack_at(200 + n, 100, n as u32, &[(17, 20)]);
+            assert!(sent.len() <= 2, "{recovery:?}: {sent:?}");
+            in_all += sent.len();
+        }
+        assert!(in_all >= 8, "{recovery:?}: two for each that moves forward");
+    }
+}
+
+#[test]
+fn proportional_reduction_is_refused_where_recovery_does_not_know_what_is_delivered() {
+    use crate::{PipeRule, Preset};
+    let check = |config: TcpConfig, flavour: Flavour| config.check_with(flavour.needs()).map_err(|e| e.to_string());
+    let prr = TcpConfig { prr: Some(true), ..TcpConfig::default() };
+    assert_eq!(check(prr.clone(), Flavour::Sack), Ok(()));
+    let refused = check(prr.clone(), Flavour::Newreno).expect_err("NewReno");
+    assert!(refused.contains("`prr` is true") && refused.contains("recovery = \"rack\""), "{refused}");
+    assert!(check(TcpConfig { preset: Preset::Ns2, ..prr.clone() }, Flavour::Sack).is_err(), "counted");
+    let counted = TcpConfig { recovery: Some(Recovery::Rack), pipe: Some(PipeRule::Counted), ..TcpConfig::default() };
+    assert!(check(counted, Flavour::Sack).expect_err("rack").contains("`pipe`"));
+    assert!(check(prr, Flavour::Vegas).is_err());
+}

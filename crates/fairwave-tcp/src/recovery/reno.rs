@@ -1,0 +1,85 @@
+//! Reno: three duplicates mean loss; the segment is sent again, the window halves, and each further duplicate lets one more
+//! segment go until new data is acknowledged.
+//!
+//! Source: RFC 2001 §4, RFC 5681 §3.2. Several losses in a window make Reno stall until the timer goes off.
+//!
+//! **Assumptions.** With `careful` set (as in ns-2.35) a second fast retransmit within what was in flight at the first loss is not made; without
+//! it, as printed in the RFCs, each loss that draws three duplicates halves the window again. After a timeout duplicates at the highest
+//! segment sent before are no loss in either: going back makes them.
+
+use super::super::connection::Connection;
+use super::super::control::Verdict;
+use super::Guard;
+use fairwave_endpoint::Output;
+use fairwave_units::units::Instant;
+
+/// Fast retransmit and what fast recovery remembers; NewReno's begins in the same way.
+#[derive(Debug, Default)]
+pub(in super::super) struct Reno {
+    pub(super) guard: Guard,
+    /// Fast recovery is going on.
+    pub(super) recovering: bool,
+    /// The loss under repair was judged random: the window is not to be deflated.
+    pub(super) keeps_window: bool,
+}
+
+impl Reno {
+    #[inline(never)]
+    pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        if self.count_duplicate(connection, now, out) && self.guard.allows(connection) {
+            self.fast_retransmit(connection, now, out);
+        }
+        if connection.duplicates >= connection.parameters.duplicate_threshold {
+            connection.send(now, u32::MAX, out);
+        }
+    }
+
+    /// Counts a duplicate and does what needs no decision; true for the one that means loss.
+    pub(super) fn count_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) -> bool {
+        connection.duplicates += 1;
+        let threshold = connection.parameters.duplicate_threshold;
+        if connection.duplicates < threshold {
+            connection.limited_transmit(now, out);
+        } else if connection.duplicates > threshold && self.recovering {
+            // A duplicate says that a segment has left the network: another may enter it (RFC 5681 §3.2 step 4).
+            connection.inflation += 1;
+        }
+        connection.duplicates == threshold
+    }
+
+    /// Enters fast recovery: window, timer, retransmission, inflation by the segments that have left the network.
+    pub(super) fn fast_retransmit(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        self.guard.raise(connection);
+        self.recovering = true;
+        self.keeps_window = connection.ask_on_loss(now, 1) == Verdict::Random;
+        connection.retransmit_first(now, out);
+        connection.inflation = connection.parameters.duplicate_threshold;
+    }
+
+    #[inline]
+    pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
+        let recovered = std::mem::take(&mut self.recovering);
+        connection.inflation = 0;
+        connection.advance(now, next);
+        if recovered && !connection.parameters.careful {
+            // Nothing was sent again that may have arrived: the first segment after those in flight may be lost like any other.
+            self.guard.lower();
+        }
+        if recovered && connection.parameters.deflate && !self.keeps_window {
+            connection.window.congestion = connection.window.threshold;
+            connection.recovered();
+            connection.note_ack();
+        } else {
+            if recovered {
+                connection.recovered();
+            }
+            connection.open_window();
+        }
+        connection.send(now, u32::MAX, out);
+    }
+
+    pub(super) fn on_timeout(&mut self, connection: &Connection) {
+        self.guard.raise(connection);
+        self.recovering = false;
+    }
+}

@@ -1,0 +1,43 @@
+//! Tahoe: three duplicates mean loss; the window falls to one segment and slow start sends everything from the loss on again.
+//!
+//! Source: Jacobson 1988; RFC 2001 §3 without §4. As in ns-2.35 nothing is inflated.
+
+use super::super::connection::Connection;
+use super::super::control::Verdict;
+use super::Guard;
+use fairwave_endpoint::Output;
+use fairwave_units::units::Instant;
+
+#[derive(Debug, Default)]
+pub(in super::super) struct Tahoe {
+    pub(super) guard: Guard,
+}
+
+impl Tahoe {
+    pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        connection.duplicates += 1;
+        let threshold = connection.parameters.duplicate_threshold;
+        if connection.duplicates == threshold {
+            if self.guard.allows(connection) {
+                self.guard.raise(connection);
+                if connection.ask_on_loss(now, 1) == Verdict::Congestion {
+                    // Slow start from the loss on: all that follows is sent again, whether it had arrived or not.
+                    connection.window.congestion = 1.0;
+                    connection.next = connection.una;
+                    connection.restart_timer(now);
+                } else {
+                    connection.retransmit_first(now, out);
+                }
+            }
+        } else if connection.duplicates < threshold {
+            connection.limited_transmit(now, out);
+        }
+        connection.send(now, u32::MAX, out);
+    }
+
+    pub(super) fn on_new_data(connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
+        connection.advance(now, next);
+        connection.open_window();
+        connection.send(now, u32::MAX, out);
+    }
+}

@@ -1,0 +1,206 @@
+//! Vegas' retransmission: a duplicate acknowledgement looks at a fine-grained timer and need not wait for two more.
+//!
+//! Source: Brakmo & Peterson 1995 §3.1 as ns-2.35 has it. On each duplicate, and on the first two acknowledgements after a
+//! retransmission, the oldest segment is sent again if it has been out for longer than the fine-grained timeout. The window is
+//! lowered only if it has not been since that segment left.
+//!
+//! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation, grows by an eighth with
+//! each retransmission of a segment and doubles with repeated ones. No limited transmit. Four
+//! habits of ns-2.35 come with its preset: each early retransmit backs the coarse timer off; the inflation of an early retransmit (one to
+//! three segments) stays in the window unless more than three duplicates came; if more than three come while what was in flight at a
+//! timeout is repaired, the window closes altogether, since the value it should return to is unset; and when the acknowledgement of a
+//! retransmission has emptied the flight, the next new segment is taken for one that has been out since the beginning of time, and leaves
+//! twice. A closed window opens to one segment again here
+//! when nothing is in flight any more: no acknowledgement could open it, and the connection would never send again.
+
+use super::super::connection::Connection;
+use super::super::control::LEAST_THRESHOLD;
+use super::Guard;
+use fairwave_endpoint::Output;
+use fairwave_units::units::{Instant, Span};
+
+/// The fine-grained timer, and what was done at the last loss. When each segment was last sent the connection knows.
+#[derive(Debug)]
+pub(in super::super) struct Vegas {
+    guard: Guard,
+    /// The last loss was found by the coarse timer.
+    timed_out: bool,
+    /// Smoothed round trip and mean deviation, seconds.
+    smoothed: f64,
+    deviation: f64,
+    timeout: f64,
+    /// Acknowledgements after a retransmission that still look at the timer.
+    worried: u32,
+    /// When the window was last lowered.
+    lowered: Instant,
+    /// To what an early retransmit lowered it; 0 after a timeout.
+    lowered_to: f64,
+}
+
+impl Default for Vegas {
+    fn default() -> Self {
+        Vegas {
+            guard: Guard::default(),
+            timed_out: false,
+            smoothed: 0.0,
+            deviation: 0.0,
+            timeout: f64::INFINITY,
+            worried: 0,
+            lowered: Instant::ZERO,
+            lowered_to: 0.0,
+        }
+    }
+}
+
+impl Vegas {
+    fn on_sample(&mut self, rtt: Span) {
+        let rtt = rtt.seconds();
+        if rtt <= 0.0 {
+            return;
+        }
+        if self.timeout.is_infinite() {
+            (self.smoothed, self.deviation) = (rtt, rtt / 4.0);
+        } else {
+            let error = rtt - self.smoothed;
+            self.smoothed += error / 8.0;
+            self.deviation += (error.abs() - self.deviation) / 4.0;
+        }
+        self.timeout = (self.smoothed + 2.0 * self.deviation) * 1.0625;
+    }
+
+    /// The first unacknowledged segment has been out for longer than the fine timeout.
+    fn is_first_expired(&self, connection: &Connection, now: Instant) -> bool {
+        let left = connection.sending(connection.una).at;
+        now.since(left).seconds() >= self.timeout
+    }
+
+    pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        connection.duplicates += 1;
+        let threshold = connection.parameters.duplicate_threshold;
+        if self.is_first_expired(connection, now) || connection.duplicates == threshold {
+            if connection.una > self.guard.recover() || !self.timed_out {
+                self.retransmit_early(connection, now, out);
+            }
+        } else if connection.duplicates > threshold {
+            connection.inflation += 1;
+        }
+        if connection.duplicates >= threshold {
+            connection.send(now, u32::MAX, out);
+        }
+    }
+
+    fn retransmit_early(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        let una = connection.una;
+        let sending = connection.sending(una);
+        self.worried = (connection.next - una + 1).min(2);
+        if sending.times > 1 {
+            self.timeout *= 2.0;
+        } else {
+            self.timeout *= 1.125;
+        }
+        self.timed_out = false;
+        self.guard.raise(connection);
+        // A window that has been lowered since this segment left was lowered for the same congestion.
+        if self.lowered < sending.at {
+            self.lowered = now;
+            connection.window.congestion += f64::from(std::mem::take(&mut connection.inflation));
+            connection.ask_on_loss(now, sending.times);
+            connection.inflation = connection.duplicates;
+            self.lowered_to = connection.window.congestion;
+        }
+        if connection.parameters.like_ns2 {
+            connection.rtt.expired(&connection.parameters.rto);
+        }
+        connection.retransmit_first(now, out);
+        if sending.times == 1 {
+            connection.duplicates = connection.duplicates.max(connection.parameters.duplicate_threshold);
+        }
+    }
+
+    /// New data is acknowledged: what duplicates added to the window goes.
+    fn deflate(&mut self, connection: &mut Connection) {
+        let inflation = std::mem::take(&mut connection.inflation);
+        let inflated = connection.window.congestion + f64::from(inflation);
+        let many = connection.duplicates > connection.parameters.duplicate_threshold;
+        if connection.parameters.like_ns2 {
+            connection.window.congestion = inflated;
+            if many && inflated > self.lowered_to {
+                connection.window.congestion = self.lowered_to;
+                connection.window.threshold = LEAST_THRESHOLD;
+            }
+        } else if many {
+            connection.window.threshold = LEAST_THRESHOLD;
+        }
+    }
+
+    pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
+        self.deflate(connection);
+        // Vegas reads its own clock for each segment: what waited at the receiver for a hole to be filled took that long. What was sent
+        // more than once tells nothing (Karn's rule).
+        let sending = connection.sending(next - 1);
+        let rtt = if sending.times == 1 { now.since(sending.at) } else { Span::ZERO };
+        connection.path.rtt = rtt;
+        connection.advance(now, next);
+        connection.open_window();
+        if connection.una == connection.max && connection.window.congestion < 1.0 {
+            connection.window.congestion = 1.0;
+        }
+        if self.timeout.is_finite() || rtt > Span::ZERO {
+            self.on_sample(rtt);
+        }
+        if self.worried > 0 {
+            self.look_again(connection, now, out);
+        }
+        let duplicates = connection.duplicates;
+        if duplicates == 0 || duplicates >= connection.parameters.duplicate_threshold {
+            connection.send(now, u32::MAX, out);
+        }
+    }
+
+    /// One of the first acknowledgements after a retransmission: the next segment may be lost as well.
+    fn look_again(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
+        self.worried -= 1;
+        let sent = connection.una < connection.max;
+        let never_sent = connection.parameters.like_ns2 && !sent && connection.una < connection.limit;
+        if never_sent || (sent && self.is_first_expired(connection, now)) {
+            connection.duplicates = connection.parameters.duplicate_threshold;
+            let una = connection.una;
+            connection.transmit(now, una, out);
+            // ns-2.35 leaves `t_seqno_` where it is, so what goes on from there sends the segment again.
+            if connection.next == una && !connection.parameters.like_ns2 {
+                connection.next = una + 1;
+            }
+        } else {
+            self.worried = 0;
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
+        if connection.parameters.like_ns2 {
+            connection.window.congestion += f64::from(connection.inflation);
+        }
+        self.guard.raise(connection);
+        self.timed_out = true;
+        self.lowered = now;
+        self.lowered_to = 0.0;
+    }
+
+    pub(super) fn on_random_timeout(&mut self) {
+        self.timed_out = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fine_timeout_begins_with_a_quarter_of_the_first_round_trip_as_deviation() {
+        let mut vegas = Vegas::default();
+        vegas.on_sample(Span::from_millis(100));
+        assert!((vegas.timeout - 1.0625 * (0.1 + 2.0 * 0.025)).abs() < 1e-12, "{}", vegas.timeout);
+        vegas.on_sample(Span::from_millis(180));
+        let (smoothed, deviation) = (0.11, 0.025 + (0.08 - 0.025) / 4.0);
+        assert!((vegas.timeout - 1.0625 * (smoothed + 2.0 * deviation)).abs() < 1e-12, "{}", vegas.timeout);
+    }
+}

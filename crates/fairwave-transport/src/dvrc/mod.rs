@@ -1,0 +1,247 @@
+//! DVRC, Dynamic Video Rate Control: a receiver that decides how many layers of a video it can take (paper 002 §3).
+//!
+//! The receiver answers each datagram with a control packet that asks for a number of layers; the sender joins and
+//! leaves layers accordingly. The rate behind the number follows [`aiamd`], which halves on congestion and gives way by
+//! one packet per round trip on random loss. [`timeout`] has DTO, [`wire`] the header; `docs/protocols/dvrc.md` describes
+//! the protocol as a whole. Bulk data and units without layers are carried too, at the rate that AIAMD allows.
+//!
+//! **Assumptions**, where the paper is silent:
+//! - Rates count payload. The receiving rate is measured over the last 150 ms (the interval of the paper's Fig. 6) or the
+//!   last round-trip time, whichever is longer.
+//! - The receiver learns round-trip time and DTO from the sender, which alone can measure them: both ride on data packets.
+//! - By default losses within one round-trip time of a loss event belong to it: they are judged alike and lower the rate no further,
+//!   but a round trip in which there were any does not raise it either. By §3.1's words every gap is an event (`reaction = "gap"`).
+//! - A round trip begins anew at each loss event; the rate rises at its end if something arrived and nothing was lost.
+//! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
+//!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.
+//! - Packets are paced at R (`pace`); faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
+//! - What is in the send queue when a layer is left is still sent.
+//! - On a timeout the receiver sends a control packet that echoes nothing; repeated timeouts are spaced twice as far each
+//!   time, and after ten the flow is taken to have ended. Packets that turn out to be missing when the silence ends
+//!   were lost in it, so they share the timeout's judgement.
+//! - A sender that has heard nothing for `silence` falls back to the base layer.
+//! - A control packet about an older packet than one already heard of (reordered) is ignored.
+
+pub mod aiamd;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+pub mod timeout;
+pub mod wire;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use receiver::DvrcReceiver;
+pub use sender::DvrcSender;
+
+use crate::{PacketSize, Properties, TransportLaw};
+use fairwave_endpoint::FlowContext;
+use fairwave_endpoint::gaps::MOST_LATER_ARRIVALS;
+use fairwave_endpoint::sizes::{DATAGRAM_PAYLOAD, check_sizes};
+use fairwave_endpoint::wire::Protocol;
+use fairwave_units::config::{ConfigError, check_span};
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Rate, Span};
+
+/// DVRC: layered video at a rate that its receiver asks for (paper 002). The receiver halves the rate on congestion,
+/// lowers it by a packet per round trip on random loss, and answers each datagram with the number of layers that it can
+/// take.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DvrcConfig {
+    /// The most payload that a packet carries; also the packet that both α of Eq. (11) count in. Default 1200 B; paper 002 sends 1000.
+    pub segment: Bytes,
+    /// Header bytes below DVRC's own 32 (24 of a control packet) on the wire. Default 28 B: IPv4 and UDP.
+    pub lower_headers: Bytes,
+    /// The rate policy, Eq. (11).
+    pub aiamd: AiamdConfig,
+    /// The timeout, Eq. (2)–(4).
+    pub timeout: TimeoutConfig,
+    /// How many later packets must arrive before a missing one is taken for lost, 1 to 8. Default 1: any packet beyond
+    /// the expected one is a loss, as §3.1 has it; 3 tolerates reordering by two.
+    pub later_arrivals: u8,
+    /// The receiving rate is measured over this time, or the round-trip time if that is longer. Default 150 ms.
+    pub measure_over: Span,
+    /// How far R may rise above the rate of all layers, as a fraction of it. 0 and above; default 0.25.
+    pub headroom: f64,
+    /// Where a flow without layers begins, and the least it asks for. Default 64 kb/s.
+    pub base_rate: Rate,
+    /// The most that a flow without layers asks for. Default 100 Mb/s.
+    pub most_rate: Rate,
+    /// The longest that a packet waits in the sender: what waits is paced out faster than R if need be. Default 200 ms.
+    pub most_delay: Span,
+    /// A sender that has heard nothing for this long sends only the base layer. Default 2 s.
+    pub silence: Span,
+    /// What is a loss event of its own. Default `round-trip`; §3.1's words are `gap`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reaction: Reaction,
+    /// In which steps y(t) of Eq. (11) is 0. Default `round-trip`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rise: Rise,
+    /// The receiving rate by which a loss is judged. Default `window`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub measure: Measured,
+    /// How the sender spaces packets. Default `rate`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pace: Pace,
+    /// Whether the layers' rates are chosen once or again and again. Default `fixed`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub allocation: Allocation,
+}
+
+/// What is a loss event of its own: what ends an epoch, is judged, and lowers the rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reaction {
+    /// The losses of a round-trip time together, as TFRC has it.
+    #[default]
+    RoundTrip,
+    /// Every gap in sequence numbers (paper 002 §3.1).
+    Gap,
+}
+
+/// When the rate rises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rise {
+    /// At the end of a round trip in which something arrived and nothing was lost.
+    #[default]
+    RoundTrip,
+    /// With each packet behind which nothing is missing, by its share of what R sends in a round trip.
+    Packet,
+}
+
+/// Over what the receiving rate is measured by which a loss is judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// `measure-over`, or the round-trip time if that is longer.
+    #[default]
+    Window,
+    /// The epoch that the loss ends: the time since the loss event before it.
+    Epoch,
+}
+
+/// How a sender spaces its packets. In no case do they wait longer than `most-delay`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// At R, as the receiver asks.
+    #[default]
+    Rate,
+    /// At the rate of the layers that are sent, c_K; at R where there are none.
+    Layers,
+    /// Not at all: units leave as they are made. Data without end go at R.
+    None,
+}
+
+/// Paper 002 §3.3: DVRC goes with layers whose rates are fixed as well as with such as are allocated dynamically.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// The layers have their rates once and for all.
+    #[default]
+    Fixed,
+    /// Where a group of frames begins (and where frames are of no type, with each), the rates of all layers are chosen so that together
+    /// they have R, each keeping its share, but no less than the base layer's rate and no more than all layers had; units are coded
+    /// that much smaller. Until the next group, K is the number of those layers that R carries. For cumulative layers.
+    Group,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+pub use aiamd::{AiamdConfig, StepUnit};
+pub use timeout::TimeoutConfig;
+
+impl Default for DvrcConfig {
+    fn default() -> Self {
+        DvrcConfig {
+            segment: DATAGRAM_PAYLOAD,
+            lower_headers: Bytes::new(28),
+            aiamd: AiamdConfig::default(),
+            timeout: TimeoutConfig::default(),
+            later_arrivals: 1,
+            measure_over: Span::from_millis(150),
+            headroom: 0.25,
+            base_rate: Rate::from_bits_per_second(64_000),
+            most_rate: Rate::from_bits_per_second(100_000_000),
+            most_delay: Span::from_millis(200),
+            silence: Span::from_secs(2),
+            reaction: Reaction::default(),
+            rise: Rise::default(),
+            measure: Measured::default(),
+            pace: Pace::default(),
+            allocation: Allocation::default(),
+        }
+    }
+}
+
+impl Law for DvrcConfig {
+    const NAME: &'static str = "dvrc";
+}
+
+impl Properties for DvrcConfig {
+    fn packet(&self, _bulk: bool) -> PacketSize {
+        PacketSize { payload: self.segment, header: self.headers() }
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Dvrc
+    }
+}
+
+impl TransportLaw for DvrcConfig {
+    type Sender = DvrcSender;
+    type Receiver = DvrcReceiver;
+
+    fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(DvrcSender, DvrcReceiver), ConfigError> {
+        Ok((DvrcSender::new(context, self)?, DvrcReceiver::new(context, self)?))
+    }
+}
+
+impl Checked for DvrcConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_sizes(self.segment, self.headers())?;
+        self.aiamd.check().map_err(|e| e.within("aiamd"))?;
+        self.timeout.check().map_err(|e| e.within("timeout"))?;
+        if !(1..=MOST_LATER_ARRIVALS).contains(&usize::from(self.later_arrivals)) {
+            return Err(ConfigError::new("later-arrivals", self.later_arrivals, "from 1 to 8", "later-arrivals = 1"));
+        }
+        check_span("measure-over", self.measure_over, "measure-over = \"150 ms\"")?;
+        if !(self.headroom >= 0.0 && self.headroom.is_finite()) {
+            return Err(ConfigError::new("headroom", self.headroom, "0 and above", "headroom = 0.25"));
+        }
+        if self.base_rate.bits_per_second() == 0 {
+            return Err(ConfigError::new("base-rate", self.base_rate, "above 0", "base-rate = \"64 kb/s\""));
+        }
+        if self.most_rate < self.base_rate {
+            let allowed = format!("at least base-rate ({})", self.base_rate);
+            return Err(ConfigError::new("most-rate", self.most_rate, allowed, "most-rate = \"100 Mb/s\""));
+        }
+        check_span("most-delay", self.most_delay, "most-delay = \"200 ms\"")?;
+        check_span("silence", self.silence, "silence = \"2 s\"")
+    }
+}
+
+impl DvrcConfig {
+    /// All header bytes of a data packet.
+    fn headers(&self) -> Bytes {
+        self.lower_headers + Bytes::new(wire::DATA_HEADER as u64)
+    }
+
+    /// The least and the most that R may be.
+    fn range(&self, context: &FlowContext) -> (Rate, Rate) {
+        match (context.layers.base(), context.layers.total()) {
+            (Some(base), Some(total)) => {
+                let most = total.bits_per_second() as f64 * (1.0 + self.headroom);
+                (base, Rate::from_bits_per_second(most as u64))
+            }
+            _ => (self.base_rate, self.most_rate),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The sending half of DVRC: it measures the round-trip time and otherwise does as it is told (paper 002 §3.1).
+
+use super::timeout::TimeoutEstimator;
+use super::wire::{CONTROL, Control, DATA_HEADER, Data, Header, body, micros};
+use super::{Allocation, DvrcConfig, FlowContext, Pace};
+use fairwave_endpoint::parts::{Part, SendQueue};
+use fairwave_endpoint::serial::unwrap;
+use fairwave_endpoint::sizes::narrow;
+use fairwave_endpoint::subscription::Subscription;
+use fairwave_endpoint::{Output, Sender, SenderView};
+use fairwave_media::traffic::{FrameType, Unit};
+use fairwave_network::packet::{Body, Ecn, Packet};
+use fairwave_units::config::ConfigError;
+use fairwave_units::registry::Checked;
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// The sending half.
+#[derive(Clone, Debug)]
+pub struct DvrcSender {
+    config: DvrcConfig,
+    context: FlowContext,
+    running: bool,
+    queue: SendQueue,
+    estimator: TimeoutEstimator,
+    /// R as the receiver last asked for.
+    rate: Rate,
+    /// The least pace that takes away in time whatever waits; zero while nothing does.
+    urgency: Rate,
+    /// K; meaningless for flows without layers.
+    layers: u8,
+    subscription: Subscription,
+    /// Of the layers' rates, as much as they are to have until the next group of frames; 1 unless they are allocated anew.
+    scale: f64,
+    /// When the latest packet was sent, and its payload.
+    last: Option<(Instant, u16)>,
+    /// Packets sent: the next sequence number.
+    sequence: u64,
+    first_sequence: u64,
+    /// The newest packet that the receiver has told of.
+    newest: Option<u64>,
+    /// When the receiver's silence means something.
+    silence: Instant,
+    /// Packets that the receiver misses, as it last told.
+    lost: u32,
+    silences: u64,
+    malformed: u64,
+}
+
+impl DvrcSender {
+    /// A sender; it begins with the base layer.
+    ///
+    /// # Errors
+    /// When [`DvrcConfig::check`] refuses the configuration.
+    pub fn new(context: FlowContext, config: &DvrcConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(DvrcSender {
+            config: config.clone(),
+            context,
+            running: false,
+            queue: SendQueue::new(narrow(config.segment)),
+            estimator: TimeoutEstimator::new(&config.timeout),
+            rate: config.range(&context).0,
+            urgency: Rate::default(),
+            layers: 1,
+            subscription: Subscription::default(),
+            scale: 1.0,
+            last: None,
+            sequence: 0,
+            first_sequence: 0,
+            newest: None,
+            silence: Instant::NEVER,
+            lost: 0,
+            silences: 0,
+            malformed: 0,
+        })
+    }
+
+    /// Packets from the network that were not DVRC's, or that said what cannot be.
+    pub fn malformed(&self) -> u64 {
+        self.malformed
+    }
+
+    /// Numbers the first packet, for tests of the wrap.
+    #[cfg(test)]
+    pub(super) fn start_at_sequence(&mut self, sequence: u64) {
+        self.sequence = sequence;
+        self.first_sequence = sequence;
+    }
+
+    fn is_layered(&self) -> bool {
+        self.context.layers.count() > 0
+    }
+
+    fn has_data(&self) -> bool {
+        self.running && (self.context.bulk || !self.queue.is_empty())
+    }
+
+    fn pace(&self) -> Rate {
+        let sent = match self.config.pace {
+            Pace::Rate => self.rate,
+            _ if !self.is_layered() => self.rate,
+            Pace::Layers => self.sent_rate(),
+            Pace::None => Rate::from_bits_per_second(u64::MAX),
+        };
+        sent.max(self.urgency)
+    }
+
+    /// c_K of the layers as they are now.
+    fn sent_rate(&self) -> Rate {
+        let place = usize::from(self.layers.max(1)) - 1;
+        let rate = self.context.layers.cumulative().get(place).copied().unwrap_or(self.rate);
+        Rate::from_bits_per_second((rate.bits_per_second() as f64 * self.scale) as u64)
+    }
+
+    /// Chooses the layers' rates where a group of frames begins, and how many of them R carries.
+    fn allocate(&mut self, unit: &Unit) {
+        let (Some(base), Some(total)) = (self.context.layers.base(), self.context.layers.total()) else { return };
+        let bits = |rate: Rate| rate.bits_per_second() as f64;
+        if unit.layer == 0 && matches!(unit.frame_type, FrameType::I | FrameType::None) {
+            self.scale = (bits(self.rate) / bits(total)).clamp(bits(base) / bits(total), 1.0);
+        }
+        // What rounding to whole bits takes from R must not cost a layer.
+        let carried = Rate::from_bits_per_second(((bits(self.rate) + 1.0) / self.scale) as u64);
+        self.layers = self.context.layers.carried_by(carried).max(1);
+    }
+
+    /// Takes in a unit that must have left after `most-delay`. The pace that this needs is settled here and kept until
+    /// nothing waits: were it what remains over the whole of `most-delay`, it would fall as the queue does, and the last
+    /// packet never be in time.
+    fn take_in(&mut self, now: Instant, unit: Unit) {
+        if self.queue.is_empty() {
+            self.urgency = Rate::default();
+        }
+        self.queue.push(unit);
+        let waiting = self.queue.bytes();
+        let mut needed = Bytes::new(waiting).per(self.config.most_delay);
+        // The packet sent last keeps the first of these waiting for its own time at this pace.
+        if let Some((time, payload)) = self.last {
+            let with_last = Bytes::new(waiting + u64::from(payload));
+            needed = needed.max(with_last.per(self.config.most_delay + (now - time)));
+        }
+        // Rates are whole bits per second: one more, lest rounding down make it late.
+        let needed = Rate::from_bits_per_second(needed.bits_per_second().saturating_add(1));
+        self.urgency = self.urgency.max(needed);
+    }
+
+    fn next_send(&self) -> Instant {
+        self.last.map_or(Instant::ZERO, |(time, payload)| time + self.pace().time_for(Bytes::new(u64::from(payload))))
+    }
+
+    fn send_what_is_due(&mut self, now: Instant, out: &mut Output) {
+        while self.has_data() && self.next_send() <= now {
+            let Some(part) = self.next_part(now) else { return };
+            self.last = Some((now, part.payload));
+            self.send(now, part, out);
+        }
+    }
+
+    fn next_part(&mut self, now: Instant) -> Option<Part> {
+        if !self.context.bulk {
+            return self.queue.pop(now);
+        }
+        let (payload, unit) = (narrow(self.config.segment), self.sequence as u32);
+        Some(Part { unit, part: 0, parts: 1, payload, created: now, layer: 0, frame_type: FrameType::None })
+    }
+
+    fn send(&mut self, now: Instant, part: Part, out: &mut Output) {
+        let header = Data {
+            frame_type: part.frame_type,
+            layer: part.layer,
+            length: part.payload,
+            part: part.part,
+            parts: part.parts,
+            unit: part.unit,
+            sequence: self.sequence as u32,
+            timestamp: clock(now),
+            round_trip: self.estimator.round_trip().map_or(0, micros),
+            timeout: self.estimator.timeout().map_or(0, micros),
+        };
+        out.packets.push(Packet {
+            flow: self.context.flow,
+            wire: narrow(self.config.lower_headers).saturating_add(DATA_HEADER as u16).saturating_add(part.payload),
+            class: self.context.class,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: part.layer,
+            body: body(header.encode(), part.created),
+        });
+        self.sequence += 1;
+        if self.silence == Instant::NEVER {
+            self.silence = now + self.config.silence;
+        }
+    }
+
+    fn on_control(&mut self, now: Instant, control: Control) {
+        let sequence = unwrap(self.newest.unwrap_or(self.first_sequence), control.sequence);
+        if sequence < self.first_sequence || sequence >= self.sequence {
+            self.malformed += 1; // about a packet that was never sent
+            return;
+        }
+        if self.newest.is_some_and(|newest| sequence < newest) {
+            return;
+        }
+        self.newest = Some(sequence);
+        // Armed again when the next packet is sent: an idle flow hears nothing, and that says nothing.
+        self.silence = Instant::NEVER;
+        self.lost = control.lost;
+        if !control.timeout {
+            let sample = clock(now).wrapping_sub(control.timestamp);
+            if sample < 1 << 31 {
+                self.estimator.on_sample(Span::from_micros(u64::from(sample)));
+            }
+        }
+        let (least, most) = self.config.range(&self.context);
+        self.rate = Rate::from_bits_per_second(u64::from(control.rate)).clamp(least, most);
+        if self.config.allocation == Allocation::Fixed {
+            self.layers = control.layers.clamp(1, self.context.layers.count().max(1));
+        }
+    }
+
+    /// Nobody answers: only the base layer, until somebody does.
+    fn on_silence(&mut self) {
+        self.silences += 1;
+        self.layers = 1;
+        self.rate = self.config.range(&self.context).0;
+        self.silence = Instant::NEVER;
+    }
+}
+
+/// The sender's clock as the wire carries it: microseconds modulo 2³², so it wraps every 71.6 minutes.
+fn clock(now: Instant) -> u32 {
+    (now.nanos() / 1000) as u32
+}
+
+impl Sender for DvrcSender {
+    fn on_start(&mut self, now: Instant, out: &mut Output) {
+        self.running = true;
+        self.silence = Instant::NEVER;
+        self.send_what_is_due(now, out);
+    }
+
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
+        if !self.running {
+            return;
+        }
+        if self.config.allocation == Allocation::Group {
+            self.allocate(&unit);
+        }
+        if !self.subscription.takes(&self.context.layers, self.layers, &unit) {
+            out.skipped += 1;
+            return;
+        }
+        let payload = (f64::from(unit.payload) * self.scale) as u32;
+        self.take_in(now, Unit { payload: payload.max(unit.payload.min(1)), ..unit });
+        self.send_what_is_due(now, out);
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        let Body::Opaque { header, .. } = packet.body else { return };
+        match Header::decode(&header[..CONTROL]) {
+            Ok(Header::Control(control)) => self.on_control(now, control),
+            _ => self.malformed += 1,
+        }
+        self.send_what_is_due(now, out);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        if self.running && now >= self.silence {
+            self.on_silence();
+        }
+        self.send_what_is_due(now, out);
+    }
+
+    fn deadline(&self) -> Instant {
+        if !self.running {
+            return Instant::NEVER;
+        }
+        let send = if self.has_data() { self.next_send() } else { Instant::NEVER };
+        send.min(self.silence)
+    }
+
+    fn on_stop(&mut self, _now: Instant) {
+        self.running = false;
+        self.queue.clear();
+    }
+
+    fn view(&self) -> SenderView {
+        SenderView {
+            smoothed_rtt: self.estimator.round_trip().map_or(f64::NAN, Span::seconds),
+            rate: self.rate.bits_per_second() as f64,
+            estimate: f64::from(self.lost),
+            layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
+            backlog: Some(self.queue.backlog()),
+            sent: self.sequence - self.first_sequence,
+            timeouts: self.silences,
+            ..SenderView::default()
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

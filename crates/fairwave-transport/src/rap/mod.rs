@@ -1,0 +1,103 @@
+//! RAP: a rate for real-time streams that grows by a packet per round trip and is halved on loss, without retransmission.
+//!
+//! Source: Rejaie, Handley & Estrin, *RAP: An end-to-end rate-based congestion control mechanism for realtime streams in the
+//! Internet*, INFOCOM 1999; where it gives no number, RAP as its authors put it into ns-2.35 (`ns-default.tcl`, `Agent/RAP`).
+//! Every datagram is acknowledged. The sender keeps a gap between packets (IPG): once per smoothed round trip the rate rises by a
+//! packet per round trip, IPG ← IPG·S/(IPG + S); a loss event halves it, IPG ← IPG/β. Losses are found by three later
+//! deliveries or, before a packet is sent, by a timeout of μ·S + φ·V; those of packets that were under way when a loss event
+//! was found belong to it (cluster losses). With `fine-grain` the gap is stretched by the ratio of a short-term to a long-term
+//! mean of the round trip.
+//!
+//! **Assumptions.** After the first acknowledgement the rate is a packet per round trip; there is no slow start. The rate does
+//! not rise over a round trip in which the application left some of it unused: nothing tests a rate that is not used. The gap is 64 s
+//! at most. The send queue is unbounded; a unit longer than a segment is cut, and what is lost stays lost.
+
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+pub mod wire;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use receiver::RapReceiver;
+pub use sender::RapSender;
+
+use crate::{PacketSize, Properties, TransportLaw};
+use fairwave_endpoint::FlowContext;
+use fairwave_endpoint::sizes::{DATAGRAM_PAYLOAD, check_sizes};
+use fairwave_endpoint::wire::Protocol;
+use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::Bytes;
+
+/// RAP (Rejaie, Handley & Estrin 1999): additive increase and multiplicative decrease of a rate, for streams.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RapConfig {
+    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B for bulk data, and 1200 B
+    /// for units, as other datagrams carry them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// Header bytes of a data packet on the wire. Default 44 B, as ns-2 counts them.
+    pub header: Bytes,
+    /// Bytes of an acknowledgement on the wire. Default 44 B.
+    pub acknowledgement: Bytes,
+    /// Part of the rate kept on a loss event, between 0 and 1. Default 0.5.
+    pub beta: f64,
+    /// Stretch the gap while the round trip is longer than in the long run. Default false, as in ns-2.
+    pub fine_grain: bool,
+}
+
+impl Default for RapConfig {
+    fn default() -> Self {
+        RapConfig {
+            segment: None,
+            header: Bytes::new(44),
+            acknowledgement: Bytes::new(44),
+            beta: 0.5,
+            fine_grain: false,
+        }
+    }
+}
+
+impl Law for RapConfig {
+    const NAME: &'static str = "rap";
+}
+
+impl Properties for RapConfig {
+    fn packet(&self, bulk: bool) -> PacketSize {
+        let default = if bulk { Bytes::new(1000) } else { DATAGRAM_PAYLOAD };
+        PacketSize { payload: self.segment.unwrap_or(default), header: self.header }
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Rap
+    }
+}
+
+impl TransportLaw for RapConfig {
+    type Sender = RapSender;
+    type Receiver = RapReceiver;
+
+    fn endpoints(&self, context: FlowContext, _stream: Stream) -> Result<(RapSender, RapReceiver), ConfigError> {
+        Ok((RapSender::new(context, self)?, RapReceiver::new(context, self)?))
+    }
+}
+
+impl Checked for RapConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// When `segment` is zero, a packet would exceed 65 535 B on the wire, or `beta` is not between 0 and 1.
+    fn check(&self) -> Result<(), ConfigError> {
+        check_sizes(self.segment.unwrap_or(DATAGRAM_PAYLOAD), self.header)?;
+        let size = self.acknowledgement;
+        if size == Bytes::ZERO || size.get() > u64::from(u16::MAX) {
+            return Err(ConfigError::new("acknowledgement", size, "from 1 to 65535 B", "acknowledgement = \"44 B\""));
+        }
+        check_between("beta", self.beta, 0.0, 1.0, "beta = 0.5")
+    }
+}

@@ -1,0 +1,360 @@
+//! The sending half of RAP: a gap between packets, lengthened on loss and shortened once per round trip.
+
+use std::collections::VecDeque;
+
+use super::RapConfig;
+use crate::Properties;
+use fairwave_endpoint::limited::{Limit, Limited};
+use fairwave_endpoint::parts::{Part, SendQueue};
+use fairwave_endpoint::serial::unwrap;
+use fairwave_endpoint::sizes::narrow;
+use fairwave_endpoint::{FlowContext, Output, Sender, SenderView};
+use fairwave_media::traffic::{FrameType, Unit};
+use fairwave_network::packet::{Body, Ecn, Packet};
+use fairwave_units::config::ConfigError;
+use fairwave_units::registry::Checked;
+use fairwave_units::units::{Instant, Span};
+
+/// Gap and smoothed round trip before the first acknowledgement, seconds (ns-2.35: `ipg_`, `srtt_`).
+const FIRST: f64 = 2.0;
+/// Weight of the newest sample in the round trip and its deviation (`delta_`).
+const DELTA: f64 = 0.5;
+/// The timeout is μ round trips and φ deviations (`mu_`, `phi_`).
+const MU: f64 = 1.2;
+const PHI: f64 = 4.0;
+/// Weights of the newest sample in the short-term and long-term mean (`kfrtt_`, `kxrtt_`).
+const SHORT: f64 = 0.9;
+const LONG: f64 = 0.01;
+/// Later deliveries that mean loss.
+const LATER: usize = 3;
+/// The longest gap between packets, seconds.
+const LONGEST_GAP: f64 = 64.0;
+/// Of more than so many packets under way the oldest are forgotten: they time out anyway.
+const MOST_UNDER_WAY: usize = 1 << 16;
+
+/// A packet whose fate is not known, or that was delivered after one whose fate is not.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    sent: Instant,
+    delivered: bool,
+}
+
+/// Means of the round trip, seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct RoundTrip {
+    pub smoothed: f64,
+    pub deviation: f64,
+    pub short: f64,
+    pub long: f64,
+}
+
+impl RoundTrip {
+    pub(super) fn of(known: Option<RoundTrip>, sample: f64) -> RoundTrip {
+        let Some(old) = known else {
+            return RoundTrip { smoothed: sample, deviation: 0.0, short: sample, long: sample };
+        };
+        let error = sample - old.smoothed;
+        RoundTrip {
+            smoothed: old.smoothed + DELTA * error,
+            deviation: old.deviation + DELTA * (error.abs() - old.deviation),
+            short: old.short + SHORT * (sample - old.short),
+            long: old.long + LONG * (sample - old.long),
+        }
+    }
+
+    fn timeout(&self) -> f64 {
+        MU * self.smoothed + PHI * self.deviation
+    }
+}
+
+/// The sending half.
+#[derive(Clone, Debug)]
+pub struct RapSender {
+    config: RapConfig,
+    context: FlowContext,
+    running: bool,
+    queue: SendQueue,
+    /// IPG, seconds.
+    gap: f64,
+    round_trip: Option<RoundTrip>,
+    /// When the latest packet was sent.
+    last: Option<Instant>,
+    /// When the rate may rise next.
+    step: Instant,
+    /// A loss event fell into this step.
+    lost_in_step: bool,
+    /// The application left some of the rate unused in this step.
+    unused_in_step: bool,
+    /// Number of the oldest in `under_way`.
+    oldest: u64,
+    under_way: VecDeque<UnderWay>,
+    /// How many of them were delivered.
+    delivered: usize,
+    /// Losses of packets below this belong to the latest loss event.
+    cluster: u64,
+    sequence: u64,
+    sent: u64,
+    loss_events: u64,
+    timeouts: u64,
+    held_back: Limited,
+}
+
+impl RapSender {
+    /// A sender; one of bulk data always has something to send, others send the units they get.
+    ///
+    /// # Errors
+    /// When [`RapConfig`] is out of range.
+    pub fn new(context: FlowContext, config: &RapConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(RapSender {
+            queue: SendQueue::new(narrow(config.packet(context.bulk).payload)),
+            config: config.clone(),
+            context,
+            running: false,
+            gap: FIRST,
+            round_trip: None,
+            last: None,
+            step: Instant::NEVER,
+            lost_in_step: false,
+            unused_in_step: false,
+            oldest: 0,
+            under_way: VecDeque::new(),
+            delivered: 0,
+            cluster: 0,
+            sequence: 0,
+            sent: 0,
+            loss_events: 0,
+            timeouts: 0,
+            held_back: Limited::default(),
+        })
+    }
+
+    fn has_data(&self) -> bool {
+        self.running && (self.context.bulk || !self.queue.is_empty())
+    }
+
+    /// Notes what holds sending back from now on: the rate, as long as there is something to send.
+    fn note_limit(&mut self, now: Instant) {
+        let by = match (self.running, self.has_data()) {
+            (false, _) => Limit::Nothing,
+            (true, true) => Limit::Congestion,
+            (true, false) => Limit::Application,
+        };
+        self.held_back.change(now, by);
+    }
+
+    /// The gap as packets keep it, with fine-grain adaptation where it is asked for.
+    fn spacing(&self) -> Span {
+        let stretched = match self.round_trip {
+            Some(means) if self.config.fine_grain && means.long > 0.0 => self.gap * means.short / means.long,
+            _ => self.gap,
+        };
+        Span::from_seconds(stretched.min(LONGEST_GAP))
+    }
+
+    fn next_send(&self) -> Instant {
+        self.last.map_or(Instant::ZERO, |last| last + self.spacing())
+    }
+
+    fn smoothed(&self) -> f64 {
+        self.round_trip.map_or(FIRST, |means| means.smoothed.max(1e-9))
+    }
+
+    /// The end of a step: the rate rises by a packet per round trip, unless there was a loss event or nothing to test it.
+    fn end_step(&mut self, now: Instant) {
+        if now < self.step || self.round_trip.is_none() {
+            return;
+        }
+        if !self.lost_in_step && !self.unused_in_step {
+            self.gap = self.gap * self.smoothed() / (self.gap + self.smoothed());
+        }
+        (self.lost_in_step, self.unused_in_step) = (false, !self.has_data());
+        self.step = now + Span::from_seconds(self.smoothed());
+    }
+
+    /// A packet is lost: an event of its own, or one of the cluster that the latest event began with.
+    fn on_loss(&mut self, number: u64) -> bool {
+        if number < self.cluster {
+            return false;
+        }
+        self.cluster = self.sequence;
+        self.gap = (self.gap / self.config.beta).min(LONGEST_GAP);
+        self.lost_in_step = true;
+        self.loss_events += 1;
+        true
+    }
+
+    /// Takes the oldest from what is under way; true if it was not delivered.
+    fn forget_oldest(&mut self) -> bool {
+        let Some(oldest) = self.under_way.pop_front() else { return false };
+        self.oldest += 1;
+        self.delivered -= usize::from(oldest.delivered);
+        !oldest.delivered
+    }
+
+    /// Settles what is known: what was delivered, and what `LATER` deliveries have overtaken.
+    fn settle(&mut self) {
+        while let Some(oldest) = self.under_way.front() {
+            if !oldest.delivered && self.delivered < LATER {
+                return;
+            }
+            let number = self.oldest;
+            if self.forget_oldest() {
+                self.on_loss(number);
+            }
+        }
+    }
+
+    /// Gives up what is under way for longer than the timeout; asked before a packet is sent.
+    fn time_out(&mut self, now: Instant) {
+        let Some(means) = self.round_trip else { return };
+        let timeout = Span::from_seconds(means.timeout());
+        while let Some(oldest) = self.under_way.front() {
+            if !oldest.delivered && now - oldest.sent <= timeout {
+                return;
+            }
+            let number = self.oldest;
+            if self.forget_oldest() && self.on_loss(number) {
+                self.timeouts += 1;
+            }
+        }
+    }
+
+    /// Marks a packet as delivered: when it was sent, the first time.
+    fn mark(&mut self, number: u64) -> Option<Instant> {
+        let place = usize::try_from(number.checked_sub(self.oldest)?).ok()?;
+        let packet = self.under_way.get_mut(place)?;
+        if packet.delivered {
+            return None;
+        }
+        packet.delivered = true;
+        self.delivered += 1;
+        Some(packet.sent)
+    }
+
+    fn on_ack(&mut self, now: Instant, current: u32, missing: Option<u32>, before: u32) {
+        let number = unwrap(self.sequence, current);
+        if number >= self.sequence {
+            return;
+        }
+        let sent = self.mark(number);
+        // All between the missing one and this have arrived; so has the one before it.
+        let first = missing.map_or(0, |missing| unwrap(number, missing).saturating_add(1));
+        for earlier in (first.max(self.oldest)..number).rev() {
+            if self.mark(earlier).is_none() {
+                break;
+            }
+        }
+        if missing.is_some() {
+            self.mark(unwrap(number, before));
+        }
+        if let Some(sent) = sent {
+            let begins = self.round_trip.is_none();
+            self.round_trip = Some(RoundTrip::of(self.round_trip, (now - sent).seconds()));
+            if begins {
+                self.gap = self.smoothed();
+                self.step = now + Span::from_seconds(self.smoothed());
+                self.unused_in_step = false;
+            }
+        }
+        self.settle();
+    }
+
+    fn next_part(&mut self, now: Instant) -> Option<Part> {
+        if !self.context.bulk {
+            return self.queue.pop(now);
+        }
+        let payload = narrow(self.config.packet(true).payload);
+        let (unit, created) = (self.sequence as u32, now);
+        Some(Part { unit, part: 0, parts: 1, payload, created, layer: 0, frame_type: FrameType::None })
+    }
+
+    fn send_what_is_due(&mut self, now: Instant, out: &mut Output) {
+        self.end_step(now);
+        while self.has_data() && self.next_send() <= now {
+            let events = self.loss_events;
+            self.time_out(now);
+            if self.loss_events > events && self.next_send() > now {
+                return;
+            }
+            let Some(part) = self.next_part(now) else { return };
+            self.send(now, part, out);
+        }
+        if self.running && !self.has_data() {
+            self.unused_in_step = true;
+        }
+    }
+
+    fn send(&mut self, now: Instant, part: Part, out: &mut Output) {
+        let Part { unit, part, parts, payload, created, layer, .. } = part;
+        out.packets.push(Packet {
+            flow: self.context.flow,
+            wire: narrow(self.config.header).saturating_add(payload),
+            class: self.context.class,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer,
+            body: Body::Datagram { payload, sequence: self.sequence as u32, unit, part, parts, created },
+        });
+        if self.under_way.len() >= MOST_UNDER_WAY {
+            self.forget_oldest();
+        }
+        self.under_way.push_back(UnderWay { sent: now, delivered: false });
+        self.sequence += 1;
+        self.sent += 1;
+        self.last = Some(now);
+    }
+}
+
+impl Sender for RapSender {
+    fn on_start(&mut self, now: Instant, out: &mut Output) {
+        self.running = true;
+        self.unused_in_step = true;
+        self.send_what_is_due(now, out);
+        self.note_limit(now);
+    }
+
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
+        if self.running {
+            self.queue.push(unit);
+            self.send_what_is_due(now, out);
+            self.note_limit(now);
+        }
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        let Body::RapAck { current, missing, before } = packet.body else { return };
+        self.on_ack(now, current, missing, before);
+        self.send_what_is_due(now, out);
+        self.note_limit(now);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        self.send_what_is_due(now, out);
+        self.note_limit(now);
+    }
+
+    fn deadline(&self) -> Instant {
+        if self.has_data() { self.next_send().min(self.step) } else { Instant::NEVER }
+    }
+
+    fn on_stop(&mut self, now: Instant) {
+        self.running = false;
+        self.queue.clear();
+        self.note_limit(now);
+    }
+
+    fn view(&self) -> SenderView {
+        let payload = self.config.packet(self.context.bulk).payload;
+        SenderView {
+            smoothed_rtt: self.round_trip.map_or(f64::NAN, |means| means.smoothed),
+            rate: 8.0 * payload.get() as f64 / self.gap,
+            backlog: Some(self.queue.backlog()),
+            sent: self.sent,
+            timeouts: self.timeouts,
+            fast_retransmits: self.loss_events - self.timeouts,
+            limited: Some(self.held_back),
+            ..SenderView::default()
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! RTCP over UDP: RTP-like datagrams, receiver reports, and a sender that adds or drops a layer (paper 002 §4.1).
+//!
+//! RFC 3550 §6: both ends report at randomised intervals that keep all reports within 5 % of the session's bandwidth, and
+//! no more often than every 5 s ([`interval`]). Reports carry the fraction lost, the packets lost, the highest sequence
+//! number, jitter, and what the sender needs for the round-trip time. Besides, the receiver reports early when it notices a
+//! loss ('and whenever congestion is detected'). Datagrams leave as UDP sends them, unpaced. Flows without layers are
+//! carried as by UDP, with reports.
+//!
+//! **Assumptions.** Paper 002 names neither thresholds nor spacing:
+//! - Each report about more than `drop-above` lost drops a layer, each regular one about less than `add-below` adds one.
+//! - Early reports are at least `early-spacing` apart from the report before (in the spirit of RFC 4585's
+//!   early feedback), and leave the regular schedule alone.
+//! - A regular report that shows no new packet although some were sent drops a layer; after three, the receiver is silent
+//!   until something arrives.
+//! - Transmission begins with `start-layers`. Two take part in a session, one of them sending.
+
+pub mod interval;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+pub(crate) mod wire;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use receiver::RtcpReceiver;
+pub use sender::RtcpSender;
+
+use super::udp::UdpConfig;
+use crate::{PacketSize, Properties, TransportLaw};
+use fairwave_endpoint::FlowContext;
+use fairwave_endpoint::sizes::DATAGRAM_PAYLOAD;
+use fairwave_units::config::{ConfigError, check_fraction, check_span};
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Rate, Span};
+
+/// UDP with receiver reports, by which a layered sender adapts (RFC 3550). A report about more than `drop-above` lost
+/// drops a layer, a regular one about less than `add-below` adds one; datagrams leave as UDP sends them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RtcpConfig {
+    /// Header bytes added to each datagram on the wire. Default 40 B: IPv4 20, UDP 8, RTP 12.
+    pub header: Bytes,
+    /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B; paper 002 sends 1000.
+    pub max_payload: Bytes,
+    /// Bytes of a report on the wire. Default 80 B: IPv4 and UDP 28, receiver report 32, source description 20.
+    pub report: Bytes,
+    /// Shortest time between regular reports before randomisation. Default 5 s (RFC 3550 §6.2); halved for the first.
+    pub minimum: Span,
+    /// Use the reduced minimum of RFC 3550 §6.2, 360 s divided by the session's bandwidth in kb/s. Default false.
+    pub reduced_minimum: bool,
+    /// The session's bandwidth for flows without layers; others have the rate of all layers. Default 1 Mb/s.
+    pub session_bandwidth: Rate,
+    /// Report a loss early. Default true.
+    pub early_reports: bool,
+    /// Shortest time from any report to an early one. Default 1 s.
+    pub early_spacing: Span,
+    /// A report about more than this fraction lost drops a layer. Default 0.05.
+    pub drop_above: f64,
+    /// A regular report about less than this fraction lost adds a layer. Default 0.02.
+    pub add_below: f64,
+    /// Layers to begin with, 1 to 8. Default 1.
+    pub start_layers: u8,
+}
+
+impl Default for RtcpConfig {
+    fn default() -> Self {
+        RtcpConfig {
+            header: Bytes::new(40),
+            max_payload: DATAGRAM_PAYLOAD,
+            report: Bytes::new(80),
+            minimum: Span::from_secs(5),
+            reduced_minimum: false,
+            session_bandwidth: Rate::from_bits_per_second(1_000_000),
+            early_reports: true,
+            early_spacing: Span::from_secs(1),
+            drop_above: 0.05,
+            add_below: 0.02,
+            start_layers: 1,
+        }
+    }
+}
+
+impl Law for RtcpConfig {
+    const NAME: &'static str = "rtcp";
+}
+
+impl Properties for RtcpConfig {
+    fn packet(&self, _bulk: bool) -> PacketSize {
+        PacketSize { payload: self.max_payload, header: self.header }
+    }
+
+    fn controls_rate(&self) -> bool {
+        false
+    }
+
+    /// Reports go on while nothing is sent.
+    fn slowest_timer(&self) -> Span {
+        self.minimum
+    }
+}
+
+impl Checked for RtcpConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.udp().check()?;
+        if self.report == Bytes::ZERO || self.report.get() > u64::from(u16::MAX) {
+            return Err(ConfigError::new("report", self.report, "from 1 B to 65535 B", "report = \"80 B\""));
+        }
+        check_span("minimum", self.minimum, "minimum = \"5 s\"")?;
+        if self.session_bandwidth.bits_per_second() == 0 {
+            let example = "session-bandwidth = \"1 Mb/s\"";
+            return Err(ConfigError::new("session-bandwidth", self.session_bandwidth, "above 0", example));
+        }
+        check_span("early-spacing", self.early_spacing, "early-spacing = \"1 s\"")?;
+        check_fraction("drop-above", self.drop_above, "drop-above = 0.05")?;
+        if !(0.0..=self.drop_above).contains(&self.add_below) {
+            let allowed = format!("from 0 to drop-above ({})", self.drop_above);
+            return Err(ConfigError::new("add-below", self.add_below, allowed, "add-below = 0.02"));
+        }
+        if !(1..=8).contains(&self.start_layers) {
+            return Err(ConfigError::new("start-layers", self.start_layers, "from 1 to 8", "start-layers = 1"));
+        }
+        Ok(())
+    }
+}
+
+impl TransportLaw for RtcpConfig {
+    type Sender = RtcpSender;
+    type Receiver = RtcpReceiver;
+
+    /// The intervals between reports are drawn from `stream`.
+    fn endpoints(&self, context: FlowContext, mut stream: Stream) -> Result<(RtcpSender, RtcpReceiver), ConfigError> {
+        let seed = Seed(stream.below(u64::MAX));
+        let sender = RtcpSender::new(context, self, seed.stream("sender"))?;
+        Ok((sender, RtcpReceiver::new(context, self, seed.stream("receiver"))?))
+    }
+}
+
+impl RtcpConfig {
+    fn udp(&self) -> UdpConfig {
+        UdpConfig { header: self.header, max_payload: self.max_payload, redundancy: 0 }
+    }
+
+    fn bandwidth(&self, context: &FlowContext) -> Rate {
+        context.layers.total().unwrap_or(self.session_bandwidth)
+    }
+}

@@ -1,0 +1,173 @@
+//! RTCP's reports as RFC 3550 lays them out: compound packets of a sender's or receiver's report, who sends it (CNAME, §6.1), and
+//! for an early report an application-defined packet (§6.7) named `ERLY`, since a report has no field that says so.
+//!
+//! They say less exactly than our fields do:
+//!
+//! | field | resolution |
+//! |---|---|
+//! | when a sender report was sent | exact there; in the receiver's answer 1/65 536 s, within the first 65 536 s of the sender's clock |
+//! | how long ago it arrived | 1/65 536 s |
+//! | jitter | a tick of the media's clock |
+//! | datagrams lost | at most 2²³ − 1 |
+//!
+//! All are rounded down, so that the round-trip time that a sender reckons from them is at most 31 µs too long, and never negative. The NTP
+//! timestamp counts from 1970-01-01, with which the sender's clock begins: it is no wall clock, as §6.4.1 allows.
+//! The datagram has the report's size by padding (§6.4.1), up to 252 bytes of it, in words of 4; it is never shorter than what it says.
+
+use rtcp_types::{
+    App, Compound, Packet as Part, ReceiverReport, ReportBlock, RtcpPacketWriter, RtcpPacketWriterExt, Sdes, SdesChunk,
+    SdesItem, SenderReport,
+};
+
+use crate::wire::{Format, WireError};
+use fairwave_endpoint::wire::error::expect;
+use fairwave_network::packet::Body;
+use fairwave_units::units::{Instant, Span};
+
+/// Seconds from NTP's epoch, 1900, to 1970.
+const NTP_OFFSET: u64 = 2_208_988_800;
+/// The most packets lost that a report can tell of: 24 bits with a sign (RFC 3550 §6.4.1).
+const MOST_LOST: u32 = 0x7f_ffff;
+/// What an early report is told by.
+const EARLY: &str = "ERLY";
+/// The most padding: its length is a byte, in words.
+const MOST_PADDING: usize = 252;
+const SECOND: u64 = 1_000_000_000;
+
+/// Whether a datagram that came where RTP comes is RTCP (RFC 5761 §4).
+pub(crate) fn is_report(bytes: &[u8]) -> bool {
+    bytes.get(1).is_some_and(|kind| (192..=223).contains(kind))
+}
+
+/// Writes a report of at least what it says and `target` bytes, if padding does.
+pub(crate) fn write(body: &Body, feedback: bool, format: &Format, target: usize, out: &mut Vec<u8>) {
+    let media = &format.media;
+    let source = media.source(feedback);
+    match *body {
+        Body::RtcpSenderReport { sent, packets, octets } => {
+            let report = SenderReport::builder(source)
+                .ntp_timestamp(ntp(sent))
+                .rtp_timestamp(media.timestamp(sent))
+                .packet_count(packets)
+                .octet_count(octets);
+            compound(report, source, format.name(feedback), false, target, out);
+        }
+        Body::RtcpReceiverReport { fraction_lost, early, lost, highest, jitter, sender_report, delay } => {
+            let block = ReportBlock::builder(media.source(!feedback))
+                .fraction_lost(fraction_lost)
+                .cumulative_lost(lost.min(MOST_LOST))
+                .extended_sequence_number(highest)
+                .interarrival_jitter(media.ticks(jitter))
+                .last_sender_report_timestamp(sender_report.map_or(0, |sent| (ntp(sent) >> 16) as u32))
+                .delay_since_last_sender_report_timestamp(if sender_report.is_some() { in_65536ths(delay) } else { 0 });
+            let report = ReceiverReport::builder(source).add_report_block(block);
+            compound(report, source, format.name(feedback), early, target, out);
+        }
+        _ => {}
+    }
+}
+
+fn compound(report: impl RtcpPacketWriter, source: u32, name: &str, early: bool, target: usize, out: &mut Vec<u8>) {
+    let chunk = SdesChunk::builder(source).add_item(SdesItem::builder(SdesItem::CNAME, name));
+    let sdes = Sdes::builder().add_chunk(chunk);
+    let early = early.then(|| App::builder(source, EARLY));
+    let size = |part: &dyn RtcpPacketWriter| part.calculate_size().unwrap_or(0);
+    let plain = size(&report) + size(&sdes) + early.as_ref().map_or(0, |early| size(early));
+    let padding = (target.saturating_sub(plain) / 4 * 4).min(MOST_PADDING) as u8;
+    let whole = Compound::builder().add_packet(report);
+    let whole = match early {
+        Some(early) => whole.add_packet(sdes).add_packet(early.padding(padding)),
+        None => whole.add_packet(sdes.padding(padding)),
+    };
+    let mut bytes = vec![0; whole.calculate_size().unwrap_or(0)];
+    let length = whole.write_into(&mut bytes).unwrap_or(0);
+    out.extend(bytes.iter().take(length));
+}
+
+/// Reads a report of the flow's sender, or with `feedback` of its receiver.
+pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body, WireError> {
+    let foreign = |why: String| WireError::Foreign { protocol: "RTCP", why };
+    let media = &format.media;
+    let first = Compound::parse(bytes).map_err(|error| foreign(error.to_string()))?.next();
+    let first = first.transpose().map_err(|error| foreign(error.to_string()))?;
+    let body = match first {
+        Some(Part::Sr(report)) => {
+            expect("SSRC", report.ssrc(), media.source(feedback))?;
+            Body::RtcpSenderReport {
+                sent: instant(report.ntp_timestamp())?,
+                packets: report.packet_count(),
+                octets: report.octet_count(),
+            }
+        }
+        Some(Part::Rr(report)) => {
+            expect("SSRC", report.ssrc(), media.source(feedback))?;
+            let mut blocks = report.report_blocks();
+            let (Some(block), None) = (blocks.next(), blocks.next()) else {
+                let found = u64::from(report.n_reports());
+                return Err(WireError::Field { field: "number of report blocks", found, expected: 1 });
+            };
+            let middle = block.last_sender_report_timestamp();
+            Body::RtcpReceiverReport {
+                fraction_lost: block.fraction_lost(),
+                early: false,
+                lost: block.cumulative_lost(),
+                highest: block.extended_sequence_number(),
+                jitter: media.span(block.interarrival_jitter()),
+                sender_report: (middle != 0).then(|| by_middle(middle)),
+                delay: from_65536ths(block.delay_since_last_sender_report_timestamp()),
+            }
+        }
+        _ => return Err(foreign("it does not begin with a sender's or a receiver's report".to_owned())),
+    };
+    // Nothing else is said in RTCP between our ends, so the rest is what ours would have written; or it is not ours.
+    let (mut said, mut again) = (body, Vec::with_capacity(bytes.len()));
+    write(&said, feedback, format, bytes.len(), &mut again);
+    if again != bytes
+        && let Body::RtcpReceiverReport { early, .. } = &mut said
+    {
+        *early = true;
+        again.clear();
+        write(&said, feedback, format, bytes.len(), &mut again);
+    }
+    if again == bytes {
+        return Ok(said);
+    }
+    Err(foreign("it says more, or otherwise, than this flow's other end does".to_owned()))
+}
+
+/// 64 bits of seconds since 1900, 32 of them behind the point.
+fn ntp(time: Instant) -> u64 {
+    let (seconds, nanos) = (time.nanos() / SECOND, time.nanos() % SECOND);
+    (NTP_OFFSET.wrapping_add(seconds) << 32) | ((nanos << 32) / SECOND)
+}
+
+/// The instant that an NTP timestamp of ours stands for: fractions of 2⁻³² s are finer than nanoseconds.
+fn instant(ntp: u64) -> Result<Instant, WireError> {
+    let (seconds, fraction) = (ntp >> 32, ntp & u64::from(u32::MAX));
+    let Some(since) = seconds.checked_sub(NTP_OFFSET) else {
+        return Err(WireError::Foreign {
+            protocol: "RTCP",
+            why: format!("its NTP timestamp is of second {seconds}, before 1970 (second {NTP_OFFSET})"),
+        });
+    };
+    Ok(Instant::from_nanos(since * SECOND + (fraction * SECOND).div_ceil(1 << 32)))
+}
+
+/// The instant whose NTP timestamp has these middle 32 bits, within the first 65 536 s.
+fn by_middle(middle: u32) -> Instant {
+    let seconds = ((middle >> 16) as u16).wrapping_sub(NTP_OFFSET as u16);
+    Instant::from_nanos(u64::from(seconds) * SECOND) + from_65536ths(middle & 0xffff)
+}
+
+fn in_65536ths(span: Span) -> u32 {
+    (u128::from(span.nanos()) * 65_536 / u128::from(SECOND)).min(u128::from(u32::MAX)) as u32
+}
+
+/// The shortest span of so many whole 65 536ths of a second.
+fn from_65536ths(count: u32) -> Span {
+    Span::from_nanos((u64::from(count) * SECOND).div_ceil(65_536))
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -1,0 +1,370 @@
+//! A TCP as a scenario writes it: the controller's keys and the connection's side by side in one table. The protocol itself is
+//! `fairwave-tcp`.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
+use fairwave_endpoint::wire::Protocol;
+use fairwave_tcp::control::{AnyControlLaw, Control, ControlLaw};
+pub use fairwave_tcp::*;
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::registry::{Checked, Given, Law};
+use fairwave_units::units::{Bytes, Span};
+
+/// TCP's controllers, and how a program hands in its own.
+pub mod control {
+    use std::sync::Arc;
+
+    use fairwave_units::registry::{Given, NameTaken};
+
+    use super::{Tcp, with_connection};
+    use crate::choice::{OWN, TransportConfig};
+    pub use fairwave_tcp::control::*;
+
+    /// Hands in a controller of the program's own, which scenarios then name like any other transport. Its name should begin
+    /// with `tcp/`, as those of the built-in ones do.
+    ///
+    /// # Errors
+    /// When there is a transport of that name.
+    pub fn register<C: ControlLaw>() -> Result<(), NameTaken> {
+        OWN.add::<Tcp<C>>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |tcp| Arc::new(tcp))
+    }
+
+    /// Hands in a controller that was made while the program runs: see [`fairwave_units::registry::Registry::give`]. Its table is read without the
+    /// connection's keys.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    pub fn give(given: Given<dyn AnyControlLaw>) -> Result<(), NameTaken> {
+        OWN.give(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(given))
+    }
+}
+
+/// A controller with its connection.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Tcp<C> {
+    /// The controller's parameters.
+    #[serde(flatten)]
+    pub law: C,
+    /// The connection's.
+    #[serde(flatten)]
+    pub connection: TcpConfig,
+}
+
+/// The keys of a connection; what else stands in the table is the controller's.
+static CONNECTION_KEYS: LazyLock<Vec<String>> =
+    LazyLock::new(|| keys_of(&SchemaGenerator::default().into_root_schema_for::<TcpConfig>()));
+
+/// The keys of a table with this schema.
+pub fn keys_of(schema: &Schema) -> Vec<String> {
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map_or_else(Vec::new, |properties| properties.keys().cloned().collect())
+}
+
+impl<'de, C: ControlLaw> Deserialize<'de> for Tcp<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (connection, own) = split(Map::deserialize(deserializer)?).map_err(D::Error::custom)?;
+        let law = serde_json::from_value(Value::Object(own.clone()))
+            .map_err(|error| D::Error::custom(refusal(C::NAME, &own, &error.to_string())))?;
+        Ok(Tcp { law, connection })
+    }
+}
+
+/// A table's connection, and the keys that are the controller's.
+fn split(table: Map<String, Value>) -> Result<(TcpConfig, Map<String, Value>), serde_json::Error> {
+    let (connection, own): (Map<_, _>, Map<_, _>) =
+        table.into_iter().partition(|(key, _)| CONNECTION_KEYS.contains(key));
+    Ok((serde_json::from_value(Value::Object(connection))?, own))
+}
+
+/// What is wrong with a table that the controller refused: a key that it does not know may be another's, or
+/// be misspelled for one of the controller's or the connection's.
+fn refusal(name: &str, own: &Map<String, Value>, message: &str) -> String {
+    let Some(rest) = message.strip_prefix("unknown field `") else { return message.to_owned() };
+    let mut quoted = rest.split('`').step_by(2);
+    let key = quoted.next().unwrap_or_default();
+    let others = TransportConfig::names_with(key);
+    if let (Some(other), Some(value)) = (others.first(), own.get(key)) {
+        let allowed = format!("left out with {name} (it belongs to {})", others.join(", "));
+        return ConfigError::new(key, value, allowed, format!("name = \"{other}\"")).to_string();
+    }
+    let known: Vec<String> =
+        quoted.chain(CONNECTION_KEYS.iter().map(String::as_str)).map(|key| format!("`{key}`")).collect();
+    format!("unknown field `{key}`, expected one of {}", known.join(", "))
+}
+
+impl<C: ControlLaw> JsonSchema for Tcp<C> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Tcp{}", C::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let own = C::json_schema(generator);
+        described_with_connection(own, generator)
+    }
+}
+
+/// A controller's schema with the keys of the connection.
+fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator) -> Schema {
+    let mut connection = TcpConfig::json_schema(generator);
+    if let Some(Value::Object(keys)) = connection.remove("properties") {
+        let own = schema.ensure_object().entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(own) = own.as_object_mut() {
+            own.extend(keys);
+        }
+    }
+    schema
+}
+
+impl<C: ControlLaw> Checked for Tcp<C> {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.law.check()?;
+        self.connection.check_with(Needs::of::<C>())
+    }
+}
+
+impl<C: ControlLaw> Law for Tcp<C> {
+    const NAME: &'static str = C::NAME;
+}
+
+impl<C: ControlLaw> Tcp<C> {
+    /// The parameters of the connection, spelled out.
+    pub fn parameters(&self) -> TcpParameters {
+        self.connection.parameters_with(Needs::of::<C>())
+    }
+
+    /// As [`AnyTransport::prepare`], with the variant that stands for the controller.
+    pub fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> Prepared<'_> {
+        let parameters = Arc::new(self.parameters());
+        Prepared::new(move |context, stream| {
+            let control = variant(self.law.controller_with(self.connection.preset, own_stream(&stream)));
+            let receiver = TcpReceiver::new(context, &parameters);
+            let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
+            Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))
+        })
+    }
+}
+
+/// The controller's own stream. It is taken from a copy of the connection's, which so draws what it would draw with any other controller.
+fn own_stream(connection: &Stream) -> Stream {
+    Seed(connection.clone().below(u64::MAX)).stream("controller")
+}
+
+/// How a TCP cuts what it sends.
+fn packet_of(parameters: &TcpParameters) -> PacketSize {
+    PacketSize { payload: Bytes::new(u64::from(parameters.segment)), header: Bytes::new(u64::from(parameters.header)) }
+}
+
+/// See [`Properties::like_ns2`].
+fn key_of_ns2() -> Option<(&'static str, Value)> {
+    Some(("preset", Value::from("ns2")))
+}
+
+impl<C: ControlLaw> Properties for Tcp<C> {
+    fn packet(&self, _bulk: bool) -> PacketSize {
+        packet_of(&self.parameters())
+    }
+
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        key_of_ns2()
+    }
+
+    fn delivers_all(&self) -> bool {
+        self.parameters().deadline.is_none()
+    }
+
+    fn slowest_timer(&self) -> Span {
+        self.parameters().rto.max
+    }
+
+    fn tcp(&self) -> Option<TcpParameters> {
+        Some(self.parameters())
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.law.shown()
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Segments
+    }
+}
+
+/// A program's own controller: behind a virtual call.
+impl<C: ControlLaw> AnyTransport for Tcp<C> {
+    fn prepare(&self) -> Prepared<'_> {
+        self.prepare_as(|controller| Control::Own(Box::new(controller)))
+    }
+}
+
+/// A TCP whose controller was made while the program runs.
+struct GivenTcp {
+    law: Arc<dyn AnyControlLaw>,
+    connection: TcpConfig,
+}
+
+/// The keys that a controller's own parameters may not have, as they are the connection's.
+pub fn connection_keys() -> &'static [String] {
+    &CONNECTION_KEYS
+}
+
+/// The controller with its connection, as a scenario's table has both.
+pub(super) fn with_connection(given: Given<dyn AnyControlLaw>) -> Given<dyn AnyTransport> {
+    let Given { name, read, schema } = given;
+    let own_name = name.clone();
+    let whole = move |table: Map<String, Value>| {
+        let (connection, own) = split(table)?;
+        let (mut table, law) = read(own.clone())
+            .map_err(|error| serde_json::Error::custom(refusal(&own_name, &own, &error.to_string())))?;
+        if let Value::Object(keys) = serde_json::to_value(&connection)? {
+            table.extend(keys);
+        }
+        Ok((table, Arc::new(GivenTcp { law, connection }) as Arc<dyn AnyTransport>))
+    };
+    Given::new(name, whole, move |generator| {
+        let own = schema(generator);
+        described_with_connection(own, generator)
+    })
+}
+
+impl GivenTcp {
+    fn needs(&self) -> Needs {
+        Needs {
+            recovery: self.law.any_recovery(),
+            waves: self.law.any_waves(),
+            samples: self.law.any_samples(),
+            marks: self.law.any_marks(),
+            paces: self.law.any_paces(),
+        }
+    }
+
+    fn parameters(&self) -> TcpParameters {
+        self.connection.parameters_with(self.needs())
+    }
+}
+
+impl Checked for GivenTcp {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.law.check()?;
+        self.connection.check_with(self.needs())
+    }
+}
+
+impl Properties for GivenTcp {
+    fn packet(&self, _bulk: bool) -> PacketSize {
+        packet_of(&self.parameters())
+    }
+
+    fn like_ns2(&self) -> Option<(&'static str, Value)> {
+        key_of_ns2()
+    }
+
+    fn delivers_all(&self) -> bool {
+        self.parameters().deadline.is_none()
+    }
+
+    fn slowest_timer(&self) -> Span {
+        self.parameters().rto.max
+    }
+
+    fn tcp(&self) -> Option<TcpParameters> {
+        Some(self.parameters())
+    }
+
+    fn shown(&self) -> Option<String> {
+        self.law.any_shown()
+    }
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Segments
+    }
+}
+
+impl AnyTransport for GivenTcp {
+    fn prepare(&self) -> Prepared<'_> {
+        let parameters = Arc::new(self.parameters());
+        Prepared::new(move |context, stream| {
+            let control = Control::Own(self.law.any_controller(self.connection.preset, own_stream(&stream)));
+            let receiver = TcpReceiver::new(context, &parameters);
+            let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
+            Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_tcp::Preset;
+    use fairwave_tcp::control::prague::PragueConfig;
+    use fairwave_tcp::control::{Controller, Marks, aimd::AimdConfig};
+
+    /// A law as one that is given, which has no type that its transport knows.
+    struct Erased<C>(C);
+
+    impl<C: ControlLaw> Checked for Erased<C> {
+        fn check(&self) -> Result<(), ConfigError> {
+            self.0.check()
+        }
+    }
+
+    impl<C: ControlLaw> AnyControlLaw for Erased<C> {
+        fn any_recovery(&self) -> fairwave_tcp::Recovery {
+            C::RECOVERY
+        }
+        fn any_waves(&self) -> bool {
+            C::WAVES
+        }
+        fn any_samples(&self) -> bool {
+            C::SAMPLES
+        }
+        fn any_marks(&self) -> Marks {
+            C::MARKS
+        }
+        fn any_paces(&self) -> bool {
+            C::PACES
+        }
+        fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
+            Box::new(self.0.controller_with(preset, stream))
+        }
+        fn any_shown(&self) -> Option<String> {
+            self.0.shown()
+        }
+    }
+
+    /// A law that was given says of itself what the same law says that is built in.
+    fn same<C: ControlLaw + 'static>(law: C, connection: TcpConfig) -> TcpParameters {
+        let built_in = Tcp { law: law.clone(), connection: connection.clone() };
+        let given = GivenTcp { law: Arc::new(Erased(law)), connection };
+        assert_eq!(given.packet(true), built_in.packet(true));
+        assert_eq!(given.like_ns2(), built_in.like_ns2());
+        assert_eq!(given.delivers_all(), built_in.delivers_all());
+        assert_eq!(given.slowest_timer(), built_in.slowest_timer());
+        assert_eq!(given.tcp(), built_in.tcp());
+        assert_eq!(given.shown(), built_in.shown());
+        assert_eq!(given.check(), built_in.check());
+        given.parameters()
+    }
+
+    #[test]
+    fn a_law_that_was_given_says_what_it_would_say_if_it_were_built_in() {
+        let aimd = AimdConfig { alpha: Some(0.31), beta: Some(0.875) };
+        let connection =
+            TcpConfig { segment: Some(Bytes::new(500)), max_rto: Some(Span::from_secs(7)), ..TcpConfig::default() };
+        let parameters = same(aimd, connection);
+        assert_eq!((parameters.segment, parameters.rto.max), (500, Span::from_secs(7)));
+        let linux = TcpConfig { preset: Preset::Linux, deadline: Some(Span::from_secs(1)), ..TcpConfig::default() };
+        let parameters = same(PragueConfig::default(), linux);
+        assert_eq!((parameters.marks, parameters.segment), (PragueConfig::MARKS, 1448));
+        same(AimdConfig { alpha: Some(-1.0), beta: None }, TcpConfig::default());
+    }
+}

@@ -1,0 +1,149 @@
+//! What the receiver says it received, as a limit of the sending rate: X_recv_set of RFC 5348 §4.3, and the bookkeeping
+//! of §8.2.1 by which a sender knows whether it was limited by its data or by its rate.
+
+use fairwave_units::units::{Instant, Span};
+
+/// Receive rates of the latest two round-trip times, bytes per second.
+#[derive(Clone, Debug)]
+pub struct ReceiveRates {
+    rates: Vec<(Instant, f64)>,
+}
+
+impl ReceiveRates {
+    /// No limit yet: {infinity}, as of `now` (§4.2).
+    pub fn new(now: Instant) -> Self {
+        let mut rates = Vec::with_capacity(16);
+        rates.push((now, f64::INFINITY));
+        ReceiveRates { rates }
+    }
+
+    /// The highest rate of the set; 0 when it is empty.
+    pub fn max(&self) -> f64 {
+        self.rates.iter().fold(0.0, |max, &(_, rate)| max.max(rate))
+    }
+
+    /// 'Update X_recv_set': adds a rate and drops what is older than two round-trip times.
+    pub fn update(&mut self, now: Instant, rate: f64, round_trip: Span) {
+        self.rates.retain(|&(time, _)| now - time <= round_trip * 2);
+        self.rates.push((now, rate));
+    }
+
+    /// 'Maximize X_recv_set': only the highest that was really measured stays, dated to now.
+    pub fn maximize(&mut self, now: Instant, rate: f64) {
+        let highest = self.rates.iter().map(|&(_, rate)| rate).filter(|r| r.is_finite()).fold(rate, f64::max);
+        self.replace(now, highest);
+    }
+
+    /// Halves every member: a loss in an interval in which the sender was limited by its data.
+    pub fn halve(&mut self) {
+        self.rates.iter_mut().for_each(|(_, rate)| *rate /= 2.0);
+    }
+
+    /// Forgets all and keeps this one.
+    pub fn replace(&mut self, now: Instant, rate: f64) {
+        self.rates.clear();
+        self.rates.push((now, rate));
+    }
+}
+
+/// Remembers when the sender had more to send than its rate allowed (§8.2.1: NotLimited1 and NotLimited2).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LimitedBy {
+    first: Option<Instant>,
+    second: Option<Instant>,
+    newest: Instant,
+    next: Instant,
+}
+
+impl LimitedBy {
+    /// The sender has sent all that its rate allows, and has more.
+    pub fn rate(&mut self, now: Instant) {
+        if self.first.is_none_or(|first| first <= self.newest) {
+            self.first = Some(now);
+        } else if self.second.is_none_or(|second| second <= self.next) {
+            self.second = Some(now);
+        }
+    }
+
+    /// A report came about the data up to what was sent at `echo`; true when in the round trip before it the sender was
+    /// limited by its data all the time.
+    pub fn on_feedback(&mut self, now: Instant, echo: Instant, round_trip: Span) -> bool {
+        self.newest = echo;
+        self.next = now;
+        let covered = |time: Option<Instant>| time.is_some_and(|t| t <= echo && echo - t < round_trip);
+        let by_data = !covered(self.first) && !covered(self.second);
+        if self.first.is_none_or(|first| first <= echo) && self.second.is_some_and(|second| second > echo) {
+            self.first = self.second;
+        }
+        by_data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn section_4_3_rates_older_than_two_round_trips_are_forgotten() {
+        let mut rates = ReceiveRates::new(at(0));
+        rates.update(at(100), 5.0, Span::from_millis(100));
+        assert_eq!(rates.max(), f64::INFINITY);
+        rates.update(at(201), 4.0, Span::from_millis(100));
+        assert_eq!(rates.max(), 5.0);
+    }
+
+    #[test]
+    fn section_4_3_maximizing_drops_the_infinity_of_the_start() {
+        let mut rates = ReceiveRates::new(at(0));
+        rates.maximize(at(1), 5.0);
+        rates.maximize(at(2), 3.0);
+        assert_eq!(rates.max(), 5.0);
+    }
+
+    #[test]
+    fn section_4_3_halving_and_replacing_are_of_the_whole_set() {
+        let mut rates = ReceiveRates::new(at(0));
+        rates.replace(at(0), 8.0);
+        rates.update(at(50), 6.0, Span::from_millis(100));
+        rates.halve();
+        assert_eq!(rates.max(), 4.0);
+        rates.update(at(201), 1.0, Span::from_millis(100));
+        assert_eq!(rates.max(), 3.0, "the older one is out, the younger was halved, too");
+        rates.replace(at(201), 0.5);
+        assert_eq!(rates.max(), 0.5);
+    }
+
+    #[test]
+    fn section_8_2_1_a_hold_exactly_a_round_trip_before_the_report_is_outside_it() {
+        for (held, by_data) in [(50, true), (51, false), (150, false), (151, true)] {
+            let mut limited = LimitedBy::default();
+            limited.rate(at(held));
+            assert_eq!(limited.on_feedback(at(200), at(150), Span::from_millis(100)), by_data, "held at {held} ms");
+        }
+    }
+
+    #[test]
+    fn section_8_2_1_an_interval_is_data_limited_when_the_rate_never_held_anything_back() {
+        let mut limited = LimitedBy::default();
+        let round_trip = Span::from_millis(100);
+        assert!(limited.on_feedback(at(100), at(50), round_trip));
+        limited.rate(at(120));
+        assert!(limited.on_feedback(at(160), at(110), round_trip), "the hold came later");
+        assert!(!limited.on_feedback(at(200), at(150), round_trip), "the hold is in (50, 150]");
+        assert!(limited.on_feedback(at(300), at(250), round_trip), "and not in (150, 250]");
+    }
+
+    #[test]
+    fn section_8_2_1_a_hold_after_the_first_is_remembered_for_the_next_report() {
+        let mut limited = LimitedBy::default();
+        limited.on_feedback(at(100), at(50), Span::from_millis(50));
+        limited.rate(at(60));
+        limited.rate(at(140));
+        assert!(!limited.on_feedback(at(150), at(100), Span::from_millis(50)));
+        assert!(!limited.on_feedback(at(200), at(150), Span::from_millis(50)));
+    }
+}

@@ -1,0 +1,171 @@
+//! The receiving half of TFRC: RFC 5348 §6.
+
+use super::TfrcConfig;
+use super::equation::loss_for;
+use super::history::LossHistory;
+use fairwave_endpoint::gaps::LossDetector;
+use fairwave_endpoint::meter::RateMeter;
+use fairwave_endpoint::parts::Assembly;
+use fairwave_endpoint::serial::{SeenWindow, unwrap};
+use fairwave_endpoint::sizes::narrow;
+use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
+use fairwave_network::packet::{Body, Ecn, Packet};
+use fairwave_units::config::ConfigError;
+use fairwave_units::registry::Checked;
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// The receiving half.
+#[derive(Clone, Debug)]
+pub struct TfrcReceiver {
+    context: FlowContext,
+    feedback_wire: u16,
+    seen: SeenWindow,
+    assembly: Assembly,
+    detector: LossDetector,
+    history: LossHistory,
+    meter: RateMeter,
+    /// s: the mean payload received.
+    segment: f64,
+    /// R_m: the sender's round-trip time as the latest packet told it; zero while unknown.
+    round_trip: Span,
+    /// The latest packet: when it was sent and when it arrived.
+    newest: Option<(Instant, Instant)>,
+    highest_rate: Rate,
+    /// When the feedback timer is due; or was, if nothing had arrived by then.
+    feedback: Option<Instant>,
+    fresh: bool,
+}
+
+impl TfrcReceiver {
+    /// A receiver that has seen nothing yet.
+    ///
+    /// # Errors
+    /// When [`TfrcConfig::check`] refuses the configuration.
+    pub fn new(context: FlowContext, config: &TfrcConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        let law = config.details();
+        Ok(TfrcReceiver {
+            context,
+            feedback_wire: narrow(config.feedback),
+            seen: SeenWindow::default(),
+            assembly: Assembly::default(),
+            detector: LossDetector::new(law.later_arrivals),
+            history: LossHistory::new(config.history_discounting, law.least_discount),
+            meter: RateMeter::default(),
+            segment: 0.0,
+            round_trip: Span::ZERO,
+            newest: None,
+            highest_rate: Rate::default(),
+            feedback: None,
+            fresh: false,
+        })
+    }
+
+    /// Loss events so far.
+    pub fn loss_events(&self) -> u64 {
+        self.history.events()
+    }
+
+    /// p, a fraction; 0 before the first loss.
+    pub fn loss_event_rate(&self) -> f64 {
+        self.history.loss_event_rate(self.seen.highest().unwrap_or(0))
+    }
+
+    /// True when a new loss event began.
+    fn take_in(&mut self, now: Instant, sequence: u64, payload: u16) -> bool {
+        let size = f64::from(payload.max(1));
+        self.segment = if self.segment == 0.0 { size } else { self.segment + (size - self.segment) / 16.0 };
+        self.meter.on_arrival(now, payload);
+        self.highest_rate = self.highest_rate.max(self.meter.rate(now, self.round_trip));
+        let Some(gap) = self.detector.on_arrival(sequence, now) else { return false };
+        let first = self.history.events() == 0;
+        let begun = self.history.on_gap(gap, self.round_trip) > 0;
+        if first && begun {
+            self.history.set_first_interval(self.first_interval());
+        }
+        begun
+    }
+
+    /// §6.3.1: the interval that gives the highest rate reached so far, at least half a packet per round-trip time.
+    fn first_interval(&self) -> f64 {
+        let round_trip = self.round_trip.seconds();
+        if round_trip <= 0.0 {
+            return 1.0;
+        }
+        let reached = self.highest_rate.bits_per_second() as f64 / 8.0;
+        1.0 / loss_for(reached.max(0.5 * self.segment / round_trip), self.segment, round_trip)
+    }
+
+    fn report(&mut self, now: Instant, out: &mut Output) {
+        let Some((echo, arrived)) = self.newest else { return };
+        let body = Body::TfrcFeedback {
+            echo,
+            delay: now - arrived,
+            // X_recv: what arrived during the last round-trip time (§6.2).
+            receive_rate: self.meter.rate(now, self.round_trip),
+            loss_event_rate: self.loss_event_rate(),
+        };
+        let FlowContext { flow, class, .. } = self.context;
+        out.packets.push(Packet {
+            flow,
+            wire: self.feedback_wire,
+            class,
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        });
+        self.fresh = false;
+        self.feedback = (self.round_trip > Span::ZERO).then(|| now + self.round_trip);
+    }
+
+    /// The timer goes on by round-trip times while nothing arrives (§6.2); the next that is not yet past is due.
+    fn resume_timer(&mut self, now: Instant) {
+        let due = self.feedback.unwrap_or(now + self.round_trip);
+        let period = self.round_trip.nanos().max(1);
+        let missed = (now - due).nanos().div_ceil(period);
+        self.feedback = Some(due + self.round_trip * missed);
+    }
+}
+
+impl Receiver for TfrcReceiver {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        let Body::TfrcData { payload, parts, sequence, unit, sent, created, round_trip, .. } = packet.body else {
+            return;
+        };
+        let sequence = unwrap(self.seen.highest().unwrap_or(0), sequence);
+        if !self.seen.is_new(sequence) {
+            return;
+        }
+        let complete = self.assembly.completes(unit, parts);
+        out.deliveries.push(Delivery { unit, payload: u32::from(payload), created, layer: packet.layer, complete });
+        if self.newest.is_none_or(|(newest, _)| sent >= newest) {
+            self.newest = Some((sent, now));
+            if round_trip > Span::ZERO {
+                self.round_trip = round_trip;
+            }
+        }
+        let new_event = self.take_in(now, sequence, payload);
+        if !self.fresh && self.round_trip > Span::ZERO {
+            self.resume_timer(now);
+        }
+        self.fresh = true;
+        if new_event || self.round_trip == Span::ZERO {
+            self.report(now, out);
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        if self.fresh && self.feedback.is_some_and(|due| due <= now) {
+            self.report(now, out);
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        if self.fresh { self.feedback.unwrap_or(Instant::NEVER) } else { Instant::NEVER }
+    }
+
+    fn is_reactive(&self) -> bool {
+        false
+    }
+}

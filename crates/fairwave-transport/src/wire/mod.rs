@@ -1,0 +1,190 @@
+//! Packets as the payload of real UDP datagrams, and back: one format for every transport, the same on sockets and in captures.
+//!
+//! A transport says by which protocol its packets are carried ([`fairwave_endpoint::Properties::protocol`]), a flow's [`Format`] what both its ends
+//! know from the beginning. [`encode`] writes a datagram, a [`Decoder`] reads those of one direction. The protocols' own headers are
+//! written and read beside their laws (`transport/…/wire.rs`), RTP's in [`rtp`]; RTP and RTCP by the libraries `rtp-types` and
+//! `rtcp-types`. What measures need besides stands at the beginning of the payload ([`descriptor`]).
+//!
+//! **Sizes.** A datagram is as long as its packet's [`Packet::wire`] says, less 28 bytes of IPv4 and UDP: then the IP packet has
+//! the size that the scenario gives it. What is left behind header and descriptor is filled with zeros. Where the scenario leaves
+//! no room for them, the datagram is as much longer as they need, and never shorter; so a decoded packet's `wire` is the IP packet's size.
+//! Two formats know better what follows: DVRC's header counts its payload, and all of it is there; a datagram with
+//! repeats has room for all that it repeats.
+//!
+//! **Clocks.** Every instant in a packet is by the clock of the flow's sender ([`clock`]).
+//!
+//! **Assumptions.** The other end is one of ours, so whatever could be said in two ways is refused in all but one, and what was decoded is
+//! encoded to the same bytes but for the fill. Addresses, ports and the ECN codepoint are the IP packet's affair.
+
+mod opaque;
+mod rtp;
+
+#[cfg(test)]
+mod tests;
+
+pub use fairwave_endpoint::wire::{Format, LOWER_HEADERS, Media, Protocol, WireError, clock};
+
+use fairwave_endpoint::FlowContext;
+use fairwave_endpoint::wire::descriptor::Descriptor;
+use fairwave_endpoint::wire::media::Extender;
+use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
+
+use crate::{dvrc, rap, rtcp, tcp, tfrc};
+
+/// Writes a packet as a datagram; what `out` held before is gone. Answers how many bytes say something: those behind them are fill.
+pub fn encode(packet: &Packet, format: &Format, out: &mut Vec<u8>) -> usize {
+    out.clear();
+    let target = usize::from(packet.wire).saturating_sub(LOWER_HEADERS);
+    let layer = packet.layer;
+    let mut least = None;
+    match packet.body {
+        Body::Datagram { payload, sequence, unit, part, parts, created } if format.protocol == Protocol::Rap => {
+            rap::wire::Header::Data { sequence }.encode(out);
+            Descriptor { layer, payload, unit, created, part, parts }.write(out);
+        }
+        Body::Datagram { .. } | Body::Redundant { .. } => least = Some(rtp::write(packet, format, out)),
+        Body::TfrcData { payload, part, parts, sequence, unit, sent, created, round_trip } => {
+            tfrc::wire::Header::Data { sequence, sent, round_trip }.encode(out);
+            Descriptor { layer, payload, unit, created, part, parts }.write(out);
+        }
+        Body::TfrcFeedback { echo, delay, receive_rate, loss_event_rate } => {
+            tfrc::wire::Header::Feedback { echo, delay, receive_rate, loss_event_rate }.encode(out);
+        }
+        Body::RapAck { current, missing, before } => {
+            rap::wire::Header::Acknowledgement { current, missing, before }.encode(out);
+        }
+        Body::Segment {
+            payload,
+            sequence,
+            unit,
+            wave,
+            wave_size,
+            retransmission,
+            window_reduced,
+            last,
+            sent,
+            created,
+        } => {
+            let header =
+                tcp::wire::Header::Segment { sequence, wave, wave_size, retransmission, window_reduced, last, sent };
+            header.encode(out);
+            Descriptor::whole(layer, payload, unit, created).write(out);
+        }
+        Body::Forward { next, sent } => tcp::wire::Header::Forward { next, sent }.encode(out),
+        Body::Ack { next, echo, rate, wave, congestion_echo, marked, sack } => {
+            let header = tcp::wire::Header::Acknowledgement { next, echo, rate, wave, congestion_echo, marked, sack };
+            header.encode(out);
+        }
+        Body::RtcpSenderReport { .. } | Body::RtcpReceiverReport { .. } => {
+            rtcp::wire::write(&packet.body, packet.feedback, format, target, out);
+            return out.len();
+        }
+        Body::Opaque { header, sequence, created } if format.protocol != Protocol::Dvrc => {
+            opaque::write(layer, &header, sequence, created, out);
+        }
+        Body::Opaque { header, created, .. } => {
+            let length = dvrc::wire::write(&header, created, out);
+            let head = out.len();
+            out.resize(length, 0);
+            return head;
+        }
+    }
+    let head = out.len();
+    out.resize(target.max(least.unwrap_or(head)), 0);
+    head
+}
+
+/// Reads the datagrams of one direction of a flow. It lives with the endpoint that they come to.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    flow: FlowId,
+    class: Class,
+    feedback: bool,
+    format: Format,
+    extender: Extender,
+}
+
+impl Decoder {
+    /// That of the flow's receiver, or with `feedback` of its sender.
+    pub fn new(context: &FlowContext, format: Format, feedback: bool) -> Self {
+        Decoder { flow: context.flow, class: context.class, feedback, format, extender: Extender::default() }
+    }
+
+    /// The packet that a datagram is; its codepoint is what the IP packet bore, its size that of the IP packet.
+    ///
+    /// # Errors
+    /// What is wrong with it first. It leaves no trace, and belongs counted: it came from elsewhere, or was damaged.
+    pub fn decode(&mut self, datagram: &[u8], ecn: Ecn) -> Result<Packet, WireError> {
+        let (body, layer) = match self.format.protocol {
+            Protocol::Rtp if rtcp::wire::is_report(datagram) => {
+                (rtcp::wire::read(datagram, self.feedback, &self.format)?, 0)
+            }
+            Protocol::Rtp => rtp::read(datagram, &self.format, self.feedback, &mut self.extender)?,
+            Protocol::Tfrc => tfrc(datagram)?,
+            Protocol::Dvrc => dvrc::wire::read(datagram)?,
+            Protocol::Rap => rap(datagram)?,
+            Protocol::Segments => segments(datagram)?,
+            Protocol::Opaque => opaque::read(datagram)?,
+        };
+        let wire = u16::try_from(datagram.len() + LOWER_HEADERS).unwrap_or(u16::MAX);
+        Ok(Packet { flow: self.flow, wire, class: self.class, feedback: self.feedback, ecn, layer, body })
+    }
+}
+
+/// What follows a header.
+fn after(datagram: &[u8], header: usize) -> &[u8] {
+    datagram.get(header..).unwrap_or(&[])
+}
+
+fn tfrc(datagram: &[u8]) -> Result<(Body, u8), WireError> {
+    use tfrc::wire::{DATA_HEADER, Header};
+    Ok(match Header::decode(datagram)? {
+        Header::Data { sequence, sent, round_trip } => {
+            let Descriptor { layer, payload, unit, created, part, parts } =
+                Descriptor::read(after(datagram, DATA_HEADER))?;
+            (Body::TfrcData { payload, part, parts, sequence, unit, sent, created, round_trip }, layer)
+        }
+        Header::Feedback { echo, delay, receive_rate, loss_event_rate } => {
+            (Body::TfrcFeedback { echo, delay, receive_rate, loss_event_rate }, 0)
+        }
+    })
+}
+
+fn rap(datagram: &[u8]) -> Result<(Body, u8), WireError> {
+    use rap::wire::{DATA_HEADER, Header};
+    Ok(match Header::decode(datagram)? {
+        Header::Data { sequence } => {
+            let Descriptor { layer, payload, unit, created, part, parts } =
+                Descriptor::read(after(datagram, DATA_HEADER))?;
+            (Body::Datagram { payload, sequence, unit, part, parts, created }, layer)
+        }
+        Header::Acknowledgement { current, missing, before } => (Body::RapAck { current, missing, before }, 0),
+    })
+}
+
+fn segments(datagram: &[u8]) -> Result<(Body, u8), WireError> {
+    use tcp::wire::{Header, SEGMENT_HEADER};
+    Ok(match Header::decode(datagram)? {
+        Header::Segment { sequence, wave, wave_size, retransmission, window_reduced, last, sent } => {
+            let Descriptor { layer, payload, unit, created, .. } =
+                Descriptor::read_whole(after(datagram, SEGMENT_HEADER))?;
+            let body = Body::Segment {
+                payload,
+                sequence,
+                unit,
+                wave,
+                wave_size,
+                retransmission,
+                window_reduced,
+                last,
+                sent,
+                created,
+            };
+            (body, layer)
+        }
+        Header::Forward { next, sent } => (Body::Forward { next, sent }, 0),
+        Header::Acknowledgement { next, echo, rate, wave, congestion_echo, marked, sack } => {
+            (Body::Ack { next, echo, rate, wave, congestion_echo, marked, sack }, 0)
+        }
+    })
+}
