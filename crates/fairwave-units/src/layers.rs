@@ -116,7 +116,7 @@ impl LayerRates {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
     use proptest::prelude::*;
 
     fn kilobits(rates: &[u64]) -> Vec<Rate> {

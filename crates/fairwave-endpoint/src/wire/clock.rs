@@ -8,8 +8,8 @@
 //! another's.
 //!
 //! ```
-//! use fairwave_core::units::{Instant, Span};
-//! use fairwave_core::wire::clock::{Alignment, ReceiverTime, SenderTime};
+//! use fairwave_units::units::{Instant, Span};
+//! use fairwave_endpoint::wire::clock::{Alignment, ReceiverTime, SenderTime};
 //!
 //! let sent = SenderTime::of(Instant::from_seconds(1.0));
 //! let arrived = ReceiverTime::of(Instant::from_seconds(501.03));
@@ -23,8 +23,8 @@
 //! ```
 //!
 //! ```compile_fail
-//! use fairwave_core::units::Instant;
-//! use fairwave_core::wire::clock::{ReceiverTime, SenderTime};
+//! use fairwave_units::units::Instant;
+//! use fairwave_endpoint::wire::clock::{ReceiverTime, SenderTime};
 //!
 //! let delay = ReceiverTime::of(Instant::ZERO) - SenderTime::of(Instant::ZERO);
 //! ```
