@@ -37,6 +37,7 @@
 
 mod active;
 pub mod arrivals;
+mod arriving;
 mod check;
 pub mod cost;
 mod delay;

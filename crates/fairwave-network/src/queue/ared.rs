@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, check_reachable, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
-use super::red::{MEAN_PACKET, Mode, Parameters, Red, SLOW, TARGET_DELAY, automatic, packets_per_second};
+use super::config::Mode;
+use super::red::{MEAN_PACKET, Parameters, Red, SLOW, TARGET_DELAY, automatic, packets_per_second};
 use super::red::{check_probability, check_size};
 use super::ticker::Ticker;
 use fairwave_units::config::{ConfigError, check_span};

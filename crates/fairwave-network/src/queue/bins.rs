@@ -5,7 +5,7 @@
 //! noted into which packets come or from which they go, and their matches played again when it is next asked for, as far up as
 //! that matters: for each no more than the logarithm of the lists' number. Disciplines that never ask pay nothing for it.
 
-use super::buffer::{Ends, Links, NIL, Tally, append, unlink};
+use super::lists::{Ends, Links, NIL, Tally, append, unlink};
 
 /// Of one waiting packet.
 #[derive(Clone, Copy, Debug)]

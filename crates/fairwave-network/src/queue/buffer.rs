@@ -9,38 +9,15 @@
 
 use super::bins::Bins;
 use super::flows::Flows;
+pub use super::lists::Tally;
+use super::lists::{Ends, Links, NIL, append, unlink};
 use crate::packet::{Class, Ecn, FlowId, Packet};
 use fairwave_units::layers::LayerRates;
 use fairwave_units::units::Instant;
 
-/// No node: the end of a list.
-pub(super) const NIL: u32 = u32::MAX;
-
 /// A packet that waits. Valid until that packet leaves; later it names nothing, or another packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place(pub(super) u32);
-
-/// Two ends of a linked list.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    pub front: u32,
-    pub back: u32,
-}
-
-impl Ends {
-    pub const EMPTY: Ends = Ends { front: NIL, back: NIL };
-}
-
-/// Neighbours in one linked list. In a free node, `next` of the order list is the next free one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Links {
-    pub previous: u32,
-    pub next: u32,
-}
-
-impl Links {
-    pub const NONE: Links = Links { previous: NIL, next: NIL };
-}
 
 #[derive(Clone, Debug)]
 struct Node {
@@ -53,27 +30,6 @@ struct Node {
     index: u32,
     /// Its codepoint when it came.
     came: Ecn,
-}
-
-/// How much waits, of everything, of one class or of one flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
-    /// Packets.
-    pub packets: u32,
-    /// Bytes on the wire.
-    pub bytes: u64,
-}
-
-impl Tally {
-    pub(super) fn add(&mut self, size: u64) {
-        self.packets += 1;
-        self.bytes += size;
-    }
-
-    pub(super) fn take(&mut self, size: u64) {
-        self.packets -= 1;
-        self.bytes -= size;
-    }
 }
 
 /// Lists that only some disciplines want.
@@ -107,40 +63,6 @@ pub struct Buffer {
     /// The codepoint with which it came.
     served_came: Ecn,
 }
-
-/// Puts a node at the end of a list. The links of the list are reached through a selector, so that all lists share their
-/// code.
-macro_rules! append {
-    ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
-        let back = $ends.back;
-        $nodes[$place as usize].$list = Links { previous: back, next: NIL };
-        if back == NIL {
-            $ends.front = $place;
-        } else {
-            $nodes[back as usize].$list.next = $place;
-        }
-        $ends.back = $place;
-    }};
-}
-
-/// Takes a node out of a list.
-macro_rules! unlink {
-    ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
-        let Links { previous, next } = $nodes[$place as usize].$list;
-        if previous == NIL {
-            $ends.front = next;
-        } else {
-            $nodes[previous as usize].$list.next = next;
-        }
-        if next == NIL {
-            $ends.back = previous;
-        } else {
-            $nodes[next as usize].$list.previous = previous;
-        }
-    }};
-}
-
-pub(super) use {append, unlink};
 
 impl Default for Buffer {
     /// An empty buffer that has allocated nothing.

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
-use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
+use super::config::Mode;
+use super::red::{MEAN_PACKET, Parameters, Red, check_probability, check_size, packets_per_second};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};

@@ -9,10 +9,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::DisciplineConfig;
-use super::red::Mode;
 use super::victim::Victim;
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::{Bytes, Rate};
+
+/// What a discipline counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Packets, whatever their size.
+    #[default]
+    Packets,
+    /// Bytes, expressed in packets of mean size.
+    Bytes,
+}
 
 /// A queue's capacity: what it holds at most, in packets or bytes. The packet in transmission has left the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

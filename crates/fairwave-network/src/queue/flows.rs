@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::buffer::{Ends, Links, NIL, Tally, append, unlink};
+use super::lists::{Ends, Links, NIL, Tally, append, unlink};
 use crate::packet::{FlowId, Packet};
 
 /// Of one waiting packet.

@@ -19,6 +19,7 @@ mod discipline;
 mod flows;
 #[cfg(test)]
 mod fuzz;
+mod lists;
 #[cfg(test)]
 mod marks_tests;
 mod rounds;
@@ -36,14 +37,14 @@ use serde::{Deserialize, Serialize};
 pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
 pub use cake::{Diffserv, Framing, Isolation};
-pub use config::{Capacity, QueueConfig};
+pub use config::{Capacity, Mode, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
 };
 pub use dualpi2::Scheduler;
 pub use green::Estimate;
 pub use punsi::Fellow;
-pub use red::{Mode, RedPreset};
+pub use red::RedPreset;
 pub use victim::Victim;
 pub use voice_guard::VoiceGuardConfig;
 

@@ -23,23 +23,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Capacity, check_reachable, check_thresholds};
+use super::config::{Capacity, Mode, check_reachable, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
-
-/// What a discipline counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Packets, whatever their size.
-    #[default]
-    Packets,
-    /// Bytes, expressed in packets of mean size.
-    Bytes,
-}
 
 /// Where values come from that a RED configuration leaves out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@
 //! queue that is found empty goes there, too, before it is forgotten, so that it cannot come back as a new one before
 //! all the others have had their turn (§4.2). Nothing here searches.
 
-use super::buffer::{Ends, Links, NIL, append, unlink};
+use super::lists::{Ends, Links, NIL, append, unlink};
 
 /// On which list a queue stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,6 +4,7 @@
 //! A law is told and answers what the traits of core have, times in seconds, rates in bits per second, sizes in bytes. Each
 //! run makes instances of its own. A call attaches to the interpreter for as long as it lasts, so runs on several threads take turns.
 
+mod arrival;
 mod buffer;
 mod control;
 mod link;
@@ -33,10 +34,11 @@ use pyo3::types::{PyDict, PyTuple};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub use arrival::Arrival;
 pub use buffer::Buffer;
 pub use random::Random;
 pub use run::{Failure, Run, end_runs};
-pub use seen::{Arrival, Packet, Path, Place, RateSample, Unit, Window};
+pub use seen::{Packet, Path, Place, RateSample, Unit, Window};
 
 /// What Python says of a law.
 #[derive(Debug, Deserialize)]

@@ -14,6 +14,7 @@ use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::arrival::Arrival;
 use super::buffer::{Buffer, OPEN, Open, SEEN};
 use super::seen::{self, Place};
 use super::{Instance, Law, Method, Random, Trouble, instant, seconds};
@@ -185,7 +186,7 @@ impl Discipline for Queue {
         };
         let verdict = SEEN.set(arrival.buffer, || {
             self.ask_with("arrive", Some(arrival.now), Verdict::Admit, stream, |py, buffer| {
-                let answer = arrive.bind(py).call1((seen::Arrival::of(py, arrival, buffer)?,))?;
+                let answer = arrive.bind(py).call1((Arrival::of(py, arrival, buffer)?,))?;
                 if answer.is_none() {
                     return Ok(Verdict::Admit);
                 }

@@ -4,7 +4,7 @@
 //! not in use; only when all eight are do two flows share one. Deficit round robin serves them, those that have just begun first; a
 //! turn is worth a quantum divided by the number of flows that the busier of the flow's two hosts has in the round.
 
-use super::super::buffer::{Ends, Links, NIL, append, unlink};
+use super::super::lists::{Ends, Links, NIL, append, unlink};
 use super::cobalt::{Cobalt, Settings};
 use super::{Clock, Isolation};
 use fairwave_units::units::{Instant, Span};
