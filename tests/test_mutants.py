@@ -13,7 +13,8 @@ if sys.version_info < (3, 11):
 from validation import mutants
 
 NAMES = [
-    f"crates/fairwave-core/src/queue/red.rs:{line}:9: replace + with - in Red::arrive" for line in range(400)
+    f"crates/fairwave-network/src/queue/red.rs:{line}:9: replace + with - in Red::arrive"
+    for line in range(400)
 ]
 
 

@@ -6,9 +6,8 @@ them is broken one at a time, and core's own tests run on each: unit tests, stor
 digests and no simulator. A mutant that fails a test, or makes the tests run for ever, is caught; one that does not
 compile does not count.
 
-The files of the families of laws are declared by macros, behind which ``cargo-mutants`` does not look; so it works on a
-copy of the tree in which they are named once more, for it alone. Tests of whole connections run only on mutants that
-all other tests let pass.
+It works on a copy of the tree. A mutant is tried by the tests of its crate. Tests of whole connections run only on
+mutants that all other tests let pass.
 
 What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it stopped, as long as the code
 of core has not changed. When only its tests have, survivors are tried again: what was caught stays caught where tests
@@ -55,7 +54,16 @@ SPARE = 1.12
 SLOW = ("today_tests", "the_mean_window", "storyboards", "any_discipline_that_asks", "as_in_ns2_a_load")
 #: Files of tests alone.
 _OF_TESTS = re.compile(r"(^|[/_])(tests?|fuzz|testing|storyboards|clauses)\.rs$")
-_PLACE = re.compile(r"^crates/fairwave-core/src/(?P<file>[^:]+):\d+:\d+: (?P<what>.*)$")
+_PLACE = re.compile(r"^crates/fairwave-(?P<crate>\w+)/src/(?P<file>[^:]+):\d+:\d+: (?P<what>.*)$")
+#: The crates of the laws, and where ``fairwave_core`` shows their modules.
+CRATES = {
+    "units": "",
+    "network": "",
+    "media": "",
+    "endpoint": "transport/",
+    "tcp": "transport/tcp/",
+    "transport": "transport/",
+}
 
 
 @dataclass(frozen=True)
@@ -73,13 +81,13 @@ class Outcomes:
 
 
 def plain(mutant: str) -> str:
-    """The mutant without line and column, which move with every edit."""
+    """The mutant by its path under ``fairwave_core``, without line and column, which move with every edit."""
     match = _PLACE.match(mutant)
-    return f"{match['file']}: {match['what']}" if match else mutant
+    return f"{CRATES[match['crate']]}{match['file']}: {match['what']}" if match else mutant
 
 
 def lay_out() -> None:
-    """Copies what git tracks, and names the modules that macros declare where ``cargo-mutants`` sees them."""
+    """Copies what git tracks: the copy is what is broken."""
     shutil.rmtree(TREE, ignore_errors=True)
     tracked = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
@@ -88,18 +96,6 @@ def lay_out() -> None:
         if name.startswith(("crates/", ".cargo/", "docs/extend", "Cargo.")) and (ROOT / name).is_file():
             (TREE / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, TREE / name)
-    for module in (TREE / "crates" / "fairwave-core" / "src").rglob("mod.rs"):
-        text = module.read_text(encoding="utf-8")
-        files = sorted(file.stem for file in module.parent.glob("*.rs") if file.name != "mod.rs")
-        unseen = [name for name in files if not re.search(rf"^\s*(pub(\([^)]*\))? )?mod {name};", text, re.M)]
-        # Compiled by the macro's declaration; never by this one.
-        named = "".join(
-            f"#[cfg(any())]\nmod {name};\n"
-            for name in unseen
-            if not re.search(r"_?(tests?|fuzz|testing)$", name)
-        )
-        if named and "macro_rules!" in text:
-            module.write_text(f"{text}\n{named}", encoding="utf-8")
 
 
 def all_mutants(cargo: str) -> list[str]:
@@ -127,10 +123,11 @@ class Version:
 def version() -> Version:
     """Of core as it is."""
     code, tests = hashlib.sha256(), hashlib.sha256()
-    core = ROOT / "crates" / "fairwave-core"
-    for file in sorted([*(core / "src").rglob("*.rs"), *(core / "tests").rglob("*.rs")]):
-        name, text = str(file.relative_to(core)), file.read_text(encoding="utf-8")
-        own = "" if name.startswith("tests/") or _OF_TESTS.search(name) else without_tests(text)
+    for file in sorted(
+        file for crate in CRATES for file in (ROOT / f"crates/fairwave-{crate}/src").rglob("*.rs")
+    ):
+        name, text = str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")
+        own = "" if _OF_TESTS.search(name) else without_tests(text)
         if own:
             code.update(f"{name}\n{own}\n".encode())
         tests.update(f"{name}\n{text}\n".encode())

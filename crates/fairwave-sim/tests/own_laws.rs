@@ -80,13 +80,13 @@ fn the_lines_that_the_page_names_stand_in_the_lists() {
     let page = std::fs::read_to_string(here.join("../../docs/extend.md")).expect("the page");
     // After this line the page adds its own.
     for (list, line) in [
-        ("transport/tcp/control/mod.rs", "real { Real(RealConfig) }"),
-        ("queue/mod.rs", "pie { Pie(PieConfig) }"),
-        ("traffic/mod.rs", "video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }"),
-        ("loss/mod.rs", "pattern { Pattern(PatternConfig) }"),
-        ("link/mod.rs", "constant { Constant(ConstantConfig) }"),
+        ("fairwave-tcp/src/control/mod.rs", "real { Real(RealConfig) }"),
+        ("fairwave-network/src/queue/mod.rs", "pie { Pie(PieConfig) }"),
+        ("fairwave-media/src/traffic/mod.rs", "video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }"),
+        ("fairwave-network/src/loss/mod.rs", "pattern { Pattern(PatternConfig) }"),
+        ("fairwave-network/src/link/mod.rs", "constant { Constant(ConstantConfig) }"),
     ] {
-        let list = format!("crates/fairwave-core/src/{list}");
+        let list = format!("crates/{list}");
         let source = std::fs::read_to_string(here.join("../..").join(&list)).expect("the list");
         assert!(source.contains(&format!("            {line}\n")), "{list} has no {line}");
         assert!(

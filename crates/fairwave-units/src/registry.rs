@@ -376,12 +376,11 @@ macro_rules! family {
 }
 pub use crate::family;
 
-/// Declares the files of a family's list, `file { Variant(Parameters), … } …`, and shows the parameters beside the list.
+/// Shows the parameters of a family's list, `file { Variant(Parameters), … } …`, next to the list.
 #[macro_export]
 macro_rules! files {
     (() $($file:ident { $($Variant:ident($Law:ident)),+ $(,)? })+) => {
         $(
-            mod $file;
             pub use $file::{$($Law),+};
         )+
     };

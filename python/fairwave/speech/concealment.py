@@ -1,7 +1,7 @@
 """Packet loss concealment: what a listener hears where a unit is missing.
 
 ``appendix-i`` is the waveform substitution of ITU-T G.711 Appendix I (09/1999), as core has it
-(``crates/fairwave-core/src/speech/concealment.rs``, where its rules and assumptions stand): the page of the lab
+(``crates/fairwave-media/src/speech/concealment.rs``, where its rules and assumptions stand): the page of the lab
 hears the same. The seam at a gap's beginning changes the quarter period *before* it, which a receiver can only
 do by playing everything 3.75 ms later (:data:`DELAY_S`). Here that delay is left out of the samples, so that
 they stay aligned with the original; add it to the mouth-to-ear delay. Where nothing is missing, samples pass

@@ -2,7 +2,7 @@
 
 The simulator's law (``quality/playout/neteq``) says what is heard in which order: units, gaps to conceal, silence, and
 changes of tempo by one assumed pitch period each. Core makes them happen to a waveform
-(``crates/fairwave-core/src/speech/stretching.rs``, where its rules and assumptions stand).
+(``crates/fairwave-media/src/speech/stretching.rs``, where its rules and assumptions stand).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ CELLS = 16
 LAGS = {"I": 8, "P": 24, "B": 40}
 """Up to what lag the autocorrelation is fitted: a quarter of the frames, or less."""
 
-FIT_JSON = Path("crates/fairwave-core/src/traffic/video/fit.json")
+FIT_JSON = Path("crates/fairwave-media/src/traffic/video/fit.json")
 """Where the fit is compiled from."""
 
 

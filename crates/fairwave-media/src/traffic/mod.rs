@@ -5,10 +5,19 @@
 //!
 //! A source is one file here and one line in [`sources!`]; a program's own is handed in by [`register`].
 
+mod bulk;
+mod burst;
+mod cbr;
 pub mod codec;
+mod conversation;
 mod on_off;
 mod period;
+mod recording;
 mod size;
+mod transfer;
+mod video;
+mod voice;
+mod web;
 
 use std::sync::Arc;
 

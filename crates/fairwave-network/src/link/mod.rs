@@ -10,8 +10,12 @@
 //! takes the law's nominal rate.
 
 mod changes;
+mod constant;
 mod course;
 pub mod jitter;
+mod markov;
+mod schedule;
+mod trace;
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Chain, Sojourn};
 use super::{LossLaw, LossModel, fork};
-use fairwave_units::config::{ConfigError, check_fraction, check_span};
 use crate::packet::Packet;
+use fairwave_units::config::{ConfigError, check_fraction, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};

@@ -5,7 +5,15 @@
 //!
 //! A model is one file here and one line in [`models!`]; a program's own is handed in by [`register`].
 
+mod bernoulli;
+mod blackout;
 mod chain;
+mod handoff;
+mod lossless;
+mod markov;
+mod pattern;
+mod rounds;
+mod schedule;
 
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LossLaw, LossModel};
-use fairwave_units::config::{ConfigError, check_fraction};
 use crate::packet::Packet;
+use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Loss, LossConfig, LossLaw, LossModel};
-use fairwave_units::config::ConfigError;
 use crate::packet::Packet;
+use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::timed::{Step, check_steps};

@@ -11,9 +11,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::config::Mode;
 use super::config::{Capacity, check_reachable, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
-use super::config::Mode;
 use super::red::{MEAN_PACKET, Parameters, Red, SLOW, TARGET_DELAY, automatic, packets_per_second};
 use super::red::{check_probability, check_size};
 use super::ticker::Ticker;

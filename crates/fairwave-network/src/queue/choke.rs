@@ -11,9 +11,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::config::Mode;
 use super::config::{Capacity, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
-use super::config::Mode;
 use super::red::{MEAN_PACKET, Parameters, Red, check_probability, check_size, packets_per_second};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;

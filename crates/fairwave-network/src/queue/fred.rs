@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 
 use super::DropReason;
 use super::buffer::Buffer;
+use super::config::Mode;
 use super::config::{Capacity, check_reachable, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
-use super::config::Mode;
 use super::red::{MEAN_PACKET, check_probability, check_size, packets_per_second};
-use fairwave_units::config::ConfigError;
 use crate::packet::{FlowId, Packet};
+use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};

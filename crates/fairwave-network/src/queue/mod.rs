@@ -10,18 +10,33 @@
 //! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
 //! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
 
+mod ared;
+mod avq;
 mod bins;
 mod buffer;
+mod cake;
+mod choke;
+mod codel;
 mod config;
 #[cfg(test)]
 mod configured_tests;
 mod discipline;
+mod drop_tail;
+mod dualpi2;
 mod flows;
+mod fq_codel;
+mod fq_pie;
+mod fred;
 #[cfg(test)]
 mod fuzz;
+mod green;
 mod lists;
 #[cfg(test)]
 mod marks_tests;
+mod pie;
+mod punsi;
+mod red;
+mod rem;
 mod rounds;
 #[cfg(test)]
 mod testing;

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 
 /// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss leaves β of it;
 /// TCP(1, 0.5) is Reno's.

@@ -25,12 +25,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ControlLaw, Controller, Path, RateSample, Verdict, Window};
+use crate::{Preset, Recovery};
+use bounds::{Bounds, Marked};
 use fairwave_units::config::{ConfigError, check_between, check_fraction, check_span};
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Span};
-use bounds::{Bounds, Marked};
 use filter::{Held, MaxOverRounds, Rounds, rate};
 use probe_bw::Cycle;
 use probe_rtt::MinRtt;

@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use super::bbr::filter::{Held, MaxOverRounds, Rounds, rate, round_trip};
 use super::{ControlLaw, Controller, Path, RateSample, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Span};
 
 /// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00). It sends at the largest rate that was delivered lately, keeps about what the path holds in flight, and hardly answers losses.

@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 
 const ALPHA: f64 = 1.0;
 const BETA: f64 = 2.0 / 3.0;

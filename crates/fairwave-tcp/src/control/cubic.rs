@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::growth::{SmoothedRtt, WindowUse, slow_start};
 use super::hystart::HyStart;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::Instant;
 
 /// CUBIC (RFC 9438). The window is a cubic function of the time since the last loss, flat around where that happened, and

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::{Round, WindowUse, avoidance, slow_start};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Marks, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_fraction};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 
 /// DCTCP (RFC 8257), for data centres whose queues mark early. A mark takes as much of the window as the mean part of marked segments says: little for few, half for all.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

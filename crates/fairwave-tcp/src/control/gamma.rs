@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::aimd::{Additive, Aimd, AimdConfig};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Span};
 
 const UPPER: f64 = 0.5;

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::{WindowUse, avoidance, slow_start};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Span};
 
 /// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus), for transfers in the background. It keeps its queueing delay at a target, gives way to others, and slows down from time to time to measure the path without its own queue.

@@ -4,12 +4,25 @@
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
 //! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
 
+pub mod aimd;
+pub mod bbr;
+pub mod bbr1;
+pub mod binomial;
+pub mod cubic;
+pub mod dctcp;
+pub mod gamma;
 mod growth;
 pub mod hystart;
+pub mod ledbat;
 #[cfg(test)]
 mod pipe_test;
+pub mod prague;
+pub mod real;
 #[cfg(test)]
 mod today_tests;
+pub mod vegas;
+pub mod westwood;
+pub mod westwood_plus;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -316,7 +329,6 @@ pub trait AnyControlLaw: Checked + Send + Sync {
 macro_rules! at_work {
     (() $($file:ident { $($Variant:ident($Config:ident)),+ $(,)? })+) => {
         $(
-            pub mod $file;
             pub use $file::{$($Config),+};
         )+
 

@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::dctcp::MarkedPart;
 use super::growth::{SmoothedRtt, WindowUse};
 use super::{ControlLaw, Controller, Marks, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Span};
 
 /// TCP Prague (L4S, RFC 9331), for queues that keep delay low by marking early. It answers marks by their share, is paced, and in the long run does not depend on the round trip.

@@ -17,9 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::Rate;
 
 /// TCP-Real (Tsaoussidis & Zhang 2002; papers 000, 003). The receiver measures at what rate each wave of segments comes

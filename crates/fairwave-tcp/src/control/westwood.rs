@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Rate};
 
 /// Westwood (Mascolo, Casetti, Gerla, Sanadidi & Wang 2001; paper 000). Each acknowledgement gives a sample of the bandwidth; on loss the slow

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::westwood::{AckedCount, check_filter, threshold_of};
 use super::{ControlLaw, Controller, Path, Verdict, Window};
+use crate::{Preset, Recovery};
 use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
-use crate::{Preset, Recovery};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// Westwood+ (Grieco & Mascolo 2004). Westwood with one bandwidth sample per round trip, so that compressed

@@ -1,6 +1,6 @@
 use super::*;
-use fairwave_units::random::Seed;
 use crate::traffic::{Source, TrafficConfig};
+use fairwave_units::random::Seed;
 use proptest::prelude::*;
 
 fn units(config: &VideoConfig, n: usize, seed: u64) -> Vec<Unit> {

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Cutter, Frames, PLAYOUT_DELAY, frame_time};
+use crate::traffic::{FrameType, LayerRates, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
-use crate::traffic::{FrameType, LayerRates, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
 /// One frame of a real video.

@@ -5,6 +5,9 @@
 //!
 //! A law is one file here and one line in [`jitters!`]; a program's own is handed in by [`register`].
 
+mod gaussian;
+mod uniform;
+
 use std::sync::Arc;
 
 use fairwave_units::config::ConfigError;
