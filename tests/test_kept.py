@@ -1,13 +1,13 @@
 """Kept runs that were damaged: never a wrong result, never a crash; what is lost is made again, and a line says so."""
 
 import json
-import os
 import sqlite3
 import struct
 import subprocess
 import sys
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -117,7 +117,9 @@ def test_a_row_under_another_runs_name_is_damaged(file):
     with closing(sqlite3.connect(file)) as kept, kept:
         first, second = kept.execute("select * from runs limit 2").fetchall()
         for one, other in ((first, second), (second, first)):
-            kept.execute("update runs set digest = ?, data = ? where scenario = ? and seed = ?", (*one[2:], *other[:2]))
+            kept.execute(
+                "update runs set digest = ?, data = ? where scenario = ? and seed = ?", (*one[2:], *other[:2])
+            )
     asked = Asked(file.parent)
     assert asked.is_right
     assert asked.made == [first[:2], second[:2]]
@@ -181,7 +183,9 @@ def without_checksums(file, damage=None):
                 if damage and (scenario, seed, name) == ("1", 4, "flows"):
                     damage(stream)
                 packed = pa.compress(bytes(stream), "zstd", asbytes=True)
-                kept.execute("insert into tables values (?, ?, ?, ?, ?)", (scenario, seed, name, len(stream), packed))
+                kept.execute(
+                    "insert into tables values (?, ?, ?, ?, ?)", (scenario, seed, name, len(stream), packed)
+                )
 
 
 def test_a_file_without_checksums_is_read_once_and_rewritten_with_them(file):
@@ -235,7 +239,8 @@ def test_two_processes_that_write_at_once_both_end_well_and_lose_nothing(tmp_pat
         "asked = test_kept.Asked(Path(sys.argv[2])); assert asked.is_right and not asked.said"
     )
     begun = [
-        subprocess.Popen([sys.executable, "-c", code, os.path.dirname(__file__), str(tmp_path)]) for _ in range(3)  # noqa: PTH120
+        subprocess.Popen([sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)])
+        for _ in range(3)
     ]
     assert [one.wait() for one in begun] == [0, 0, 0]
     assert_mended(tmp_path / Folder.FILE)
@@ -251,15 +256,21 @@ def test_a_file_that_another_process_replaced_is_opened_anew(file):
     assert Folder(file.parent, "1").get("1", 101) is not None
 
 
-def test_no_room_is_said_in_words_and_leaves_what_was_kept(file, monkeypatch):
+def _fill(keep, tables):
+    for seed in range(200, 300):
+        keep.put("1", seed, tables)
+
+
+def test_no_room_is_said_in_words_and_leaves_what_was_kept(file):
     keep = Folder(file.parent, "1")
     tables = keep.get("1", 1)
     keep.put("1", 100, tables)
     pages = keep._open.execute("pragma page_count").fetchone()[0]
     keep._open.execute(f"pragma max_page_count = {pages}")
-    with pytest.raises(OSError, match=r"runs\.sqlite: database or disk is full; the runs that it holds already are kept"):
-        for seed in range(200, 300):
-            keep.put("1", seed, tables)
+    with pytest.raises(
+        OSError, match=r"runs\.sqlite: database or disk is full; the runs that it holds already are kept"
+    ):
+        _fill(keep, tables)
     assert_mended(file)
 
 
@@ -270,7 +281,14 @@ KEPT = {
         "S1": {
             "rule": "all",
             "comparisons": [
-                {"label": "a", "samples": [1.0, None], "line": 2.0, "side": "below", "unit": "ms", "or_equal": True}
+                {
+                    "label": "a",
+                    "samples": [1.0, None],
+                    "line": 2.0,
+                    "side": "below",
+                    "unit": "ms",
+                    "or_equal": True,
+                }
             ],
         }
     },

@@ -43,7 +43,7 @@ MOST_PER_TASK = 32
 """At most so many runs travel together: a scheduler takes about a millisecond for a task, as long as a short run."""
 
 WORKERS_LAWS = (
-    "start every worker with `dask worker ADDRESS --preload my_laws.py`, with the same file that --laws names here"
+    "start every worker with `dask worker ADDRESS --preload my_laws.py`, with the file that --laws names here"
 )
 
 Made = list[tuple[int, "RawTables | str"]]
@@ -101,13 +101,12 @@ def _ask(address: str) -> None:
     Raises:
         ClusterError: None answers there.
     """
-    from distributed.core import rpc
-    from distributed.security import Security
+    distributed = need("distributed", "cluster", ClusterError)
 
     async def identity() -> Any:
         async def answer() -> Any:
-            security = Security().get_connection_args("client")
-            async with rpc(address, timeout=PATIENCE, connection_args=security) as remote:
+            security = distributed.Security().get_connection_args("client")
+            async with distributed.rpc(address, timeout=PATIENCE, connection_args=security) as remote:
                 return await remote.identity()
 
         return await asyncio.wait_for(answer(), PATIENCE)
@@ -117,7 +116,7 @@ def _ask(address: str) -> None:
         try:
             found = thread.submit(asyncio.run, identity()).result()
             kind = found["type"]
-        except Exception as error:  # whatever speaks there, it is no scheduler
+        except Exception as error:  # noqa: BLE001  # whatever speaks there, it is no scheduler
             raise _nobody(address, error) from None
     if kind != "Scheduler":
         raise ClusterError(
@@ -146,21 +145,23 @@ def _closing(client: Any) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps Dask's client from logging that it lost the scheduler, which we say ourselves."""
-    log = logging.getLogger("distributed.client")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
+    """Keeps Dask from logging that the scheduler was lost, which we say ourselves."""
+    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        log.setLevel(before)
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
 
 
 @contextmanager
 def _in_words(address: str) -> Iterator[None]:
     """Says in words what Dask raises when its scheduler is lost."""
     from distributed.client import ClosedClientError
-    from distributed.comm import CommClosedError
+    from distributed.comm.core import CommClosedError
 
     try:
         yield
@@ -199,7 +200,9 @@ def _check(client: Any, address: str) -> None:
 
 def _other_packages(address: str, error: ImportError | AttributeError) -> ClusterError:
     """What is said of workers that lack fairwave, a package that it needs, or parts of this version."""
-    lacks = f"the package {error.name!r}" if isinstance(error, ModuleNotFoundError) else f"this version ({error})"
+    lacks = (
+        f"the package {error.name!r}" if isinstance(error, ModuleNotFoundError) else f"this version ({error})"
+    )
     return ClusterError(f"workers of {address} lack {lacks}: install the same fairwave there")
 
 
@@ -312,7 +315,9 @@ def _one(text: str, meant: str, seed: int) -> RawTables | str:
         scenario = _native.Scenario.from_text(text)
     except _native.ScenarioError as error:
         # Whoever asks could read it, and wrote it without files: what is not known here is a law.
-        return Unfit(f"a worker does not know a law of this scenario: {WORKERS_LAWS}. The worker says:\n{error}")
+        return Unfit(
+            f"a worker does not know a law of this scenario: {WORKERS_LAWS}. The worker says:\n{error}"
+        )
     if scenario.hash != meant:
         # A scenario's hash holds the code of laws written in Python.
         return Unfit(f"a worker has other laws of these names than this process: {WORKERS_LAWS}")

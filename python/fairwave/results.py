@@ -193,7 +193,7 @@ class Results:
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:
-        """Reads what `save` wrote: the tables that `SHA256SUMS` lists, each compared with its checksum before it is read.
+        """Reads what `save` wrote: the tables that `SHA256SUMS` lists, after a comparison with their checksums.
 
         Folders without that file (from earlier releases) are read as they are; results that are saved again have one.
 
@@ -268,7 +268,9 @@ def _whole(folder: Path) -> list[Path]:
     kinds = {Path(name).suffix for name in sums}
     is_whole = next(reversed(sums), "") == PROVENANCE and kinds <= {".parquet", ".csv", ".json"}
     if not is_whole or "runs.parquet" not in sums:
-        raise DamagedResultsError(f"{folder / SUMS} is damaged: it does not list these results; {_again(folder)}")
+        raise DamagedResultsError(
+            f"{folder / SUMS} is damaged: it does not list these results; {_again(folder)}"
+        )
     tables = [folder / name for name in sorted(sums) if name.endswith(".parquet")]
     for file in tables:
         if not file.is_file():
@@ -286,7 +288,9 @@ def _again(folder: Path) -> str:
         command = Provenance.from_json((folder / PROVENANCE).read_bytes()).command
     except (OSError, ValueError, LookupError, TypeError):
         command = ""
-    return f"make them again: {command}" if command.startswith("fairwave ") else "make them again and save them"
+    return (
+        f"make them again: {command}" if command.startswith("fairwave ") else "make them again and save them"
+    )
 
 
 def _sha256(file: Path) -> str:

@@ -223,7 +223,9 @@ class Folder:
         try:
             self._mend(reason)
         except (OSError, sqlite3.Error) as error:
-            self._tell(f"{self._file} is damaged ({reason}) and cannot be mended ({error}): damaged runs are made again")
+            self._tell(
+                f"{self._file} is damaged ({reason}) and cannot be mended ({error}): damaged runs are made again"
+            )
             with suppress(sqlite3.Error):
                 self._open = connect(self._file)
             self._is_useless = self._open is None

@@ -59,7 +59,9 @@ def main() -> None:
     version = look(new).made_by
     assert version is not None
     with closing(connect(old)) as source, closing(connect(new)) as made:
-        rows = source.execute("select scenario, seed, name, size, data from tables order by scenario, seed, name")
+        rows = source.execute(
+            "select scenario, seed, name, size, data from tables order by scenario, seed, name"
+        )
         for (scenario, seed), parts in groupby(rows, key=lambda row: (row[0], row[1])):
             tables = _read(list(parts))
             if tables:

@@ -1,8 +1,8 @@
 """The file in which finished runs are kept: SQLite, a row per run, each with a SHA-256 of all that it says.
 
-SQLite looks after processes that write at once and processes that are killed. It does not notice bytes that changed on
-the disk; for that every row has a digest over its version, scenario, seed and tables. So a row that lies under another's
-name, or lacks a table, is as damaged as one with a flipped bit.
+SQLite handles processes that write at once and processes that are killed. It does not detect bytes that changed
+on the disk. Therefore every row has a digest of its version, scenario, seed and tables. A row under the key of another
+run, or without one of its tables, is as damaged as a row with a flipped bit.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def salvaged(file: Path, version: str) -> Iterator[Row]:
     for order in ("asc", "desc"):
         with suppress(*DAMAGE), closing(connect(file)) as connection:
             for row in connection.execute(
-                f"select * from runs order by scenario {order}, seed {order}"  # noqa: S608  # one of two words
+                f"select * from runs order by scenario {order}, seed {order}"  # one of two words
             ):
                 if is_whole(version, *row):
                     yield row

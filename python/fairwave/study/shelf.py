@@ -163,24 +163,28 @@ class Shelf:
         """What this reading left under these seeds, if the same version made it and its file is whole."""
         file = self._file(key, seeds)
         try:
-            text = file.read_text(encoding="utf-8")
+            return self._read(file, key, seeds)
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
-            return self._damaged(file, str(error))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            reason = str(error) if isinstance(error, (OSError, _DamagedError)) else NO_SUCH
+            self._tell(f"{file} is damaged ({reason}): its reading is judged again")
+            return None
+
+    def _read(self, file: Path, key: str, seeds: Sequence[int]) -> Kept | None:
+        text = file.read_text(encoding="utf-8")
         has_digest = text.startswith(DIGEST)
         if has_digest:
             digest, _, rest = text[len(DIGEST) :].partition('"')
             if digest != _digest(key, seeds, rest):
-                return self._damaged(file, MISMATCH)
+                raise _DamagedError(MISMATCH)
         elif not text.startswith(OLDER):
-            return self._damaged(file, "its first bytes are not those of such a file")
-        try:
-            found = json.loads(text)
-            kept = from_plain(found["kept"]) if found["version"] == self._made_by else None
-        except (ValueError, LookupError, TypeError, AttributeError):
-            return self._damaged(file, "it is not such a file")
-        if kept is not None and not has_digest:
+            raise _DamagedError(NO_SUCH)
+        found = json.loads(text)
+        if found["version"] != self._made_by:
+            return None
+        kept = from_plain(found["kept"])
+        if not has_digest:
             with suppress(OSError):
                 self.put(key, seeds, found["kept"])
         return kept
@@ -192,8 +196,9 @@ class Shelf:
         rest = f", {text[1:]}"
         write_text(self._file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
 
-    def _damaged(self, file: Path, reason: str) -> None:
-        self._tell(f"{file} is damaged ({reason}): its reading is judged again")
+
+class _DamagedError(ValueError):
+    """A file of a shelf is not as it was written."""
 
 
 DIGEST = '{"sha256": "'
@@ -201,6 +206,8 @@ DIGEST = '{"sha256": "'
 
 OLDER = '{"version": "'
 """How files without a digest begin."""
+
+NO_SUCH = "its text is not that of such a file"
 
 
 def _digest(key: str, seeds: Sequence[int], rest: str) -> str:
