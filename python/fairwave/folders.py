@@ -112,7 +112,7 @@ def _read(note: IO[bytes]) -> dict[str, str]:
         found = json.loads(note.read(65536) or b"{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return {key: one for key, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
 
 
 def _in_words(owner: dict[str, str]) -> str:

@@ -48,6 +48,9 @@ def _main() -> None:
         sys.stderr.close()
         sys.exit(FAILED)
     except OSError as error:
+        if _is_lost(error):
+            complain(f"{error}; {_kept()}")
+            sys.exit(FAILED)
         complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
         sys.exit(BAD_INPUT)
     except Exception as error:
@@ -93,13 +96,24 @@ def _questions() -> tuple[type[Exception], ...]:
     return tuple(getattr(sys.modules[module], name) for module, name in wanted if module in sys.modules)
 
 
+def _is_lost(error: OSError) -> bool:
+    """Whether the cluster that made the runs was lost among them."""
+    cluster = sys.modules.get("fairwave.cluster")
+    return cluster is not None and isinstance(error, cluster.ClusterLostError)
+
+
 def _stopped() -> str:
-    """What is said when the user stops: whether anything is kept."""
+    """What is said when the user stops."""
+    return f"stopped; {_kept()}"
+
+
+def _kept() -> str:
+    """Whether anything is kept of work that did not come to its end."""
     folders = sys.modules.get("fairwave.folders")
     kept = folders.keeps() if folders is not None else None
     if kept is None:
-        return "stopped; nothing is kept without a folder: with --out the same command goes on from what had finished"
-    return f"stopped; what had finished is kept in {kept}, and the same command goes on from it"
+        return "nothing is kept without a folder: with --out the same command goes on from what had finished"
+    return f"what had finished is kept in {kept}, and the same command goes on from it"
 
 
 def _usage(error: Exception) -> int | None:
