@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairwave.advice import advise, rate_in_words
+from fairwave.advice import activities, advise, rate_in_words
 from fairwave.scenario import load
 from scenarios import CALLS
 
@@ -51,6 +51,63 @@ def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
 def test_likely_mistakes_are_told_with_their_numbers(changes, says):
     found = advise(load(CALLS).with_overrides(changes))
     assert any(says in one for one in found.mistakes), found.mistakes
+
+
+STREAMS = """
+name = "streams"
+duration = "5 s"
+
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "10 Mb/s", delay = "20 ms" }
+
+[[flow]]
+name = "camera"
+count = 3
+transport = "udp"
+traffic = { kind = "cbr", rate = "500 kb/s", payload = "500 B" }
+
+[[flow]]
+name = "sensor"
+transport = "udp"
+traffic = { kind = "cbr", rate = "100 kb/s", payload = "100 B", phase = "zero" }
+"""
+
+
+def in_step(**changes):
+    found = advise(load(STREAMS).with_overrides({path.replace("__", "."): to for path, to in changes.items()}))
+    return [one for one in found.mistakes if "in step" in one]
+
+
+def test_sources_that_begin_at_the_same_moment_of_their_period_are_in_step():
+    assert in_step() == [], "sources begin at random moments"
+    (said,) = in_step(flow__camera__traffic__phase="zero")
+    assert "4 sources (camera, sensor) are in step at r1>r2: each repeats every 8 ms" in said
+    assert 'phase = "random"' in said
+    assert in_step(preset="ns2"), "ns-2's sources begin at once"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"flow__camera__start": {"from": "0 s", "to": "1 s"}, "flow__camera__traffic__phase": "zero"},
+        {"flow__camera__traffic": {"kind": "voice", "always-on": False, "phase": "zero"}},
+        {"flow__camera__traffic": {"kind": "cbr", "rate": "400 kb/s", "phase": "zero"}, "flow__camera__count": 1},
+    ],
+)
+def test_sources_that_start_apart_pause_or_have_other_periods_are_not_in_step(changes):
+    assert in_step(**changes) == []
+
+
+def test_how_much_speakers_talk_is_said_in_words():
+    def said(**traffic):
+        return activities(load(CALLS).with_overrides({"flow.voice.traffic": {"kind": "voice", **traffic}}))
+
+    assert said() == {"voice": "speakers talk all the time"}
+    assert said(codec="g729") == {"voice": "speakers talk 43 % of the time"}
+    assert said(silence={"distribution": "exponential", "mean": "3 s"}) == {
+        "voice": "speakers talk 25 % of the time"
+    }
 
 
 def test_a_sound_scenario_has_none():

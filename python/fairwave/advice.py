@@ -125,6 +125,7 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
     mistakes = [
         *_of_frame(plan),
         *_of_links(loads),
+        *_of_steps(plan),
         *_of_flows(scenario, plan, links, {one.name: one for one in loads}),
     ]
     return Advice(loads, mistakes)
@@ -135,6 +136,14 @@ def _buffer(queue: dict[str, Any]) -> float | None:
     if "packets" in capacity:
         return float(capacity["packets"])
     return capacity["bytes"] / 1000 if "bytes" in capacity else None
+
+
+def activities(scenario: Scenario) -> dict[str, str]:
+    """How much of the time the speakers of each group of calls talk, in words: `speakers talk 43 % of the time`."""
+    return {
+        name: "speakers talk all the time" if share == 1.0 else f"speakers talk {share * 100:.0f} % of the time"
+        for name, share in scenario.activities.items()
+    }
 
 
 def rate_in_words(bits_per_second: float) -> str:
@@ -181,6 +190,28 @@ def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
                 f"the queue of {one.name} holds {one.buffer:g} packets, less than a tenth of its "
                 "bandwidth-delay product "
                 f"({one.bdp_packets:.0f}): bulk flows will hardly fill the link"
+            )
+    return said
+
+
+def _of_steps(plan: dict[str, Any]) -> list[str]:
+    """Which sources of one period begin at the same moment of it, at the link that most of them cross."""
+    meeting: dict[tuple[int, int], dict[str, list[str]]] = {}
+    for flow in plan["flows"]:
+        if flow["period_s"] is None or flow["traffic"]["phase"] != "zero":
+            continue
+        period = max(round(flow["period_s"] * 1e9), 1)
+        beat = period, round(flow["start_s"] * 1e9) % period
+        for link in flow["forward"]:
+            meeting.setdefault(beat, {}).setdefault(link, []).append(flow["name"].rpartition("[")[0])
+    said = []
+    for (period, _), links in meeting.items():
+        link, groups = max(links.items(), key=lambda one: len(one[1]))
+        if len(groups) > 1:
+            said.append(
+                f"{len(groups)} sources ({', '.join(dict.fromkeys(groups))}) are in step at {link}: each repeats "
+                f"every {period / 1e6:g} ms, and all begin at the same moment of it, so their packets meet in the "
+                'queue for the whole run; write phase = "random" in their traffic'
             )
     return said
 

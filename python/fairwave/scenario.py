@@ -114,6 +114,11 @@ class Scenario:
         spelled_out: dict[str, Any] = json.loads(self.native.plan(seed))
         return spelled_out
 
+    @property
+    def activities(self) -> dict[str, float]:
+        """The groups of calls, each with the mean share of the time during which its speakers talk: above 0, at most 1."""
+        return dict(self.native.activities())
+
     def cautions(self, seed: int = 1) -> list[str]:
         """What one may not expect of a link or a group of flows in a run with this seed, and what to write instead.
 

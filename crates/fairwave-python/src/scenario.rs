@@ -150,6 +150,11 @@ impl Scenario {
         judged(py, || Ok(describe(&self.inner.plan(Seed(seed))?).to_string()))
     }
 
+    /// Groups of calls, and the mean share of the time during which each speaker talks.
+    fn activities(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
+        judged(py, || Ok(self.inner.activities()))
+    }
+
     /// What one may not expect of a law in a run with this seed: the link's name, and the words.
     fn cautions(&self, py: Python<'_>, seed: u64) -> PyResult<Vec<(String, String)>> {
         let plan = judged(py, || self.inner.plan(Seed(seed)))?;
@@ -190,6 +195,8 @@ fn describe(plan: &Plan) -> Value {
             "offered_bps": flow.offered(),
             "volume_bytes": flow.traffic.volume(on).map(|volume| volume.payload),
             "on_s": on,
+            "activity": flow.traffic.activity(),
+            "period_s": flow.traffic.period().map(|(period, _)| period.seconds()),
             "partner": flow.partner.and_then(|partner| plan.flows.get(partner.flow)).map(|other| other.name.as_str()),
             "start_s": flow.start.seconds(),
             "stop_s": if flow.stop == Instant::NEVER { plan.duration.seconds() } else { flow.stop.seconds() },

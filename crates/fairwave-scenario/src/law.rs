@@ -128,6 +128,7 @@ impl Law for PlayoutConfig {
 }
 
 const CAPACITY: &str = "capacity";
+const PHASE: &str = "phase";
 
 /// A buffer of so many bandwidth-delay products: `{ bdp = 1.0, at-least-packets = 50 }`.
 ///
@@ -337,6 +338,23 @@ impl<T: Law> JsonSchema for Written<T> {
         json_schema!({
             "anyOf": [{ "enum": names, "description": format!("A {} with its defaults.", T::WHAT) }, law],
         })
+    }
+}
+
+impl Written<TrafficConfig> {
+    /// The application's own configuration: where the scenario does not set its phase, the one of these details.
+    pub(crate) fn with_details(&self, details: Details) -> Result<TrafficConfig, serde_json::Error> {
+        let traffic = self.resolve(|_| ())?;
+        let like_ns2 = matches!(details, Details::Ns2 | Details::Ns2Of2004) && !self.table.contains_key(PHASE);
+        match traffic.phase_like_ns2().filter(|_| like_ns2) {
+            Some(phase) => {
+                let phase = serde_json::to_value(phase)?;
+                self.resolve(|table| {
+                    table.insert(PHASE.to_owned(), phase);
+                })
+            }
+            None => Ok(traffic),
+        }
     }
 }
 

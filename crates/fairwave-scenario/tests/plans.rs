@@ -423,3 +423,32 @@ fn who_asks_for_marks_where_no_queue_on_the_way_marks_is_told_so_once_for_a_grou
         assert!(in_vain(marking, classic).is_empty(), "{marking}");
     }
 }
+
+#[test]
+fn sources_begin_at_random_moments_unless_the_preset_is_ns2s_or_the_scenario_says_so() {
+    let phase = |preset: &str, traffic: &str| {
+        let text = format!(
+            "{}preset = \"{preset}\"\ntopology = {{ preset = \"dumbbell\" }}\n[[flow]]\nname = \"a\"\ntransport = \"udp\"\ntraffic = {traffic}\n",
+            "name = \"phases\"\nduration = \"10 s\"\n"
+        );
+        let scenario = scenario(&text);
+        let [planned, spelled] = [scenario.clone(), scenario.spelled_out()]
+            .map(|one| one.plan(Seed(1)).expect("a plan").to_json().expect("JSON")["flows"][0]["traffic"].clone());
+        assert_eq!(planned, spelled, "{text}");
+        planned["phase"].as_str().map(str::to_owned)
+    };
+    let cbr = r#"{ kind = "cbr", rate = "1 Mb/s" }"#;
+    let zero = r#"{ kind = "cbr", rate = "1 Mb/s", phase = "zero" }"#;
+    for preset in ["rfc", "linux"] {
+        assert_eq!(phase(preset, cbr).as_deref(), Some("random"), "{preset}");
+        assert_eq!(phase(preset, zero).as_deref(), Some("zero"), "{preset}");
+    }
+    for preset in ["ns2", "ns2-2004"] {
+        assert_eq!(phase(preset, cbr).as_deref(), Some("zero"), "{preset}");
+        assert_eq!(phase(preset, "\"video\"").as_deref(), Some("zero"), "{preset}");
+        assert_eq!(phase(preset, "{ kind = \"voice\", always-on = false }").as_deref(), Some("zero"), "{preset}");
+        assert_eq!(phase(preset, "\"voice\"").as_deref(), Some("random"), "{preset}: ns-2 has no such source");
+        assert_eq!(phase(preset, "{ kind = \"video\", phase = \"random\" }").as_deref(), Some("random"), "{preset}");
+    }
+    assert_eq!(phase("rfc", "\"bulk\""), None);
+}

@@ -95,7 +95,9 @@ def _show_sweep(read: Scenario, found: Sweep) -> None:
         marked = [f"{cell.interval}{'' if cell.reached else ' !'}" for cell in cells]
         runs = max(cell.interval.n + cell.interval.undefined for cell in cells)
         rows.append([*(str(cells[0].labels[axis]) for axis in axes), *marked, str(runs)])
-    said = []
+    from fairwave.advice import activities
+
+    said = [f"{name}: {words}" for name, words in activities(read).items()]
     if short := found.short:
         wanted = ", ".join(dict.fromkeys(f"{cell.asked} ± {cell.wanted:.3g}" for cell in short))
         said.append(
@@ -112,6 +114,7 @@ def _show_sweep(read: Scenario, found: Sweep) -> None:
 def _sweep_document(read: Scenario, found: Sweep) -> dict[str, Any]:
     return {
         "scenario": read.name,
+        "activity": read.activities,
         "points": [
             {
                 "labels": dict(cell.labels), "measure": cell.asked, "unit": cell.measure.unit,
@@ -141,6 +144,7 @@ def find_value(
     overwrite: bool,
 ) -> None:
     """Searches how far a value may go before a condition no longer holds."""
+    from fairwave.advice import activities
     from fairwave.ask import find
     from fairwave.ask.wording import condition, steps
     from fairwave.folders import claimed
@@ -167,7 +171,7 @@ def find_value(
             )  # fmt: skip
         asked = range(seed, seed + max(one.interval.n for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
-        document = {"scenario": read.name, **answer.to_dict(), "provenance": origin.to_dict()}
+        document = {"scenario": read.name, "activity": read.activities, **answer.to_dict(), "provenance": origin.to_dict()}
         if out:
             write_text(out / "answer.json", console.json_text(document))
     if json:
@@ -184,6 +188,8 @@ def find_value(
         ],
     )
     console.out.print(f"\n[bold]{escape(str(answer))}[/]")
+    for name, said in activities(read).items():
+        console.out.print(f"{escape(name)}: {said}", highlight=False)
     console.out.print(
         f"[dim]{answer.level * 100:g} % confidence for the answer as a whole; {answer.runs} runs[/]"
     )

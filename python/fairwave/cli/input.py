@@ -154,14 +154,21 @@ def kind(flow: dict[str, Any]) -> str:
     return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)
 
 
-def how_many(flow: dict[str, Any]) -> str:
-    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`."""
+def how_many(flow: dict[str, Any], activity: str | None = None) -> str:
+    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`.
+
+    Args:
+        flow: The group as the scenario has it.
+        activity: How much its speakers talk, in words (`fairwave.advice.activities`), where they are calls.
+    """
     arrivals = flow.get("arrivals")
     if arrivals is None:
-        return f"{flow.get('count', 1)} × {kind(flow)}"
-    if isinstance(arrivals, str):
-        return f"{kind(flow)}, {arrivals}"
-    return f"{kind(flow)}, {arrivals.get('rate') or arrivals.get('load')}"
+        found = f"{flow.get('count', 1)} × {kind(flow)}"
+    elif isinstance(arrivals, str):
+        found = f"{kind(flow)}, {arrivals}"
+    else:
+        found = f"{kind(flow)}, {arrivals.get('rate') or arrivals.get('load')}"
+    return f"{found} ({activity})" if activity else found
 
 
 def is_clip(flow: dict[str, Any]) -> bool:

@@ -74,20 +74,21 @@ def show_names(what: str | None, *, json: bool) -> None:
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
     """Checks a scenario and says what it comes to."""
-    from fairwave.advice import advise
+    from fairwave.advice import activities, advise
 
     seeds(seed, 1)
     read = scenario(path, settings)
     plan = read.plan(seed)
     warn(read, seed)
     if json:
-        found = {"ratings": ratings(read), "advice": advise(read, seed).to_dict()} if not expand else {}
+        found = {"activity": read.activities, "ratings": ratings(read), "advice": advise(read, seed).to_dict()} if not expand else {}
         console.document(plan if expand else _overview(read.hash, plan) | found)
         return
     if expand:
         console.out.print_json(json_.dumps(plan, ensure_ascii=False))
         return
     overview = _overview(read.hash, plan)
+    overview |= {f"speech of {name}": said for name, said in activities(read).items()}
     overview |= {f"rating of {name}": said for name, said in ratings(read).items()}
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))

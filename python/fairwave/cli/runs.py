@@ -104,6 +104,7 @@ def run_scenario(
 
 def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
     """Leaves the run as a page, with its tables."""
+    from fairwave.advice import activities
     from fairwave.report import single
     from fairwave.report.answer import made_of, of_run
     from fairwave.report.page import TableView
@@ -115,7 +116,7 @@ def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Se
         rows = [
             [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
         ]
-        head = f"{name}: {how_many(flow)}"
+        head = f"{name}: {how_many(flow, activities(read).get(name))}"
         if rows:
             tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
         if both := both_directions(results, name):
@@ -287,9 +288,11 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 
 def show(read: Scenario, results: Results, replications: int) -> None:
     """Shows what groups and links came to, as tables."""
+    from fairwave.advice import activities
     from fairwave.report.answer import made_of
     from fairwave.study.remarks import MARK
 
+    activity = activities(read)
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
     said: dict[str, list[str]] = {}
@@ -309,7 +312,7 @@ def show(read: Scenario, results: Results, replications: int) -> None:
         how = transport.get("name", "") if isinstance(transport, dict) else transport
         caption = [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))]
         console.table(
-            f"{name}: {how_many(flow)} over {how} — {several}", ["", "value"], rows,
+            f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, caption)),
         )  # fmt: skip
         if both := both_directions(results, name):

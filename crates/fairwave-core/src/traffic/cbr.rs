@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use crate::config::{ConfigError, check_fraction};
 use crate::random::Stream;
 use crate::registry::{Checked, Law};
@@ -22,6 +22,10 @@ pub struct CbrConfig {
     /// (ns-2's `random_`).
     #[serde(default)]
     pub jitter: f64,
+    /// Where in its first interval the source begins: `random`, uniform over one interval; or `zero`, at the flow's start, so that flows
+    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    #[serde(default)]
+    pub phase: Phase,
 }
 
 pub(super) fn default_payload() -> Bytes {
@@ -58,12 +62,13 @@ impl Law for CbrConfig {
 impl TrafficLaw for CbrConfig {
     type Source = Cbr;
 
-    fn source(&self, start: Instant, stream: Stream) -> Result<Cbr, ConfigError> {
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Cbr, ConfigError> {
+        let interval = interval(self.rate, self.payload)?;
         Ok(Cbr {
-            interval: interval(self.rate, self.payload)?,
+            interval,
             payload: self.payload.get() as u32,
             jitter: self.jitter,
-            due: start,
+            due: self.phase.begin(start, interval, &mut stream),
             next_id: 0,
             stream,
         })
@@ -72,9 +77,17 @@ impl TrafficLaw for CbrConfig {
     fn units_per_second(&self) -> Option<f64> {
         Some(packets_per_second(self.rate, self.payload))
     }
+
+    fn period(&self) -> Option<(Span, Phase)> {
+        Some((interval(self.rate, self.payload).ok()?, self.phase))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
+    }
 }
 
-/// A source of constant bit rate; its first packet leaves at the start.
+/// A source of constant bit rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cbr {
     interval: Span,

@@ -214,6 +214,7 @@ impl GivenTcp {
             samples: self.law.any_samples(),
             marks: self.law.any_marks(),
             paces: self.law.any_paces(),
+            credit: true,
         }
     }
 

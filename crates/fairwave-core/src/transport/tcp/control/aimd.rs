@@ -3,7 +3,7 @@
 //! Source: paper 003 §I and Eq. (1)–(4); Yang & Lam, *General AIMD congestion control* (2000); RFC 5681 §3.1 for slow
 //! start and for α = 1, β = 0.5. β is the part of the window that is KEPT.
 //!
-//! **Assumptions.** The window grows by α / window with each acknowledgement of new data (α per round trip), not by bytes.
+//! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round trip.
 //! A timeout lowers the slow start threshold by β as well. With `like_ns2` three habits of ns-2.35 are followed: the first
 //! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
 //! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).

@@ -102,6 +102,7 @@ impl Law for BbrConfig {
 impl ControlLaw for BbrConfig {
     type Controller = Box<Bbr>;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const SAMPLES: bool = true;
     const PACES: bool = true;
 

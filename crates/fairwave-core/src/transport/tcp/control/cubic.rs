@@ -60,6 +60,7 @@ impl Law for CubicConfig {
 impl ControlLaw for CubicConfig {
     type Controller = Cubic;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
 
     fn controller(&self, _preset: Preset) -> Cubic {
         Cubic::new(self)

@@ -48,6 +48,7 @@ impl Law for DctcpConfig {
 impl ControlLaw for DctcpConfig {
     type Controller = Dctcp;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const MARKS: Marks = Marks::Accurate;
 
     fn controller(&self, _preset: Preset) -> Dctcp {

@@ -57,6 +57,7 @@ impl Law for PragueConfig {
 impl ControlLaw for PragueConfig {
     type Controller = Prague;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const MARKS: Marks = Marks::Scalable;
     const PACES: bool = true;
 

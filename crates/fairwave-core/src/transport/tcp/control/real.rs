@@ -167,7 +167,7 @@ impl Controller for Real {
         if window.in_slow_start() {
             window.congestion += 1.0;
         } else if self.trend == Trend::NoDrop {
-            window.congestion += 1.0 / window.congestion;
+            window.congestion += f64::from(path.credit) / window.congestion;
         }
     }
 
