@@ -296,7 +296,7 @@ fn allotted_shares_of_flows_that_do_not_exist_or_without_a_bin_are_refused() {
 #[test]
 fn a_playback_that_could_never_succeed_is_refused() {
     let said = complaint_about("timely =", "playback = { rate = \"1 Mb/s\", shares = [90] }\ntimely =");
-    assert_says(&said, "27:40", &["`shares` is 90", "not percent", "shares = [0.9]"]);
+    assert_says(&said, "27:40", &["`shares` is 90", "or percent in quotes", "shares = [0.9]"]);
 }
 
 #[test]

@@ -32,6 +32,7 @@ use super::udp::UdpConfig;
 use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_fraction, check_span};
 use crate::random::{Seed, Stream};
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
@@ -57,8 +58,10 @@ pub struct RtcpConfig {
     /// Shortest time from any report to an early one. Default 1 s.
     pub early_spacing: Span,
     /// A report about more than this fraction lost drops a layer. Default 0.05.
+    #[serde(with = "Ratio")]
     pub drop_above: f64,
     /// A regular report about less than this fraction lost adds a layer. Default 0.02.
+    #[serde(with = "Ratio")]
     pub add_below: f64,
     /// Layers to begin with, 1 to 8. Default 1.
     pub start_layers: u8,
