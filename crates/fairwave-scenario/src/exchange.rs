@@ -115,7 +115,7 @@ fn described(schema: &Value) -> Key {
     let null = Value::from("null");
     let mut kind = schema.clone();
     if let Some(table) = kind.as_object_mut() {
-        ["description", "default", "title", "examples"].map(|key| table.remove(key));
+        table.retain(|key, _| !["description", "default", "title", "examples"].contains(&key.as_str()));
         if let Some(Value::Array(types)) = table.get_mut("type") {
             types.retain(|one| *one != null);
             if let [only] = types.as_slice() {

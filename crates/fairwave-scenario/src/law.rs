@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use fairwave_core::config::ConfigError;
+use fairwave_core::config::{ConfigError, check_fraction};
 use fairwave_core::link::jitter::JitterConfig;
 use fairwave_core::link::{RateConfig, ScheduleConfig};
 use fairwave_core::loss::{BernoulliConfig, LossConfig, LossScheduleConfig};
@@ -54,8 +54,8 @@ pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
         Map::from_iter([(Self::TAG.to_owned(), Value::from(name))])
     }
 
-    /// The table that a ratio alone stands for: `loss = "2 %"`; none where a ratio says nothing.
-    fn from_ratio(_ratio: f64) -> Option<Map<String, Value>> {
+    /// The table that a ratio alone stands for: `loss = "2 %"`; none where a ratio says nothing. An error for one out of range.
+    fn from_ratio(_ratio: f64) -> Option<Result<Map<String, Value>, ConfigError>> {
         None
     }
 
@@ -91,10 +91,13 @@ impl Law for LossConfig {
     const TAG: &'static str = LossConfig::TAG;
     const OF_A_LIST: Option<&'static str> = Some(<LossScheduleConfig as fairwave_core::registry::Law>::NAME);
 
-    fn from_ratio(ratio: f64) -> Option<Map<String, Value>> {
+    fn from_ratio(ratio: f64) -> Option<Result<Map<String, Value>, ConfigError>> {
+        if let Err(error) = check_fraction("loss", ratio, "loss = \"2 %\"") {
+            return Some(Err(error));
+        }
         let mut table = Self::from_name(<BernoulliConfig as fairwave_core::registry::Law>::NAME);
         table.insert("rate".to_owned(), Value::from(ratio));
-        Some(table)
+        Some(Ok(table))
     }
 
     fn full_name(name: &str) -> Result<String, serde_json::Error> {
@@ -387,7 +390,10 @@ impl<'de, T: Law> Deserialize<'de> for Written<T> {
                 self.visit_f64(number as f64)
             }
             fn visit_f64<E: serde::de::Error>(self, ratio: f64) -> Result<Self::Value, E> {
-                T::from_ratio(ratio).ok_or_else(|| E::invalid_type(serde::de::Unexpected::Float(ratio), &self))
+                match T::from_ratio(ratio) {
+                    Some(table) => table.map_err(E::custom),
+                    None => Err(E::invalid_type(serde::de::Unexpected::Float(ratio), &self)),
+                }
             }
             fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
                 Map::deserialize(serde::de::value::MapAccessDeserializer::new(map))

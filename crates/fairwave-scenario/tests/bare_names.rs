@@ -52,9 +52,9 @@ fn another_discipline_has_the_same_buffer_victim_and_marks() {
     let expected = json!({ "discipline": "codel", "capacity": { "bytes": 250_000 }, "victim": "front", "ecn": true });
     assert_eq!(at(&codel, "/link/0/queue"), expected);
     assert_eq!(
-        codel.kept().join(" "),
-        "`link.home>isp.queue`: codel instead of red keeps `capacity = { bytes = 250000 }`, \
-        `ecn = true`, `victim = \"front\"` and drops `max-threshold = 15`, `min-threshold = 5`"
+        codel.kept(),
+        ["`link.home>isp.queue`: codel instead of red keeps `capacity = { bytes = 250000 }`, `ecn = true` and \
+          `victim = \"front\"`, and drops `max-threshold = 15` and `min-threshold = 5`"]
     );
 }
 
@@ -117,11 +117,20 @@ fn udp_takes_of_a_tcp_only_what_it_has_itself() {
 }
 
 #[test]
-fn a_value_that_the_new_law_refuses_is_dropped_and_said() {
+fn marks_that_a_controller_answers_in_its_own_way_are_its_own() {
     let classic = with("flow.files.transport", json!({ "name": "tcp/cubic", "ecn": "classic", "receiver-window": 50 }));
-    let prague = classic.with_overrides(&[("flow.files.transport", json!("tcp/prague"))]).expect("a scenario");
-    assert_eq!(at(&prague, "/flow/1/transport"), json!({ "name": "tcp/prague", "receiver-window": 50 }));
-    assert!(prague.kept()[0].contains("drops `ecn = \"classic\"`"), "{:?}", prague.kept());
+    let over = |name: &str| {
+        at(&classic.with_overrides(&[("flow.files.transport", json!(name))]).expect(name), "/flow/1/transport")
+    };
+    assert_eq!(over("tcp/reno"), json!({ "name": "tcp/reno", "ecn": "classic", "receiver-window": 50 }));
+    assert_eq!(over("tcp/prague"), json!({ "name": "tcp/prague", "receiver-window": 50 }));
+}
+
+#[test]
+fn a_value_that_the_new_law_refuses_is_dropped_and_said() {
+    let tfrc = with("flow.files.transport", "tfrc");
+    assert_eq!(at(&tfrc, "/flow/1/transport"), json!({ "name": "tfrc", "header": "60 B" }));
+    assert!(tfrc.kept()[0].contains("`preset = \"linux\"`"), "{:?}", tfrc.kept());
 }
 
 #[test]

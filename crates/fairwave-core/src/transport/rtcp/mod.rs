@@ -119,7 +119,8 @@ impl Checked for RtcpConfig {
         check_fraction("drop-above", self.drop_above, "drop-above = 0.05")?;
         if !(0.0..=self.drop_above).contains(&self.add_below) {
             let allowed = format!("from 0 to drop-above ({})", self.drop_above);
-            return Err(ConfigError::new("add-below", self.add_below, allowed, "add-below = 0.02"));
+            let example = format!("add-below = {}", self.drop_above.min(0.02));
+            return Err(ConfigError::new("add-below", self.add_below, allowed, example));
         }
         if !(1..=8).contains(&self.start_layers) {
             return Err(ConfigError::new("start-layers", self.start_layers, "from 1 to 8", "start-layers = 1"));
