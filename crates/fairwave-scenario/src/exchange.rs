@@ -42,6 +42,19 @@ pub(crate) fn exchanged(key: &str, old: &Map<String, Value>, name: &str) -> Opti
     }
 }
 
+/// The key that names the law that stands under the scenario's key `key`: `discipline` for `queue`.
+pub(crate) fn tag_of(key: &str) -> Option<&'static str> {
+    match key {
+        "queue" => Some(QueueConfig::TAG),
+        "transport" => Some(TransportConfig::TAG),
+        "traffic" => Some(TrafficConfig::TAG),
+        "loss" => Some(LossConfig::TAG),
+        "jitter" => Some(JitterConfig::TAG),
+        "playout" => Some(<PlayoutConfig as Law>::TAG),
+        _ => None,
+    }
+}
+
 fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     let name = T::full_name(name).ok()?;
     let mut whole = old.clone();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::error::{Problem, ScenarioError};
-use crate::exchange::{Exchange, exchanged};
+use crate::exchange::{Exchange, exchanged, tag_of};
 use crate::model::Scenario;
 use crate::path::{Path, Step};
 use crate::suggest::{list, nearest};
@@ -28,6 +28,9 @@ impl Scenario {
         })?;
         let mut origin = (*self.origin).clone();
         let mut problems = Vec::new();
+        // What says which law there is comes before what is said of the law.
+        let mut overrides: Vec<&(&str, Value)> = overrides.iter().collect();
+        overrides.sort_by_key(|(dotted, _)| is_within_law(dotted));
         for (dotted, value) in overrides {
             let mut changed = Changed::default();
             match set(&mut whole, Path::default(), &dotted.split('.').collect::<Vec<_>>(), value, &mut changed) {
@@ -66,6 +69,15 @@ impl Scenario {
             Err(_) => Value::from(text),
         }
     }
+}
+
+/// Whether a key is one of a law's parameters: neither the law itself nor the key that names it.
+fn is_within_law(dotted: &str) -> bool {
+    let keys: Vec<&str> = dotted.split('.').collect();
+    keys.iter().enumerate().any(|(place, key)| {
+        let within = keys.get(place + 1..).unwrap_or_default();
+        tag_of(key).is_some_and(|tag| !within.is_empty() && within != [tag])
+    })
 }
 
 /// What an override did.
@@ -133,6 +145,13 @@ fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut C
                 table.remove(*key);
                 changed.paths.push(inner);
                 return Ok(());
+            }
+            // The key that names a law exchanges it just as the name alone does.
+            if rest.is_empty()
+                && let (Value::String(_), Some(law)) = (value, path.last_key())
+                && tag_of(law) == Some(*key)
+            {
+                return set(at, path, &[], value, changed);
             }
             // `flow`, `link` and `event` are lists: with none there, there is nothing to name.
             if path.steps().is_empty()

@@ -75,6 +75,25 @@ fn the_name_that_stands_there_already_changes_nothing() {
 }
 
 #[test]
+fn the_key_that_names_a_law_says_the_same_as_its_name_alone() {
+    let (alone, by_key) = (with(QUEUE, "codel"), with("link.home>isp.queue.discipline", "codel"));
+    assert_eq!(at(&alone, "/link/0/queue"), at(&by_key, "/link/0/queue"));
+    let without =
+        with("link.home>isp.queue", Value::Null).with_overrides(&[("link.home>isp.queue.discipline", json!("pie"))]);
+    assert_eq!(at(&without.expect("a scenario"), "/link/0/queue"), json!({ "discipline": "pie" }));
+    let first = with("link.home>isp.loss", json!({ "model": "rounds", "first": 0.02 }));
+    let short = first.with_overrides(&[("link.home>isp.loss.model", json!("none"))]).expect("a scenario");
+    assert_eq!(at(&short, "/link/0/loss"), json!({ "model": "none" }));
+}
+
+#[test]
+fn parameters_that_are_set_with_the_name_are_those_of_the_new_law() {
+    let changes = [("link.home>isp.queue.alpha", json!(0.2)), ("link.home>isp.queue.discipline", json!("pie"))];
+    let pie = at(&home().with_overrides(&changes).expect("a scenario"), "/link/0/queue");
+    assert_eq!((&pie["discipline"], &pie["alpha"]), (&json!("pie"), &json!(0.2)));
+}
+
+#[test]
 fn a_table_replaces_all() {
     assert_eq!(at(&with(QUEUE, json!({ "discipline": "codel" })), "/link/0/queue"), json!({ "discipline": "codel" }));
 }
