@@ -216,7 +216,7 @@ def _of_bottlenecks(scenario: Scenario, plan: dict[str, Any], links: dict[str, A
 
 
 def _bottlenecks(scenario: Scenario, plan: dict[str, Any]) -> set[str]:
-    """Link directions that a scenario makes bottlenecks: between a preset's routers, or with a discipline that it names."""
+    """Link directions that are to be bottlenecks: between a preset's routers, or with a discipline by name."""
     table = scenario.to_dict()
     if "topology" in table:
         hosts = {flow[end] for flow in plan["flows"] for end in ("from", "to")}
