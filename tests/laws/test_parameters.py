@@ -218,6 +218,11 @@ def test_a_key_that_has_a_meaning_already_is_no_parameter(decorate, base, key, b
         decorate("taken-key")(law)
 
 
+def test_a_number_from_0_to_1_may_be_written_in_percent():
+    written = scenario('{ model = "every-kind", needed-time = "1 s", share = "25 %" }').to_dict()
+    assert written["topology"]["bottleneck"]["loss"]["share"] == 0.25
+
+
 @pytest.mark.parametrize(
     ("bounds", "said"),
     [
