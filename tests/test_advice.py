@@ -36,6 +36,10 @@ def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
         ({"flow.voice.stop": "900 ms"}, "flows of voice stop within the warm-up (1 s)"),
         ({"warmup": "5 s"}, "the warm-up (5 s) is more than half"),
         (
+            {"topology.bottleneck.rate": "10 Mb/s", "topology.source-access": {"rate": "1 Mb/s"}},
+            "r1>r2 (10 Mb/s) is no bottleneck: 5 links such as ",
+        ),
+        (
             {"topology.bottleneck.rate": "50 kb/s"},
             "a single flow of voice offers 80 kb/s, more than r1>r2 has (50 kb/s)",
         ),
@@ -136,3 +140,38 @@ def test_rates_are_told_with_the_unit_that_suits_them():
         "1 Gb/s",
         "12 b/s",
     ]
+
+
+def test_a_bottleneck_that_its_only_access_link_undercuts_is_told():
+    text = """name = "undercut"
+duration = "10 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "10 Mb/s", delay = "5 ms" }
+source-access = { rate = "2 Mb/s" }
+[[flow]]
+name = "file"
+transport = "cubic"
+traffic = "bulk"
+"""
+    (said,) = [one for one in advise(load(text)).mistakes if "no bottleneck" in one]
+    assert "can send at most 2 Mb/s, so packets wait there and the queue of r1>r2 stays empty" in said
+    assert advise(load(text).with_overrides({"topology.source-access.rate": "10 Mb/s"})).mistakes == []
+
+
+def test_the_cost_of_a_run_is_told_before_it_is_made():
+    assert not advise(load(CALLS)).cost.is_large
+    links = {"bottleneck": "1 Gb/s", "access": "1 Gb/s"}
+    dear = load(CALLS).with_overrides(
+        {
+            "duration": "1 h",
+            "flow.voice.count": 0,
+            **{f"topology.{name}.rate": rate for name, rate in links.items()},
+        }
+    )
+    # 1 Gb/s for an hour is 4.3e8 packets of 1040 B, each over three links there, its acknowledgement over three back.
+    cost = advise(dear).cost
+    assert cost.is_large
+    assert 2e9 < cost.packet_hops < 4e9
+    assert "packet-hops" in str(cost)
+    assert "minutes on one core" in str(cost)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.scenario import Scenario
+    from fairwave.scenario import Cost, Scenario
 
 TCP_SEGMENT, TCP_HEADER = 1000, 40
 LINUX_SEGMENT, LINUX_HEADER = 1448, 52
@@ -67,10 +67,12 @@ class Advice:
     Attributes:
         links: Link directions that data crosses, the most loaded first.
         mistakes: What is probably not meant, in words with numbers.
+        cost: What a run costs at the most.
     """
 
     links: Sequence[LinkLoad]
     mistakes: Sequence[str]
+    cost: Cost
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -84,6 +86,9 @@ class Advice:
                 for one in self.links
             ],
             "likely_mistakes": list(self.mistakes),
+            "cost": {
+                "packet_hops": self.cost.packet_hops, "seconds": self.cost.seconds, "memory_bytes": self.cost.memory,
+            },
         }  # fmt: skip
 
 
@@ -126,9 +131,10 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
         *_of_frame(plan),
         *_of_links(loads),
         *_of_steps(plan),
+        *_of_bottlenecks(scenario, plan, links),
         *_of_flows(scenario, plan, links, {one.name: one for one in loads}),
     ]
-    return Advice(loads, mistakes)
+    return Advice(loads, mistakes, scenario.cost(seed))
 
 
 def _buffer(queue: dict[str, Any]) -> float | None:
@@ -214,6 +220,41 @@ def _of_steps(plan: dict[str, Any]) -> list[str]:
                 'queue for the whole run; write phase = "random" in their traffic'
             )
     return said
+
+
+def _of_bottlenecks(scenario: Scenario, plan: dict[str, Any], links: dict[str, Any]) -> list[str]:
+    """Bottlenecks that never queue, because the access links before them are slower together."""
+    named = _bottlenecks(scenario, plan)
+    feeding: dict[str, dict[str, float]] = {name: {} for name in named}
+    for flow in plan["flows"]:
+        slowest, feeder = math.inf, ""
+        for name in flow["forward"]:
+            if name in named:
+                feeding[name][feeder] = min(slowest, feeding[name].get(feeder, math.inf))
+            slowest, feeder = min(slowest, links[name]["rate_bps"]), name
+    said = []
+    for name, feeders in feeding.items():
+        most, rate = sum(feeders.values()), links[name]["rate_bps"]
+        if not feeders or most >= rate or named & set(feeders):
+            continue
+        slow = min(feeders, key=lambda one: feeders[one])
+        before = slow if len(feeders) == 1 else f"{len(feeders)} links such as {slow}"
+        said.append(
+            f"{name} ({rate_in_words(rate)}) is no bottleneck: {before} before it can send at most "
+            f"{rate_in_words(most)}, so packets wait there and the queue of {name} stays empty"
+        )
+    return said
+
+
+def _bottlenecks(scenario: Scenario, plan: dict[str, Any]) -> set[str]:
+    """Link directions that are to be bottlenecks: between a preset's routers, or with a discipline by name."""
+    table = scenario.to_dict()
+    if "topology" in table:
+        hosts = {flow[end] for flow in plan["flows"] for end in ("from", "to")}
+        return {link["name"] for link in plan["links"] if hosts.isdisjoint(link["name"].split(">", 1))}
+    queues = {f"{link['from']}>{link['to']}": link.get("queue", {}) for link in table.get("link", [])}
+    named = {name for name, queue in queues.items() if queue.get("discipline", "drop-tail") != "drop-tail"}
+    return named & {link["name"] for link in plan["links"]}
 
 
 def _of_flows(

@@ -15,6 +15,7 @@ pub mod packet;
 pub mod quality;
 pub mod queue;
 pub mod random;
+pub mod ratio;
 pub mod registry;
 pub mod speech;
 #[cfg(test)]

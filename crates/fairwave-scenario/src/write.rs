@@ -162,7 +162,7 @@ fn write_keys(table: &Value, text: &mut String) {
     }
 }
 
-fn inline(value: &Value) -> String {
+pub(crate) fn inline(value: &Value) -> String {
     match value {
         Value::Object(table) if table.is_empty() => "{}".to_owned(),
         Value::Object(table) => {

@@ -148,6 +148,8 @@ def compare_alternatives(
     buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
+    for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
+        console.say(f"note: {words}", quiet=json)
     heard, remarks = _heard(base, group, speech, asked, points) if audio and voice else (None, [])
     if heard is not None:
         base = heard.scenario

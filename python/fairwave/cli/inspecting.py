@@ -81,7 +81,13 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     plan = read.plan(seed)
     warn(read, seed)
     if json:
-        found = {"activity": read.activities, "ratings": ratings(read), "advice": advise(read, seed).to_dict()} if not expand else {}
+        known = {
+            "activity": read.activities,
+            "ratings": ratings(read),
+            "kept": read.kept(),
+            "advice": advise(read, seed).to_dict(),
+        }
+        found = known if not expand else {}
         console.document(plan if expand else _overview(read.hash, plan) | found)
         return
     if expand:
@@ -90,6 +96,7 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     overview = _overview(read.hash, plan)
     overview |= {f"speech of {name}": said for name, said in activities(read).items()}
     overview |= {f"rating of {name}": said for name, said in ratings(read).items()}
+    overview["cost of a run"] = str(read.cost(seed))
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))
 
@@ -125,6 +132,11 @@ def _show_advice(found: Advice) -> None:
     )  # fmt: skip
     for words in found.mistakes:
         console.out.print(f"[yellow]likely mistake:[/] {escape(words)}", soft_wrap=True)
+    if found.cost.is_large:
+        console.out.print(
+            f"[yellow]a run is costly:[/] {found.cost}. Shorten `duration`, lower the rates, or simulate fewer flows.",
+            soft_wrap=True,
+        )
 
 
 def ratings(read: Scenario) -> dict[str, str]:
@@ -143,7 +155,9 @@ def ratings(read: Scenario) -> dict[str, str]:
 
 
 def warn(read: Scenario, seed: int) -> None:
-    """Says on standard error what one may not expect of the scenario's laws."""
+    """Says on standard error what `--set` kept where it exchanged a law, and what one may not expect of the laws."""
+    for words in read.kept():
+        console.say(f"note: {words}")
     for words in read.cautions(seed):
         console.complain(f"warning: {words}")
 

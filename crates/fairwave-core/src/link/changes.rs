@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::jitter::JitterConfig;
 use crate::config::{ConfigError, check_fraction};
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::timed::Step;
 use crate::units::{Instant, Span};
 
@@ -52,6 +53,7 @@ impl Outage {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reorder {
     /// How many of the packets, from 0 to 1.
+    #[serde(with = "Ratio")]
     pub share: f64,
     /// How much later they arrive, above 0.
     pub by: Span,
@@ -77,6 +79,7 @@ impl Reorder {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Duplicate {
     /// How many of the packets, from 0 to 1.
+    #[serde(with = "Ratio")]
     pub share: f64,
 }
 

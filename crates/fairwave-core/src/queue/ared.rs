@@ -18,6 +18,7 @@ use super::red::{check_probability, check_size};
 use super::ticker::Ticker;
 use crate::config::{ConfigError, check_span};
 use crate::random::Stream;
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -33,7 +34,7 @@ pub struct AredConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1]; automatic when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The queueing delay that the automatic `min-threshold` aims at.
     #[serde(default = "target_delay")]

@@ -24,6 +24,7 @@ use super::red::{check_probability, check_size};
 use crate::config::{ConfigError, check_between};
 use crate::packet::Packet;
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate};
 
@@ -65,7 +66,7 @@ pub struct AvqConfig {
     #[serde(default = "alpha")]
     pub alpha: f64,
     /// Desired utilization of the link, in (0, 1].
-    #[serde(default = "gamma")]
+    #[serde(with = "Ratio", default = "gamma")]
     pub gamma: f64,
     /// Size of the virtual buffer; that of the real one when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,6 +16,7 @@ use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, 
 use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_size, packets_per_second};
 use crate::config::ConfigError;
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate};
 
@@ -32,10 +33,10 @@ pub struct ChokeConfig {
     #[serde(default = "max_threshold")]
     pub max_threshold: f64,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default = "weight")]
+    #[serde(with = "Ratio", default = "weight")]
     pub weight: f64,
     /// RED's drop probability at `max-threshold`, in (0, 1].
-    #[serde(default = "max_p")]
+    #[serde(with = "Ratio", default = "max_p")]
     pub max_p: f64,
     /// Whether packets or bytes count in the average.
     #[serde(default)]

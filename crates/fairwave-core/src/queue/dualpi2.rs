@@ -31,6 +31,7 @@ use super::ticker::Ticker;
 use crate::config::{ConfigError, check_between, check_span};
 use crate::packet::{Ecn, Packet};
 use crate::random::Stream;
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::units::{Instant, Rate, Span};
 
@@ -82,7 +83,7 @@ pub struct Dualpi2Config {
     #[serde(default)]
     pub scheduler: Scheduler,
     /// The share of the link that the classic queue has at least while both wait, from 0, which is none, to below 1; 0.1 when left out. Of `wrr`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub classic_protection: Option<f64>,
     /// By how much classic packets count as younger; 50 ms when left out. Of `ts-fifo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -27,6 +27,7 @@ use super::red::{MEAN_PACKET, Mode, check_probability, check_size, packets_per_s
 use crate::config::ConfigError;
 use crate::packet::{FlowId, Packet};
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -42,10 +43,10 @@ pub struct FredConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default = "weight")]
+    #[serde(with = "Ratio", default = "weight")]
     pub weight: f64,
     /// Drop probability at `max-threshold`, in (0, 1].
-    #[serde(default = "max_p")]
+    #[serde(with = "Ratio", default = "max_p")]
     pub max_p: f64,
     /// Packets that every flow may hold, 1 or more: 2 for small buffers, 4 for large ones.
     #[serde(default = "min_queue")]

@@ -22,6 +22,7 @@ use super::ticker::Ticker;
 use crate::config::{ConfigError, check_span};
 use crate::packet::Packet;
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Instant, Rate, Span};
 
@@ -41,10 +42,10 @@ pub enum Estimate {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GreenConfig {
     /// Part of the link's rate that is aimed at, in (0, 1].
-    #[serde(default = "target")]
+    #[serde(with = "Ratio", default = "target")]
     pub target: f64,
     /// How much the drop probability changes at a time (ΔP), in (0, 1].
-    #[serde(default = "step")]
+    #[serde(with = "Ratio", default = "step")]
     pub step: f64,
     /// How often it changes.
     #[serde(default = "interval")]

@@ -22,6 +22,7 @@ use super::ticker::Ticker;
 use crate::config::{ConfigError, check_between, check_span};
 use crate::packet::Packet;
 use crate::random::Stream;
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -53,7 +54,7 @@ pub struct PieConfig {
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]; above it they are dropped. 0.1 when left out; only with
     /// `ecn`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub mark_ecnth: Option<f64>,
 }
 

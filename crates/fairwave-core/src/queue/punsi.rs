@@ -19,6 +19,7 @@ use super::red::{MEAN_PACKET, Mode, Parameters, Red, check_probability, check_si
 use crate::config::ConfigError;
 use crate::packet::Class;
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate};
 
@@ -45,10 +46,10 @@ pub struct PunsiConfig {
     #[serde(default = "max_threshold")]
     pub max_threshold: f64,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default = "weight")]
+    #[serde(with = "Ratio", default = "weight")]
     pub weight: f64,
     /// RED's drop probability at `max-threshold`, in (0, 1].
-    #[serde(default = "max_p")]
+    #[serde(with = "Ratio", default = "max_p")]
     pub max_p: f64,
     /// Whether packets or bytes count in the average.
     #[serde(default)]

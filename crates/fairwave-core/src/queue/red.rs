@@ -27,6 +27,7 @@ use super::config::{Capacity, check_reachable, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 
@@ -82,10 +83,10 @@ pub struct RedConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Drop probability at `max-threshold`, in (0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub max_p: Option<f64>,
     /// From `max-threshold` to twice that the probability climbs to 1; otherwise it jumps to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

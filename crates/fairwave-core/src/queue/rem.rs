@@ -23,6 +23,7 @@ use super::ticker::Ticker;
 use crate::config::{ConfigError, check_between, check_span};
 use crate::packet::Packet;
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -47,7 +48,7 @@ pub struct RemConfig {
     #[serde(default = "target")]
     pub target: f64,
     /// Weight of the newest interval in the smoothed input rate, in (0, 1]; 1 does not smooth.
-    #[serde(default = "input_weight")]
+    #[serde(with = "Ratio", default = "input_weight")]
     pub input_weight: f64,
     /// Whether packets or bytes count.
     #[serde(default)]

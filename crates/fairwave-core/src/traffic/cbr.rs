@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use crate::config::{ConfigError, check_fraction};
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Rate, Span};
 
@@ -20,7 +21,7 @@ pub struct CbrConfig {
     pub payload: Bytes,
     /// How much each gap varies: it is the interval times 1 + jitter·(U − ½), U uniform in [0, 1). From 0 (default) to 1
     /// (ns-2's `random_`).
-    #[serde(default)]
+    #[serde(with = "Ratio", default)]
     pub jitter: f64,
     /// Where in its first interval the source begins: `random`, uniform over one interval; or `zero`, at the flow's start, so that flows
     /// that start together stay in step. Default `random`; `zero` under ns-2's presets.

@@ -18,6 +18,7 @@ use super::voice::packetise;
 use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use crate::config::{ConfigError, check_fraction};
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Instant, Span};
 
@@ -41,6 +42,7 @@ pub struct ConversationConfig {
     /// How long nobody talks, in the mean; exponential, from 1 ms to 1 h.
     pub mutual_silence: Span,
     /// Probability that the other breaks in before who talks has ended, 0 to 1.
+    #[serde(with = "Ratio")]
     pub interruption: f64,
     /// Where in its first interval the conversation begins: `random`, uniform over one packet time; or `zero`, at the flow's
     /// start. Default `random`; `zero` under ns-2's presets.

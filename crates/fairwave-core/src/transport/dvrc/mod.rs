@@ -41,6 +41,7 @@ use super::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_span};
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::{Bytes, Rate, Span};
 use crate::wire::Protocol;
@@ -65,6 +66,7 @@ pub struct DvrcConfig {
     /// The receiving rate is measured over this time, or the round-trip time if that is longer. Default 150 ms.
     pub measure_over: Span,
     /// How far R may rise above the rate of all layers, as a fraction of it. 0 and above; default 0.25.
+    #[serde(with = "Ratio")]
     pub headroom: f64,
     /// Where a flow without layers begins, and the least it asks for. Default 64 kb/s.
     pub base_rate: Rate,

@@ -28,6 +28,7 @@ use super::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use super::{FlowContext, PacketSize, Properties, TransportLaw};
 use crate::config::{ConfigError, check_between};
 use crate::random::Stream;
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::units::Bytes;
 use crate::wire::Protocol;
@@ -44,7 +45,8 @@ pub struct RapConfig {
     pub header: Bytes,
     /// Bytes of an acknowledgement on the wire. Default 44 B.
     pub acknowledgement: Bytes,
-    /// Part of the rate kept on a loss event, between 0 and 1. Default 0.5.
+    /// Part of the rate kept on a loss event, above 0 and below 1. Default 0.5.
+    #[serde(with = "Ratio")]
     pub beta: f64,
     /// Stretch the gap while the round trip is longer than in the long run. Default false, as in ns-2.
     pub fine_grain: bool,

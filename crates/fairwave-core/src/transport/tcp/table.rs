@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::control::{AnyControlLaw, Control, ControlLaw};
+use super::control::{AnyControlLaw, Control, ControlLaw, Marks};
 use super::{Needs, TcpConfig, TcpParameters, TcpReceiver, TcpSender};
 use crate::config::ConfigError;
 use crate::random::{Seed, Stream};
@@ -79,9 +79,22 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = C::json_schema(generator);
-        described_with_connection(own, generator)
+        let mut schema = described_with_connection(own, generator);
+        // Controllers that answer marks in a way of their own choose how they are reported.
+        if C::MARKS != Marks::None
+            && let Some(about) =
+                schema.ensure_object().get_mut("properties").and_then(|keys| keys.pointer_mut("/ecn/description"))
+        {
+            let marks = serde_json::to_value(C::MARKS).unwrap_or_default();
+            let asked = format!("Default: {}.", marks.as_str().unwrap_or_default());
+            *about = Value::from(about.as_str().unwrap_or_default().replace(ANY_MARKS, &asked));
+        }
+        schema
     }
 }
+
+/// What the connection's schema says of the default of `ecn`, whatever the controller.
+const ANY_MARKS: &str = "Default: what the controller asks for; none for most.";
 
 /// A controller's schema with the keys of the connection.
 fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator) -> Schema {

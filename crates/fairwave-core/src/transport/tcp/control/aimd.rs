@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::config::{ConfigError, check_between};
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 
@@ -27,8 +28,8 @@ pub struct AimdConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
 }
 

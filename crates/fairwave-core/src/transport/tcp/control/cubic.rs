@@ -18,6 +18,7 @@ use super::growth::{SmoothedRtt, WindowUse, slow_start};
 use super::hystart::HyStart;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::config::{ConfigError, check_between};
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::Instant;
@@ -29,7 +30,8 @@ use crate::units::Instant;
 pub struct CubicConfig {
     /// C, how fast the window grows with time, segments per second³, above 0. Default 0.4.
     pub c: f64,
-    /// Part of the window kept on loss, between 0 and 1. Default 0.7.
+    /// Part of the window kept on loss, above 0 and below 1. Default 0.7.
+    #[serde(with = "Ratio")]
     pub beta: f64,
     /// A window that did not reach the last peak aims lower, to make room for newcomers. Default true.
     pub fast_convergence: bool,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::growth::{Round, WindowUse, avoidance, slow_start};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Marks, Path, Verdict, Window};
 use crate::config::{ConfigError, check_between, check_fraction};
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 
@@ -22,9 +23,11 @@ use crate::transport::tcp::{Preset, Recovery};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DctcpConfig {
-    /// g, the part of each window's measurement that enters the mean, between 0 and 1. Default 1/16.
+    /// g, the part of each window's measurement that enters the mean, above 0 and below 1. Default 1/16.
+    #[serde(with = "Ratio")]
     pub gain: f64,
     /// α before the first measurement, from 0 to 1. Default 1.
+    #[serde(with = "Ratio")]
     pub initial_alpha: f64,
 }
 

@@ -22,6 +22,7 @@ use super::dctcp::MarkedPart;
 use super::growth::{SmoothedRtt, WindowUse};
 use super::{ControlLaw, Controller, Marks, Path, Verdict, Window};
 use crate::config::{ConfigError, check_between};
+use crate::ratio::Ratio;
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Span};
@@ -30,7 +31,8 @@ use crate::units::{Instant, Span};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PragueConfig {
-    /// The part of each measurement of marks that enters their mean, between 0 and 1. Default 1/16.
+    /// The part of each measurement of marks that enters their mean, above 0 and below 1. Default 1/16.
+    #[serde(with = "Ratio")]
     pub gain: f64,
     /// Shorter round trips are treated like this one; 0 s for none. Default 25 ms.
     pub rtt_virtual: Span,

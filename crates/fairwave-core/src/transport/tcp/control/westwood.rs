@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::config::ConfigError;
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Rate};
@@ -24,7 +25,7 @@ use crate::units::{Instant, Rate};
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodConfig {
     /// Pole of the filter of bandwidth samples, from 0 to below 1. Default 19/21.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub filter: Option<f64>,
 }
 

@@ -14,6 +14,7 @@ use super::growth::Growth;
 use super::westwood::{AckedCount, check_filter, threshold_of};
 use super::{ControlLaw, Controller, Path, Verdict, Window};
 use crate::config::ConfigError;
+use crate::ratio::OptionalRatio;
 use crate::registry::{Checked, Law};
 use crate::transport::tcp::{Preset, Recovery};
 use crate::units::{Instant, Rate, Span};
@@ -24,7 +25,7 @@ use crate::units::{Instant, Rate, Span};
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodPlusConfig {
     /// Part of the bandwidth estimate that is kept in each round trip, from 0 to below 1. Default 0.9.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub filter: Option<f64>,
 }
 
