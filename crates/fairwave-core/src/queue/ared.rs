@@ -113,6 +113,7 @@ impl AredConfig {
             per_second,
             wait: false,
             ecn: self.ecn,
+            harddrop: true,
         }
     }
 }
