@@ -16,6 +16,6 @@ def situations() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "phase/videos", "Ten default videos on 15 Mb/s, 100 packets of buffer: lost", "%",
-        *between(0, 0, 0.3), "experience: at load 0.72, frames of ten sources that are out of step seldom meet",
-        lambda: 100 * ran(link("15 Mb/s", "10 ms", 100), flow("videos", "udp", "video", count=10), 60, warmup="5 s").share("dropped", "packets_sent"),
+        *between(0, 0, 0.5), "experience: at load 0.72, large frames of ten sources that are out of step seldom meet",
+        lambda: 100 * ran(link("15 Mb/s", "10 ms", 100), flow("videos", "udp", "video", count=10), 60, warmup="5 s", seeds=4).share("dropped", "packets_sent"),
     )  # fmt: skip
