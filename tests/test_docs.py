@@ -72,13 +72,26 @@ def commands(page):
     ]
 
 
+def commented(example):
+    """Every command in a scenario's comments: a line of its own, or in backticks with the file that it is for."""
+    lines = [line.removeprefix("#") for line in text(example).splitlines() if line.startswith("#")]
+    alone = [line.strip() for line in lines if re.match(r" {2,}fairwave ", line)]
+    within = re.findall(r"`(fairwave [^`…]*\.toml[^`…]*)`", " ".join(line.strip() for line in lines))
+    return alone + within
+
+
+EXAMPLES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "examples").rglob("*.toml"))
 EPILOGS = [
     line.strip()
     for command in cli.app.registered_commands
     for line in (command.epilog or "").splitlines()
     if line.strip().startswith(("fairwave ", "cat "))
 ]
-TYPED = sorted({line for page in PAGES if page not in ELSEWHERE for line in commands(page)} | set(EPILOGS))
+TYPED = sorted(
+    {line for page in PAGES if page not in ELSEWHERE for line in commands(page)}
+    | {line for example in EXAMPLES for line in commented(example)}
+    | set(EPILOGS)
+)
 
 
 @pytest.fixture
@@ -118,6 +131,9 @@ FEWER = {
 }
 """What is typed besides, so that it takes less time: fewer replications, no audio."""
 
+NO_FILMS = "examples/streamed-clip.toml"
+"""Its page is half a minute's work; pages with films are made in `tests/video`."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", TYPED)
@@ -150,7 +166,8 @@ def test_every_command_works(desk, monkeypatch, line):
     if "--cluster" in words:
         at = words.index("--cluster")
         del words[at : at + 2]
-    cli.app([*words, *FEWER.get(words[0], ())], standalone_mode=False)
+    films = ("--no-page",) if NO_FILMS in words and "--out" in words else ()
+    cli.app([*words, *FEWER.get(words[0], ()), *films], standalone_mode=False)
     assert len(opened) == (words[0] == "lab" and "--out" not in words)
     for (name, *_), _ in studies:
         assert name in studies_there()
@@ -178,11 +195,18 @@ def test_every_scenario_is_one_and_every_piece_is_toml(page, desk):
             fairwave.load(code)
 
 
+def test_commands_in_the_comments_of_examples_are_found():
+    assert "fairwave run examples/lte-call.toml --out out/lte" in commented("examples/lte-call.toml")
+    assert commented("examples/web-beside-call.toml") == [
+        "fairwave compare examples/web-beside-call.toml --vary topology.bottleneck.queue=drop-tail,codel,pie"
+    ]
+
+
 def options(words):
     return {word.partition("=")[0] for word in words if word.startswith("--") and word != "--"}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES])
 def test_commands_that_are_only_mentioned_have_these_names_and_options(page):
     group = click.Group(commands=cli.typer.main.get_command(cli.app).commands)
     for mentioned in re.findall(r"`fairwave ([^`\n]*)`", FENCE.sub("", text(page))):

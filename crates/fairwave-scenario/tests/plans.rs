@@ -452,3 +452,43 @@ fn sources_begin_at_random_moments_unless_the_preset_is_ns2s_or_the_scenario_say
     }
     assert_eq!(phase("rfc", "\"bulk\""), None);
 }
+
+#[test]
+fn dctcp_with_ect_0_behind_a_queue_for_l4s_is_told_that_it_is_taken_for_a_classic_tcp() {
+    let said = |queue: &str, transport: &str| {
+        let text = format!(
+            r#"
+            name = "marks"
+            duration = "1 s"
+            [topology]
+            preset = "dumbbell"
+            bottleneck = {{ rate = "10 Mb/s", delay = "10 ms", queue = {queue} }}
+            [[flow]]
+            name = "center"
+            count = 3
+            transport = {transport}
+            traffic = "bulk"
+            "#
+        );
+        let plan = Scenario::from_toml(&text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
+        plan.cautions().into_iter().map(|(name, words)| (name.to_owned(), words)).collect::<Vec<_>>()
+    };
+    let cautions = said(r#""dualpi2""#, r#""tcp/dctcp""#);
+    assert_eq!(cautions.len(), 1, "once for a group");
+    assert_eq!(cautions[0].0, "center");
+    assert!(
+        cautions[0].1.contains(r#"ecn = "scalable""#) && cautions[0].1.contains("dualpi2 of r1>r2"),
+        "{cautions:?}"
+    );
+    assert!(said(r#""dualpi2""#, r#"{ name = "tcp/dctcp", ecn = "scalable" }"#).is_empty(), "in the L queue");
+    assert!(said(r#""dualpi2""#, r#"{ name = "tcp/dctcp", ecn = "classic" }"#).is_empty(), "yields as to a loss");
+    assert!(
+        said(r#""dualpi2""#, r#"{ name = "tcp/cubic", ecn = "accurate" }"#).is_empty(),
+        "counts, and yields as to a loss"
+    );
+    let switch =
+        r#"{ discipline = "red", min-threshold = 20, max-threshold = 20, weight = 1.0, ecn = true, harddrop = false,
+                     capacity = { packets = 100 } }"#
+            .replace('\n', " ");
+    assert!(said(&switch, r#""tcp/dctcp""#).is_empty(), "what the caution says to write");
+}

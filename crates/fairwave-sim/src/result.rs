@@ -340,7 +340,8 @@ pub struct LinkRow {
     pub mean_queue_packets: f64,
     /// Most that waited.
     pub max_queue_packets: u32,
-    /// Bits that left over what the link could have carried.
+    /// Bits transmitted over what the link could have carried, at most 1. Of a packet whose transmission straddles an edge of the window
+    /// counts the part within it.
     pub utilisation: f64,
     /// Dropped over arrived.
     pub drop_rate: f64,

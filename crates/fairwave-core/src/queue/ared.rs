@@ -114,6 +114,7 @@ impl AredConfig {
             per_second,
             wait: false,
             ecn: self.ecn,
+            harddrop: true,
         }
     }
 }

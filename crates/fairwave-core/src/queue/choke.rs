@@ -117,6 +117,7 @@ impl ChokeConfig {
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
             ecn: false,
+            harddrop: true,
         }
     }
 }

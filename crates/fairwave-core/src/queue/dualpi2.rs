@@ -170,7 +170,7 @@ impl Law for Dualpi2Config {
 
 impl DisciplineLaw for Dualpi2Config {
     type Discipline = Dualpi2;
-    const NATURE: Nature = Nature { fifo: false, ..Nature::FIFO };
+    const NATURE: Nature = Nature { fifo: false, l4s: true, ..Nature::FIFO };
 
     fn caution(&self) -> Option<String> {
         let starves = self.scheduler == Scheduler::Wrr && self.classic_protection == Some(0.0);

@@ -133,6 +133,7 @@ impl PunsiConfig {
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
             ecn: false,
+            harddrop: true,
         }
     }
 }

@@ -43,8 +43,8 @@ use control::{ControlLaw, Marks};
 use flavours::Flavour;
 pub use pacing::Pacing;
 pub use receiver::TcpReceiver;
-pub use recovery::Recovery;
 pub use recovery::sack::PipeRule;
+pub use recovery::{ProbeRule, Recovery};
 pub use rtt::{RtoLimits, RttClock};
 pub use sender::TcpSender;
 pub use table::{Tcp, connection_keys};
@@ -132,7 +132,8 @@ pub struct TcpConfig {
     /// The timeout before the first measurement. Default: rfc and linux 1 s, ns2 3 s, ns2-2004 6 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Span>,
-    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s.
+    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s. With linux also what a tail-loss probe waits beyond two
+    /// round trips when one segment is in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Span>,
     /// The longest timeout. Default 60 s; linux 120 s.
@@ -217,6 +218,8 @@ pub struct TcpParameters {
     pub quick_acks: u32,
     /// Retransmission timeout.
     pub rto: RtoLimits,
+    /// How long a tail-loss probe waits.
+    pub probe: ProbeRule,
     /// For how long the application's units are worth sending.
     pub deadline: Option<Span>,
 }
@@ -341,6 +344,7 @@ impl TcpConfig {
                 min: min_rto,
                 max: self.max_rto.unwrap_or(Span::from_secs(if linux { 120 } else { 60 })),
             },
+            probe: if linux { ProbeRule::Linux } else { ProbeRule::Rfc8985 },
             jitter: self.send_jitter.unwrap_or(Span::ZERO),
             waves: needs.waves,
             marks: self.ecn.unwrap_or(needs.marks),
