@@ -131,9 +131,6 @@ FEWER = {
 }
 """What is typed besides, so that it takes less time: fewer replications, no audio."""
 
-NO_FILMS = "examples/streamed-clip.toml"
-"""Its page is half a minute's work; pages with films are made in `tests/video`."""
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", TYPED)
@@ -166,8 +163,7 @@ def test_every_command_works(desk, monkeypatch, line):
     if "--cluster" in words:
         at = words.index("--cluster")
         del words[at : at + 2]
-    films = ("--no-page",) if NO_FILMS in words and "--out" in words else ()
-    cli.app([*words, *FEWER.get(words[0], ()), *films], standalone_mode=False)
+    cli.app([*words, *FEWER.get(words[0], ())], standalone_mode=False)
     assert len(opened) == (words[0] == "lab" and "--out" not in words)
     for (name, *_), _ in studies:
         assert name in studies_there()
