@@ -171,4 +171,4 @@ def _cell(
     mine = [goal for goal in goals if goal.of.text == text]
     wanted = min((goal.wanted(found.mean) for goal in mine), default=None)
     reached = wanted is None or (found.n > 1 and found.half_width <= wanted)
-    return Cell(point.labels, text, measure, found, wanted, reached)
+    return Cell(point.labels, text, measure, found.within(measure.limits), wanted, reached)
