@@ -151,7 +151,9 @@ def test_a_star_stands_where_its_caption_says():
 
         rated = [label for label in line.cells if not np.isnan(samples[label]).all()]
 
-        def worse(one, other, samples=samples, sign=sign, rated=len(rated)):
+        count = len(rated)
+
+        def worse(one, other, samples=samples, sign=sign, rated=count):
             difference = sign * (samples[other] - samples[one])
             # Student's t with 2 degrees of freedom; of three alternatives the best is compared with two, each at 97.5 %.
             spread = difference.std(ddof=1) * (4.303 if rated == 2 else 6.205) / math.sqrt(len(difference))
@@ -163,6 +165,6 @@ def test_a_star_stands_where_its_caption_says():
         first = max(rated, key=lambda label: sign * samples[label].mean())
         beaten = {one for one in rated if one != first and worse(one, first)}
         assert line.best == (frozenset(rated) - beaten if beaten else frozenset()), line.measure.id
-    caption = comparison.table_view(found, "transport").caption
+    caption = comparison.table_view(found).caption
     for part in ("marks the best value", "not significantly worse", "95 %, paired by seed", "have no star"):
         assert part in caption

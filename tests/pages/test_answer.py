@@ -41,7 +41,13 @@ def test_opinion_scores_have_the_bands_of_g109_by_g107():
 
 
 def test_less_missed_is_better():
-    assert [MISSED.band(loss) for loss in (0.0, 1.0, 1.1, 3.0, 3.1)] == ["good", "good", "fair", "fair", "poor"]
+    assert [MISSED.band(loss) for loss in (0.0, 1.0, 1.1, 3.0, 3.1)] == [
+        "good",
+        "good",
+        "fair",
+        "fair",
+        "poor",
+    ]
     assert [name for name, _, _ in MISSED.parts()] == ["good", "fair", "poor"]
     assert [name for name, _, _ in MOS.parts()] == ["poor", "fair", "good"]
 
@@ -164,13 +170,12 @@ def test_a_run_tells_of_each_group_by_what_it_is():
 
 
 def test_a_comparison_names_the_key_and_the_values_that_were_varied():
-    answer = told(
-        {"tcp/cubic": [1.0, 1.1, 1.2], "tcp/vegas": [3.9, 4.0, 4.1]}, key="flow.download.transport"
-    )
+    answer = told({"tcp/cubic": [1.0, 1.1, 1.2], "tcp/vegas": [3.9, 4.0, 4.1]}, key="flow.download.transport")
     assert answer.sentences == [
         "With download.transport = tcp/vegas the 2 calls are good: MOS 4.00 ± 0.25.",
         "With download.transport = tcp/cubic they are poor: MOS 1.10 (1.00 to 1.35).",
-        "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0.00 points of MOS (95 %, paired by seed).",
+        "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0.00 points of MOS "
+        "(95 %, paired by seed).",
     ]
     own = told({"tcp/cubic": [1.0] * 3, "udp": [4.0] * 3}, key="flow.voice.transport")
     assert own.sentences[0] == "Over UDP the 2 calls are good: MOS 4.00 ± 0."
@@ -185,13 +190,17 @@ def test_what_is_undecided_says_how_many_runs_probably_decide():
     assert enough(MOS, mean(3.65, 0.1, n=2)) == 10
     assert enough(MOS, mean(3.62, 0.1)) == 200
     assert enough(MOS, mean(3.6, 0.1)) is None, "a mean at the bound itself is never decided"
+    assert enough(MOS, mean(3.6, 0.9, n=2)) == 20, "two runs do not tell how wide the spread is"
 
 
 def test_a_grid_is_told_by_its_points_in_their_order():
     cells = {5: mean(4.1, 0.1), 10: mean(3.7, 0.05), 20: mean(2.0, 0.1)}
     results = calls({"udp": [3.9, 4.0, 4.1]})
     answer = of_points(
-        [("mos", cells)], lambda *labels: f"with voice.count = {' and '.join(map(str, labels))}", "voice", results
+        [("mos", cells)],
+        lambda *labels: f"with voice.count = {' and '.join(map(str, labels))}",
+        "voice",
+        results,
     )
     assert answer.sentences == [
         "With voice.count = 5 and 10 the 2 calls are good: MOS 4.10 ± 0.10 and 3.70 ± 0.05.",

@@ -54,7 +54,7 @@ def sweep_grid(
     shown = [measure(one, read) for one in show] + _named(measures, read)
     # The verdict needs them, whatever else is shown.
     telling = _usual(read)
-    usual = [*(goal.of for goal in goals), *(shown or telling)]
+    asked = [one.text for one in [*(goal.of for goal in goals), *shown]]
     axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
     points = 1
     for _, values in varied:
@@ -69,10 +69,11 @@ def sweep_grid(
         if out:
             found.results.save(out)
     if json:
-        console.document(_sweep_document(read, found))
+        console.document(_sweep_document(read, found, varied, asked or [one.text for one in telling]))
         return
     console.answer(_verdict(read, found, varied))
-    _show_sweep(read, found, list(dict.fromkeys(one.text for one in usual)))
+    columns = asked if shown else [*asked, *(one.text for one in telling)]
+    _show_sweep(read, found, list(dict.fromkeys(columns)))
     if out:
         console.say(f"\ntables: {out}")
 
@@ -102,7 +103,7 @@ def _usual(read: Scenario) -> list[Asked]:
     elif what.startswith("bulk"):
         found = [measures.goodput(group)]
     else:
-        found = shown.headline(group)
+        found = [*shown.headline(group), measures.delay(group)]
     return [Asked(f"{one.id}.{group}", one) for one in found]
 
 
@@ -126,6 +127,7 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) ->
 
 
 def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
+    """A row per point, with the measures that are defined at some point."""
     defined = {cell.asked for cell in found.cells if cell.interval.n}
     asked = [one for one in usual if one in defined] or list(usual)
     labels = {cell.asked: cell.measure.label for cell in found.cells}
@@ -153,9 +155,13 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _sweep_document(read: Scenario, found: Sweep) -> dict[str, Any]:
+def _sweep_document(
+    read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], asked: Sequence[str]
+) -> dict[str, Any]:
+    defined = {cell.asked for cell in found.cells if cell.interval.n}
     return {
         "scenario": read.name,
+        "verdict": list(_verdict(read, found, varied).sentences),
         "points": [
             {
                 "labels": dict(cell.labels), "measure": cell.asked, "unit": cell.measure.unit,
@@ -164,6 +170,7 @@ def _sweep_document(read: Scenario, found: Sweep) -> dict[str, Any]:
                 "wanted": cell.wanted, "reached": cell.reached,
             }
             for cell in found.cells
+            if cell.asked in asked and (cell.asked in defined or cell.wanted is not None or len(asked) == 1)
         ],
         "most": found.most,
         "provenance": found.results.provenance.to_dict(),

@@ -148,7 +148,9 @@ def drawn(
         notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
-        tables.append(TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links))
+        tables.append(
+            TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
+        )
     description = str(read.to_dict().get("description", ""))
     run = single.drawn(read, results, seed)
     answer = verdict(read, results)

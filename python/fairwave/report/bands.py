@@ -110,7 +110,9 @@ def enough(scale: Scale, cell: Interval) -> int | None:
     half = max(cell.high - cell.mean, cell.mean - cell.low)
     deviation = half * math.sqrt(cell.n) / t_quantile(cell.level, cell.n)
     fits = (n for n in MORE if n > cell.n and t_quantile(cell.level, n) * deviation / math.sqrt(n) < near)
-    return next(fits, None)
+    found = next(fits, None)
+    # What few runs say of the spread is too uncertain to plan more than a first attempt.
+    return min(found or 20, 100) if cell.n < 10 else found
 
 
 SCALES: tuple[Scale, ...] = (
@@ -127,8 +129,8 @@ SCALES: tuple[Scale, ...] = (
     ),
     Scale(
         "missed", "packets missed", "{} of the packets missed", "%", (0.0, 10.0), 1.0, 3.0, higher=False,
-        source="Bands after ITU-T G.1010: good up to 1 % of the information lost, what it asks for video; fair up to 3 %, "
-        "what it asks for a voice. Missed is what was lost or still waits in the sender.",
+        source="Bands after ITU-T G.1010: good up to 1 % of the information lost, what it asks for video; fair up "
+        "to 3 %, what it asks for a voice. Missed is what was lost or still waits in the sender.",
     ),
 )  # fmt: skip
 """Every measure that has bands, that which says most about what people get first."""

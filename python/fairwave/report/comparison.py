@@ -121,8 +121,8 @@ def lines(
 
 
 def is_worth_a_row(measure: Measure, cells: Sequence[Interval]) -> bool:
-    """Whether people need to see a measure: what waits in a sender only where something does."""
-    return measure.id not in {"waiting", "sender_wait"} or any(cell.mean > 0 for cell in cells)
+    """Whether people need to see a measure: what waits in a sender, or is refused, only where there is any."""
+    return measure.id not in {"waiting", "sender_wait", "refused"} or any(cell.mean > 0 for cell in cells)
 
 
 def footnotes(found: Sequence[Line]) -> str:
@@ -132,8 +132,8 @@ def footnotes(found: Sequence[Line]) -> str:
 
 
 STARRED = (
-    "A star (*) marks the best value and every value that is not significantly worse (95 %, paired by seed). Rows without a "
-    "significant difference have no star."
+    "A star (*) marks the best value and every value that is not significantly worse (95 %, paired by seed). Rows without "
+    "a significant difference have no star."
 )
 """What a star beside a number says."""
 
@@ -182,7 +182,7 @@ def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:
     return rows
 
 
-def table_view(found: Sequence[Line], axis: str) -> TableView:
+def table_view(found: Sequence[Line]) -> TableView:
     """The comparison as a table: measures down, alternatives across."""
     labels = list(found[0].cells) if found else []
     rows = [
@@ -311,7 +311,7 @@ def write(
                 Card(str(results.runs.num_rows), "runs"),
             ],
             drawings=drawings,
-            tables=[table_view(chosen, axis)],
+            tables=[table_view(chosen)],
             clips=clips,
             heard=notes if clips else (),
             notes=() if clips else notes,

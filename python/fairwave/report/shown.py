@@ -1,7 +1,7 @@
 """Which measures of a flow group people see, and in which order: one list for terminal and pages.
 
-What decides whether a group fares well comes first: of calls MOS, R, delay from mouth to ear and packets missed. Indices
-that only papers use are not shown unless somebody asks for them; documents for programs have all of them.
+What decides whether a group fares well comes first: of calls MOS, R, delay from mouth to ear and packets missed.
+Indices that only papers use are shown where `--measures` names them; documents for programs have all of them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def is_bulk(results: Results, group: str) -> bool:
     flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == group)
     counts = [one for one in ("units_sent", "units_in_flight", "units_skipped") if one in flows.columns]
     return not any(flows[one].sum() for one in counts) and not (
-        "quality_note" in flows.columns and flows["quality_note"].cast(pl.String).fill_null("").str.len_bytes().sum()
+        "quality_note" in flows.columns
+        and flows["quality_note"].cast(pl.String).fill_null("").str.len_bytes().sum()
     )
 
 

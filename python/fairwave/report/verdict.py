@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MANY = 5
 """Of more alternatives in one band a sentence names the best and the range; the picture shows each."""
 
+FEW = 3
+"""Of more means a sentence says the range."""
+
 ORDER = ("good", "fair", "poor")
 
 Cells = dict[Any, Interval]
@@ -107,7 +110,8 @@ def of_comparison(found: Sequence[Line], axis: str, group: str, results: Results
     cells = {label: cell for label, cell in line.cells.items() if cell.n}
     name, unit = (scale.name, scale.unit) if scale else (_bare(line), line.measure.unit)
     if scale:
-        sentences = in_bands(scale, cells, varied.under, group, results)
+        late = _late(scale, {label: own["delay"].cells[label] for label in cells}) if "delay" in own else {}
+        sentences = in_bands(scale, cells, varied.under, group, results, late)
     else:
         means = ", ".join(f"{_rounded(cell, unit)} {varied.under(label)}" for label, cell in cells.items())
         sentences = [f"{group}: {name} {means}."]
@@ -141,6 +145,10 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
             if kind.startswith("bulk") and goodput.n:
                 plain.append(f"{name} gets {_rounded(goodput, 'Mb/s')}")
             continue
+        late = _late(scale, {name: measures.delay(name).over(results).interval()})
+        if late:
+            sentences.append(_too_late(subject(name, scale, results), list(late.values()), [cell]))
+            continue
         marks.setdefault(scale.measure, {})[name] = cell
         sentences.append(_sentence(subject(name, scale, results), scale, [cell], why(name)))
     if plain:
@@ -165,7 +173,18 @@ def of_points(
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
         scale = scale_of(name)
         if cells and scale:
-            return Answer(in_bands(scale, cells, under, group, results), sure=_sure_of(cells))
+            late = _late(scale, {label: cells_of.get("delay", {}).get(label, NOTHING) for label in cells})
+            return Answer(in_bands(scale, cells, under, group, results, late), sure=_sure_of(cells))
+    for measure, what, unit in (("completion", "takes {}", "s"), ("goodput", "gets {} of goodput", "Mb/s")):
+        cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
+        if not cells:
+            continue
+        if len(cells) <= MANY:
+            means = [_rounded(cell, unit) for cell in cells.values()]
+            return Answer([f"{group} {what.format(listed(means))} {under(*cells)}."], sure=_sure_of(cells))
+        least, most = (choose(cells, key=lambda one: cells[one].mean) for choose in (min, max))
+        span = what.format(f"{cells[least].mean:.3g} to {cells[most].mean:.3g} {unit}")
+        return Answer([f"{group} {span}: least {under(least)}, most {under(most)}."], sure=_sure_of(cells))
     return Answer([])
 
 
@@ -187,10 +206,36 @@ def made_of(name: str, results: Results) -> str:
     return f"R {rating.mean:.0f}: {said}"
 
 
+LATEST_MS = 400.0
+"""ITU-T G.1010: the most that a conversation may be delayed. What comes later has no rating by what is missed alone."""
+
+NOTHING = Interval(math.nan, -math.inf, math.inf, 0)
+
+
+def _late(scale: Scale, delays: Cells) -> Cells:
+    """The delays of streams that are rated by what they miss, and come too late for that to say much."""
+    if scale.measure != "missed":
+        return {}
+    return {label: delay for label, delay in delays.items() if delay.n and delay.mean > LATEST_MS}
+
+
+def _too_late(lead: str, delays: Sequence[Interval], missed: Sequence[Interval]) -> str:
+    delay = listed([_rounded(one, "ms") for one in delays])
+    part = listed([_rounded(one, "%") for one in missed])
+    return f"{lead} too late for a conversation: delay {delay}, with {part} of the packets missed."
+
+
 def in_bands(
-    scale: Scale, cells: Cells, under: Callable[..., str], group: str, results: Results
+    scale: Scale,
+    cells: Cells,
+    under: Callable[..., str],
+    group: str,
+    results: Results,
+    late: Mapping[Any, Interval] | None = None,
 ) -> list[str]:
-    """A sentence per band: which alternatives lie in it, with their means."""
+    """A sentence per band: which alternatives lie in it, with their means; those that are `late` by themselves."""
+    late = late or {}
+    whole, cells = cells, {label: cell for label, cell in cells.items() if label not in late}
     by_bands: dict[tuple[str, ...], list[Any]] = {}
     ranked = sorted(cells.items(), key=lambda one: -one[1].mean if scale.higher else one[1].mean)
     # Numbers are easier to read in their own order than from best to worst.
@@ -208,13 +253,17 @@ def in_bands(
         whose = who if not sentences else "they are" if who.endswith("are") else "it is"
         lead = f"{where[:1].upper()}{where[1:]} {whose}"
         sentences.append(_sentence(lead, scale, [cells[label] for label in labels]))
+    if late:
+        where = under(*late)
+        lead = f"{where[:1].upper()}{where[1:]} {who}"
+        sentences.append(_too_late(lead, list(late.values()), [whole[label] for label in late]))
     return sentences
 
 
 def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str = "") -> str:
     """Who is good, fair, poor or undecided, by which means, and what to try where it is undecided."""
     bands = [band for band in ORDER if any(band in scale.bands(cell) for cell in cells)]
-    if len(cells) > MANY:
+    if len(cells) > FEW:
         ends = (min(cell.mean for cell in cells), max(cell.mean for cell in cells))
         means = " to ".join(f"{end:{'.3g' if scale.unit else '.2f'}}" for end in ends)
         means = f"{means} {scale.unit}".rstrip()
@@ -308,10 +357,16 @@ def _of_transfers(name: str, kind: str, results: Results) -> list[str]:
     if not completion.n:
         return [f"No {noun} of {name} was complete when the run ended."]
     count = shown.count_transfers(results, name)
-    goodput, unfinished = (one(name).over(results).interval() for one in (measures.goodput, measures.unfinished))
+    goodput, unfinished = (
+        one(name).over(results).interval() for one in (measures.goodput, measures.unfinished)
+    )
     took = f"{_rounded(completion, 's')}{'' if count == 1 else ' each'}"
     got = f", with {_rounded(goodput, 'Mb/s')} of goodput" if goodput.n and noun == "file" else ""
-    left = f"; {unfinished.mean:.3g} % were unfinished at the end" if unfinished.n and unfinished.mean > 0 else ""
+    left = (
+        f"; {unfinished.mean:.3g} % were unfinished at the end"
+        if unfinished.n and unfinished.mean > 0
+        else ""
+    )
     who = f"The {noun} of {name} takes" if count == 1 else f"The {noun}s of {name} take"
     return [f"{who} {took}{got}{left}."]
 
@@ -367,7 +422,9 @@ def _beyond(line: Line) -> str:
     said = next((one for one in line.remarks if one.kind == "extrapolated"), None)
     if said is None:
         return ""
-    return f"{said.flows} of {said.of} calls lie outside the ranges of the E-model: their MOS is extrapolated."
+    return (
+        f"{said.flows} of {said.of} calls lie outside the ranges of the E-model: their MOS is extrapolated."
+    )
 
 
 ONE_RUN = "One run does not show how sure this is. Try `-n 10`."

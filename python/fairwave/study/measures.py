@@ -229,8 +229,8 @@ def missed(group: str | None = None) -> Measure:
     """Packets that the user misses, in % of those sent: lost, too late to be played or shown, or still in the sender.
 
     Of a call this is the packet loss that the E-model takes: with the time that the jitter buffer made up for packets
-    which it still played, counted in packets. Of a video it is what was lost or came after its frame was shown. Of other
-    streams it is what was lost or still waits in the sender.
+    which it still played, counted in packets. Of a video it is what was lost or came after its frame was shown. Of
+    other streams it is what was lost or still waits in the sender.
     """
 
     def reduce(results: Results) -> pl.DataFrame:
@@ -260,7 +260,9 @@ def waiting(group: str | None = None) -> Measure:
         value = _share(pl.col("units_waiting"), pl.col("units_sent"), 100)
         return rows.group_by("run", maintain_order=True).agg(value.alias("value"))
 
-    return Measure("waiting", _name("still waiting in the sender", group), "%", reduce, "lower", limits=PERCENT)
+    return Measure(
+        "waiting", _name("still waiting in the sender", group), "%", reduce, "lower", limits=PERCENT
+    )
 
 
 def loss(group: str | None = None) -> Measure:

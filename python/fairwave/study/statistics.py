@@ -62,8 +62,8 @@ class Interval:
     def within(self, limits: tuple[float, float]) -> Interval:
         """The same interval, cut at the least and the most that the measured quantity can be.
 
-        A t interval is symmetric and does not know that a share ends at 1. The mean certainly lies within the limits, so
-        what is cut off cannot hold it, and the confidence stays the same.
+        A t interval is symmetric and does not know that a share ends at 1. The mean certainly lies within the limits,
+        so what is cut off cannot hold it, and the confidence stays the same.
         """
         if self.n < 2:
             return self
@@ -151,7 +151,7 @@ def paired(ours: ArrayLike, theirs: ArrayLike, level: float = LEVEL) -> Interval
 
 
 def against_the_best(count: int) -> float:
-    """The level of each interval that compares the best of `count` alternatives with another, so that all hold together.
+    """The level at which the best of `count` alternatives is compared with each other one, so that all hold together.
 
     Bonferroni: with twenty alternatives that do not differ, the best of them would look significantly better than some
     other in most experiments.
