@@ -155,7 +155,7 @@ def test_a_star_stands_where_its_caption_says():
 
         def worse(one, other, samples=samples, sign=sign, rated=count):
             difference = sign * (samples[other] - samples[one])
-            # Student's t with 2 degrees of freedom; of three alternatives the best is compared with two, each at 97.5 %.
+            # Student's t with 2 degrees of freedom; of three alternatives the best meets two, each at 97.5 %.
             spread = difference.std(ddof=1) * (4.303 if rated == 2 else 6.205) / math.sqrt(len(difference))
             return difference.mean() - spread > 0
 

@@ -174,8 +174,10 @@ def test_a_comparison_names_the_key_and_the_values_that_were_varied():
     assert answer.sentences == [
         "With download.transport = tcp/vegas the 2 calls are good: MOS 4.00 ± 0.25.",
         "With download.transport = tcp/cubic they are poor: MOS 1.10 (1.00 to 1.35).",
-        "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0.00 points of MOS "
-        "(95 %, paired by seed).",
+        (
+            "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0.00 points of MOS "
+            "(95 %, paired by seed)."
+        ),
     ]
     own = told({"tcp/cubic": [1.0] * 3, "udp": [4.0] * 3}, key="flow.voice.transport")
     assert own.sentences[0] == "Over UDP the 2 calls are good: MOS 4.00 ± 0."

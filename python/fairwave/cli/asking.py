@@ -130,7 +130,11 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
     """A row per point, with the measures that are defined at some point."""
     defined = {cell.asked for cell in found.cells if cell.interval.n}
     asked = [one for one in usual if one in defined] or list(usual)
-    labels = {cell.asked: cell.measure.label for cell in found.cells}
+    if any(one.startswith("mouth_to_ear.") for one in asked):
+        asked = [one for one in asked if not one.startswith("delay.") or one == usual[0]]
+    owners = {one.partition(".")[2] for one in asked}
+    (owner,) = owners if len(owners) == 1 else ("",)
+    labels = {cell.asked: cell.measure.label.removeprefix(f"{owner} ") for cell in found.cells}
     axes = list(found.results.axes)
     rows = []
     count = len(labels)
@@ -149,7 +153,7 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
             "point: --most allows more"
         )
     console.table(
-        f"{read.name} — mean ± 95 % interval",
+        f"{f'{read.name}, {owner}' if owner else read.name} — mean ± 95 % interval",
         [*axes, *(labels[one] for one in asked), "replications"], rows,
         caption="\n".join(said),
     )  # fmt: skip

@@ -132,8 +132,8 @@ def footnotes(found: Sequence[Line]) -> str:
 
 
 STARRED = (
-    "A star (*) marks the best value and every value that is not significantly worse (95 %, paired by seed). Rows without "
-    "a significant difference have no star."
+    "A star (*) marks the best value and every value that is not significantly worse (95 %, paired by seed). Rows "
+    "without a significant difference have no star."
 )
 """What a star beside a number says."""
 

@@ -48,7 +48,7 @@ def is_transfer(results: Results, group: str) -> bool:
 def count_transfers(results: Results, group: str) -> int:
     """The most files or pages that a group had in one run."""
     rows = results.to_polars("transfers").filter(pl.col("group").cast(pl.String) == group)
-    return int(rows.group_by("run").len()["len"].max() or 0)  # type: ignore[call-overload]  # counts
+    return int(rows.group_by("run").len()["len"].max() or 0)  # type: ignore[arg-type]  # counts
 
 
 def is_conversation(results: Results, group: str) -> bool:
@@ -71,7 +71,7 @@ def is_bulk(results: Results, group: str) -> bool:
 def is_single(results: Results, group: str) -> bool:
     """Whether a group has one flow at most, of which fairness says nothing."""
     flows = results.to_polars("groups").filter(pl.col("group").cast(pl.String) == group)["flows"]
-    return not len(flows) or int(flows.max() or 0) < 2  # type: ignore[call-overload]  # counts
+    return not len(flows) or int(flows.max() or 0) < 2  # type: ignore[arg-type]  # counts
 
 
 def headline(group: str) -> list[Measure]:
