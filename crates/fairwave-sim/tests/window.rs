@@ -60,6 +60,23 @@ proptest! {
     }
 }
 
+#[test]
+fn what_a_reliable_call_still_holds_at_the_end_is_missed_but_not_lost() {
+    // 64 kb/s of speech over a link of 40 kb/s that fails for good after 6 s.
+    let text = call(12, 20).replace("\"10 Mb/s\"", "\"40 kb/s\"").replace("\"udp\"", "\"tcp/reno\"")
+        + "[[event]]\nlink = \"a>b\"\nat = \"6 s\"\nstate = \"down\"\n[record]\nunits = [\"call[0]\"]\n";
+    let result = outcome(&text, 1);
+    let call = &result.flows[0];
+    assert_eq!(call.units_lost, 0, "{call:?}");
+    assert!(call.units_waiting > 20, "{call:?}");
+    assert_eq!(call.units_sent, call.units_received + call.units_waiting);
+    assert_eq!((call.mos, call.r_cost_loss), (1.0, 0.0), "the listener misses it all the same");
+    assert!(call.missed_ratio >= call.units_waiting as f64 / call.units_sent as f64, "{call:?}");
+    assert!(call.late_units >= call.units_waiting);
+    let waiting = result.units.iter().filter(|unit| unit.fate == "waiting").count();
+    assert_eq!(waiting as u64, call.units_waiting);
+}
+
 /// Flows of two kinds that come and go over one link of 10 Mb/s.
 fn coming_and_going(warmup: u64, starts: &[(u64, u64)], capacity: u64, seed: u64) -> RunResult {
     let mut text = format!(

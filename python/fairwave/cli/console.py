@@ -15,6 +15,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from fairwave.report.answer import Answer
     from fairwave.study.replication import Progress
 
 # Where no terminal sets a width, tables get the room that they need.
@@ -50,6 +51,18 @@ def table(
     out.print(shown)
     if caption:
         out.print(f"[dim]{escape(caption)}[/]")
+
+
+def answer(said: Answer) -> None:
+    """What stands above all tables: the verdict, and how sure it is."""
+    if not said.sentences:
+        return
+    first, *others = said.sentences
+    out.print(f"\n[bold]{escape(first)}[/]", soft_wrap=True)
+    for sentence in others:
+        out.print(escape(sentence), soft_wrap=True)
+    if said.sure:
+        out.print(f"[dim]{escape(said.sure)}[/]", soft_wrap=True)
 
 
 def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:

@@ -12,6 +12,8 @@ from fairwave.scenario import LARGEST_SEED, Scenario, load, located, with_files
 from fairwave.scenario import read as read_open
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairwave.speech import Playout
     from fairwave.study.keeping import Keep
 
@@ -121,6 +123,27 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
         if kind(flow) in {"voice", "recording", "conversation", "video", "video-trace"}:
             return name
     return next(iter(known))
+
+
+def measure_names(given: Sequence[str], read: Scenario) -> list[str]:
+    """The measures that `--measures` names, in order: `mos`, `loss.voice` or `all`, with commas between them.
+
+    Raises:
+        BadInputError: No measure or flow group has such a name; the message lists them.
+    """
+    from fairwave.ask.wording import measure
+
+    names = [one.strip() for text in given for one in text.split(",") if one.strip()]
+    if given and not names:
+        raise BadInputError("--measures names no measure; write for example --measures mos,missed, or all")
+    for name in names:
+        if ">" in name:
+            raise BadInputError(
+                f"--measures takes measures of flow groups, not of links ({name!r}); fairwave sweep --show takes both"
+            )
+        if name != "all":
+            measure(name, read)
+    return list(dict.fromkeys(names))
 
 
 def playout_buffer(text: str) -> Playout:

@@ -176,4 +176,15 @@ def _template() -> Template:
 
     loader = jinja2.PackageLoader("fairwave.report", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["spans"] = _spans
     return environment.get_template("page.html.j2")
+
+
+def _spans(text: str) -> str:
+    """A sentence with what is to be typed, which stands between backticks, as code."""
+    from markupsafe import Markup, escape
+
+    parts = str(text).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in enumerate(parts)
+    )
