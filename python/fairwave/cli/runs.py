@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.report.single import Drawn
     from fairwave.report.video import Seen
     from fairwave.results import Results
     from fairwave.scenario import Scenario
@@ -102,8 +103,17 @@ def run_scenario(
         console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
 
 
-def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
-    """Leaves the run as a page, with its tables."""
+def drawn(
+    read: Scenario,
+    results: Results,
+    seed: int,
+    out: Path,
+    films: list[Seen],
+    *,
+    quiet: bool,
+    run: Drawn | None = None,
+) -> Path:
+    """Leaves the run as a page, with its tables; it is simulated once more to be drawn, unless `run` is given."""
     from fairwave.report import single
     from fairwave.report.answer import made_of, of_run
     from fairwave.report.page import TableView
@@ -125,7 +135,7 @@ def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Se
     if links:
         tables.append(TableView("links", "Busiest links", ["link", *(title for _, title, _ in LINKS)], links))
     description = str(read.to_dict().get("description", ""))
-    run = single.drawn(read, results, seed)
+    run = run or single.drawn(read, results, seed)
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     answer = of_run(results, kinds, lambda name: made_of(name, results))
     return single.write(
