@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -16,7 +15,7 @@ import pytest
 import fairwave
 from fairwave import patterns
 from fairwave.cli import app as cli
-from fairwave.live import kernel
+from fairwave.live import Live, kernel
 from fairwave.live.beside import simulated
 from fairwave.speech.fetch import Recordings
 from fairwave.studies import names as studies_there
@@ -28,6 +27,7 @@ PAGES = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
+    "SECURITY.md",
     *sorted(f"docs/{one.name}" for one in (ROOT / "docs").glob("*.md")),
 ]
 # Its code is compiled and run where laws of one's own are tested; commands.md is made from the commands themselves.
@@ -110,13 +110,19 @@ def desk(tmp_path, monkeypatch):
 
 
 def live_as_simulated(scenario, seed=1, commands=(), **_):
-    return SimpleNamespace(
-        results=simulated(scenario).run(seed),
-        report={"books_closed": True},
-        statuses=[0] * len(commands),
-        troubles=[],
-        broken=None,
+    books = dict.fromkeys(("read", "copied", "released", "dropped", "lost", "queued", "unmapped"), 0)
+    books |= dict.fromkeys(("after_end", "device_dropped", "refused"), 0)
+    times = (
+        "lasted_s",
+        "rate_error",
+        "rate_error_worst",
+        "lateness_p50_s",
+        "lateness_p99_s",
+        "lateness_worst_s",
     )
+    report = dict.fromkeys((*times, "cpu", "broken", "not_judged")) | {"deadlines_missed": 0, "urgent": True}
+    report |= {"books": books, "books_closed": True}
+    return Live(simulated(scenario).run(seed), report, [0] * len(commands), [])
 
 
 def in_kernel(law, parameters=None, name=None, **_):

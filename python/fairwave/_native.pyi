@@ -86,11 +86,11 @@ def live(
     duration: float | None = None,
     user: tuple[int, int] | None = None,
     recording: str | PathLike[str] | None = None,
-) -> tuple[RawTables | None, str, list[int | None], list[str]]:
+) -> tuple[RawTables | None, str, list[int | None], list[str], str | None]:
     """Makes a live run, and blocks until it is over; without `flows` of the network alone.
 
     Answers with tables (None when it ended early), its report as JSON, the commands' statuses (None for what was ended
-    with the run), what went wrong in words.
+    with the run), what went wrong in words, and why the recording is not whole (None when it is).
     """
 
 def live_alone() -> bool:

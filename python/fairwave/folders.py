@@ -22,7 +22,14 @@ NOTE = ".fairwave"
 PAGE = "index.html"
 GENERATOR = b'<meta name="generator" content="fairwave'
 
-WORDS = {"run": "run", "compare": "comparison", "sweep": "sweep", "find": "search", "study": "study"}
+WORDS = {
+    "run": "run",
+    "live": "live run",
+    "compare": "comparison",
+    "sweep": "sweep",
+    "find": "search",
+    "study": "study",
+}
 """What each command leaves."""
 
 _held: dict[Path, int] = {}

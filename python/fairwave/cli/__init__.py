@@ -19,7 +19,9 @@ def main() -> None:
     try:
         _main()
     except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
-        sys.stderr.write(f"error: {_stopped()}\n")
+        from fairwave.cli.console import complain
+
+        complain(_stopped())
         sys.exit(STOPPED)
 
 
@@ -73,6 +75,8 @@ def _trace(error: BaseException) -> None:
         return
     import traceback
 
+    from fairwave.cli.console import visible
+
     here = __file__.rpartition("cli")[0]
     frames = [
         one
@@ -81,9 +85,8 @@ def _trace(error: BaseException) -> None:
     ]
     if frames:
         last = "".join(traceback.format_exception_only(cause))
-        sys.stderr.write(
-            f"Traceback (most recent call last):\n{''.join(traceback.format_list(frames))}{last}"
-        )
+        told = f"Traceback (most recent call last):\n{''.join(traceback.format_list(frames))}{last}"
+        sys.stderr.write(visible(told))
 
 
 def _questions() -> tuple[type[Exception], ...]:
@@ -123,5 +126,9 @@ def _usage(error: Exception) -> int | None:
     if not isinstance(status, int):
         return None
     if callable(show):
+        from fairwave.cli.console import visible
+
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = visible(message)  # type: ignore[attr-defined]  # which it has
         show()
     return status

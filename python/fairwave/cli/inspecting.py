@@ -91,7 +91,8 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
         console.document(plan if expand else _overview(read.hash, plan) | found)
         return
     if expand:
-        console.out.print_json(json_.dumps(plan, ensure_ascii=False))
+        text = json_.dumps(plan, ensure_ascii=False)
+        console.out.print_json(text, ensure_ascii=console.CONTROL.search(text) is not None)
         return
     overview = _overview(read.hash, plan)
     overview |= {f"speech of {name}": said for name, said in activities(read).items()}

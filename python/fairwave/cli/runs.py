@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.report.answer import Answer
+    from fairwave.report.single import Drawn
     from fairwave.report.video import Seen
     from fairwave.results import Results
     from fairwave.scenario import Scenario
@@ -127,8 +128,9 @@ def drawn(
     *,
     quiet: bool,
     names: Sequence[str] = (),
+    run: Drawn | None = None,
 ) -> Path:
-    """Leaves the run as a page, with its tables."""
+    """Leaves the run as a page, with its tables; it is simulated once more to be drawn, unless `run` is given."""
     from fairwave.advice import activities
     from fairwave.report import single
     from fairwave.report.page import TableView
@@ -153,7 +155,7 @@ def drawn(
             TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
         )
     description = str(read.to_dict().get("description", ""))
-    run = single.drawn(read, results, seed)
+    run = run or single.drawn(read, results, seed)
     answer = verdict(read, results)
     return single.write(
         run, results, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films
