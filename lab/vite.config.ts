@@ -27,19 +27,34 @@ function within(): Plugin {
   };
 }
 
-/** The one script that the page may run is named by its hash: nothing that a scenario says can be another. */
+/** What the page may do besides its own scripts and styles: nothing is fetched. */
+const REST =
+  "worker-src blob: data:; img-src data: blob:; media-src blob: data:; connect-src data: blob:; base-uri 'none'; form-action 'none'";
+
+/** Scripts and styles of the page are named by their hashes in its policy: nothing that a scenario says can be another. */
 function sealed(): Plugin {
+  const hashes = (html: string, element: RegExp) =>
+    [...html.matchAll(element)]
+      .map(([, text = ""]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`)
+      .join(" ");
   return {
     name: "fairwave-sealed",
     enforce: "post",
     closeBundle() {
       const file = new URL("dist/index.html", import.meta.url);
       const html = readFileSync(file, "utf8");
-      const scripts = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map((match) => match[1] ?? "");
-      const hashes = scripts.map((one) => `'sha256-${createHash("sha256").update(one).digest("base64")}'`);
-      if (!scripts.length || !html.includes("script-src 'unsafe-inline'"))
-        throw new Error("the page has no script, or no policy");
-      writeFileSync(file, html.replace("script-src 'unsafe-inline'", `script-src ${hashes.join(" ")}`));
+      const script = /<script[^>]*>([\s\S]*?)<\/script>/g;
+      const scripts = hashes(html, script);
+      // Scripts hold text that looks like markup.
+      const styles = hashes(html.replace(script, ""), /<style[^>]*>([\s\S]*?)<\/style>/g);
+      if (!scripts || !styles) throw new Error("the page has no script or no style of its own");
+      const policy = `default-src 'none'; script-src ${scripts} 'wasm-unsafe-eval'; style-src ${styles}; ${REST}`;
+      const head = '<meta charset="utf-8">';
+      if (!html.includes(head)) throw new Error(`the page has no ${head}, behind which its policy goes`);
+      writeFileSync(
+        file,
+        html.replace(head, `${head}\n<meta http-equiv="Content-Security-Policy" content="${policy}">`),
+      );
     },
   };
 }

@@ -22,6 +22,7 @@ def made_up(transports=("udp", "tcp/vegas"), seeds=(1, 2, 3), flows=2, shift=1.0
                     {
                         "run": run, "group": "voice", "flow": flow, "transport": transport,
                         "units_sent": 100, "units_received": 90 - j, "units_lost": 10 + j,
+                        "units_waiting": 0,
                         "goodput_bps": goodput, "packets_sent": 100, "packets_retransmitted": 0,
                         "dropped": 5, "lost": 5, "delay_mean_s": 0.05, "delay_p95_s": 0.1, "jitter_s": 0.001,
                         "r_factor": 80.0 - j, "mos": 4.0 if j == 0 else float("nan"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairwave.advice import advise, rate_in_words
+from fairwave.advice import activities, advise, rate_in_words
 from fairwave.scenario import load
 from scenarios import CALLS
 
@@ -36,6 +36,10 @@ def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
         ({"flow.voice.stop": "900 ms"}, "flows of voice stop within the warm-up (1 s)"),
         ({"warmup": "5 s"}, "the warm-up (5 s) is more than half"),
         (
+            {"topology.bottleneck.rate": "10 Mb/s", "topology.source-access": {"rate": "1 Mb/s"}},
+            "r1>r2 (10 Mb/s) is no bottleneck: 5 links such as ",
+        ),
+        (
             {"topology.bottleneck.rate": "50 kb/s"},
             "a single flow of voice offers 80 kb/s, more than r1>r2 has (50 kb/s)",
         ),
@@ -51,6 +55,68 @@ def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
 def test_likely_mistakes_are_told_with_their_numbers(changes, says):
     found = advise(load(CALLS).with_overrides(changes))
     assert any(says in one for one in found.mistakes), found.mistakes
+
+
+STREAMS = """
+name = "streams"
+duration = "5 s"
+
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "10 Mb/s", delay = "20 ms" }
+
+[[flow]]
+name = "camera"
+count = 3
+transport = "udp"
+traffic = { kind = "cbr", rate = "500 kb/s", payload = "500 B" }
+
+[[flow]]
+name = "sensor"
+transport = "udp"
+traffic = { kind = "cbr", rate = "100 kb/s", payload = "100 B", phase = "zero" }
+"""
+
+
+def in_step(**changes):
+    found = advise(
+        load(STREAMS).with_overrides({path.replace("__", "."): to for path, to in changes.items()})
+    )
+    return [one for one in found.mistakes if "in step" in one]
+
+
+def test_sources_that_begin_at_the_same_moment_of_their_period_are_in_step():
+    assert in_step() == [], "sources begin at random moments"
+    (said,) = in_step(flow__camera__traffic__phase="zero")
+    assert "4 sources (camera, sensor) are in step at r1>r2: each repeats every 8 ms" in said
+    assert 'phase = "random"' in said
+    assert in_step(preset="ns2"), "ns-2's sources begin at once"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"flow__camera__start": {"from": "0 s", "to": "1 s"}, "flow__camera__traffic__phase": "zero"},
+        {"flow__camera__traffic": {"kind": "voice", "always-on": False, "phase": "zero"}},
+        {
+            "flow__camera__traffic": {"kind": "cbr", "rate": "400 kb/s", "phase": "zero"},
+            "flow__camera__count": 1,
+        },
+    ],
+)
+def test_sources_that_start_apart_pause_or_have_other_periods_are_not_in_step(changes):
+    assert in_step(**changes) == []
+
+
+def test_how_much_speakers_talk_is_said_in_words():
+    def said(**traffic):
+        return activities(load(CALLS).with_overrides({"flow.voice.traffic": {"kind": "voice", **traffic}}))
+
+    assert said() == {"voice": "speakers talk all the time"}
+    assert said(codec="g729") == {"voice": "speakers talk 43 % of the time"}
+    assert said(silence={"distribution": "exponential", "mean": "3 s"}) == {
+        "voice": "speakers talk 25 % of the time"
+    }
 
 
 def test_a_sound_scenario_has_none():
@@ -79,3 +145,38 @@ def test_rates_are_told_with_the_unit_that_suits_them():
         "1 Gb/s",
         "12 b/s",
     ]
+
+
+def test_a_bottleneck_that_its_only_access_link_undercuts_is_told():
+    text = """name = "undercut"
+duration = "10 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "10 Mb/s", delay = "5 ms" }
+source-access = { rate = "2 Mb/s" }
+[[flow]]
+name = "file"
+transport = "cubic"
+traffic = "bulk"
+"""
+    (said,) = [one for one in advise(load(text)).mistakes if "no bottleneck" in one]
+    assert "can send at most 2 Mb/s, so packets wait there and the queue of r1>r2 stays empty" in said
+    assert advise(load(text).with_overrides({"topology.source-access.rate": "10 Mb/s"})).mistakes == []
+
+
+def test_the_cost_of_a_run_is_told_before_it_is_made():
+    assert not advise(load(CALLS)).cost.is_large
+    links = {"bottleneck": "1 Gb/s", "access": "1 Gb/s"}
+    dear = load(CALLS).with_overrides(
+        {
+            "duration": "1 h",
+            "flow.voice.count": 0,
+            **{f"topology.{name}.rate": rate for name, rate in links.items()},
+        }
+    )
+    # 1 Gb/s for an hour is 4.3e8 packets of 1040 B, each over three links there, its acknowledgement over three back.
+    cost = advise(dear).cost
+    assert cost.is_large
+    assert 2e9 < cost.packet_hops < 4e9
+    assert "packet-hops" in str(cost)
+    assert "minutes on one core" in str(cost)

@@ -217,3 +217,11 @@ def test_the_documents_commands_are_sound(monkeypatch):
     key, _, values = searched[1].partition("=")
     home.with_overrides({key: steps(values)[0]})
     assert str(condition(searched[2], home)) == "mos.call >= 2.5"
+
+
+def test_a_measure_that_is_asked_for_twice_has_its_samples_once(calls):
+    found = sweep(
+        calls, {"flow.voice.count": [2]}, "loss.voice:±90", show=[measure("loss.voice", calls)], n=2
+    )
+    (cell,) = found.cells
+    assert cell.interval.n == 2

@@ -387,9 +387,11 @@ def test_compare_varies_several_keys_in_every_combination(fairwave, scenario, tm
     assert status == 0, err
     document = json.loads(printed)
     assert list(document["alternatives"]) == [
-        f"count {count}, transport {name}" for count in (2, 3) for name in ("tfrc", "tcp/reno")
+        f"voice.count = {count}, files.transport = {name}"
+        for count in (2, 3)
+        for name in ("tfrc", "tcp/reno")
     ]
-    assert document["alternatives"]["count 3, transport tfrc"] == {
+    assert document["alternatives"]["voice.count = 3, files.transport = tfrc"] == {
         "flow.voice.count": 3,
         "flow.files.transport": "tfrc",
     }
@@ -410,7 +412,7 @@ def test_sweep_and_find_answer_in_tables_and_as_json(fairwave, scenario, tmp_pat
     )
     status, out, _ = fairwave(*grid, "--out", tmp_path / "sweep")
     assert status == 0
-    assert re.search(r"^2 +\S.* ! +3$", out, re.MULTILINE)
+    assert re.search(r"^2 +\S.* ! .* 3$", out, re.MULTILINE)
     assert "not as precise as asked for (loss.voice ± 0.001) within 3 replications" in out
     assert (tmp_path / "sweep" / "flows.parquet").exists()
     _, out, _ = fairwave(*grid, "--json")
@@ -505,3 +507,119 @@ def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario
     assert places[stands["ftp-s0"]].x == places["r2"].x, "they hang on the router within"
     _, places = layout(load("examples/home-uplink.toml").plan())
     assert places["phone"].x < places["home"].x < places["isp"].x < places["peer"].x
+
+
+def test_run_compare_and_sweep_begin_with_the_verdict_and_what_decides_it(fairwave, scenario, tmp_path):
+    rows = ("MOS (E-model)", "E-model R", "mouth to ear (ms)", "packets missed (%)")
+    _, out, _ = fairwave("run", scenario, "-n", 2, "--out", tmp_path / "run")
+    first = out.strip().splitlines()[0]
+    assert re.match(r"The 4 calls of voice are (good|fair|poor|undecided)", first)
+    table = out[out.index("voice: 4 × voice") :].splitlines()[2:6]
+    assert [line.startswith(row) for line, row in zip(table, rows, strict=True)] == [True] * 4
+    page = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
+    assert first.split(":")[0].split(" (")[0] in page, "the page says the same"
+
+    words = ("compare", scenario, "--over", "udp,tfrc", "-n", 2, "--no-audio", "--out", tmp_path / "compare")
+    _, out, _ = fairwave(*words)
+    assert re.match(r"Over .* the 4 calls are ", out.strip())
+    shown = [line.strip() for line in out.split("\nvoice ")[1].splitlines()[1:] if line.startswith("  ")]
+    assert [line.startswith(row) for line, row in zip(shown, rows, strict=False)] == [True] * 4
+
+    _, out, _ = fairwave("sweep", scenario, "--grid", "flow.voice.count=2,4", "-n", 2)
+    assert re.match(r"With voice\.count = \d", out.strip())
+    assert "packets missed" in out
+
+
+def test_the_papers_indices_and_jain_of_one_flow_are_shown_only_on_request(fairwave, scenario):
+    _, out, _ = fairwave("run", scenario)
+    assert "index" not in out
+    assert out.count("fairness (Jain)") == 1, "of the four calls, not of the single download"
+    _, out, _ = fairwave("run", scenario, "--measures", "mos,index_gap", "--measures", "fairness.files")
+    assert "index (gap of arrivals)" in out
+    assert "mouth to ear" not in out
+    assert out.count("fairness (Jain)") == 1
+    _, out, _ = fairwave("run", scenario, "--measures", "all")
+    assert "index (gap by number)" in out
+    _, out, _ = fairwave("run", scenario, "--json")
+    document = json.loads(out)
+    assert {"index_gap", "fairness", "missed"} <= {row["measure"] for row in document["summary"]}
+    assert document["verdict"][0].startswith("The 4 calls of voice are ")
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ("moss", "did you mean 'mos'?"),
+        ("mos.vioce", "no flow group 'vioce'; it has voice, files; did you mean 'voice'?"),
+        (",", "--measures names no measure"),
+        ("utilisation.r1>r2", "not of links"),
+    ],
+)
+def test_a_measure_that_does_not_exist_is_refused_before_the_run(fairwave, scenario, names, says):
+    status, out, err = fairwave("run", scenario, "--measures", names)
+    assert (status, out) == (2, "")
+    assert says in err
+
+
+def test_a_comparison_of_competitors_says_which_key_was_varied(fairwave, scenario, tmp_path):
+    words = ("--vary", "flow.files.transport=tcp/cubic,tcp/vegas", "-n", 2, "--no-audio")
+    _, out, _ = fairwave("compare", scenario, *words, "--out", tmp_path / "out")
+    assert re.match(r"With files\.transport = tcp/\w+( and tcp/\w+)? the 4 calls are ", out.strip())
+    assert "Over " not in out
+
+
+FILE = """
+name = "a file"
+duration = "20 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "10 Mb/s", delay = "20 ms" }
+[[flow]]
+name = "backup"
+transport = "tcp/cubic"
+traffic = { kind = "transfer", size = "1 MB" }
+"""
+
+
+def test_a_file_has_a_completion_time_and_no_rating(fairwave, tmp_path):
+    file = tmp_path / "file.toml"
+    file.write_text(FILE)
+    _, out, _ = fairwave("run", file, "-n", 2)
+    assert re.match(r"The file of backup takes [\d.]+ .*s, with .* Mb/s of goodput\.", out.strip())
+    over = ("--vary", "topology.bottleneck.delay=10 ms,40 ms", "-n", 2, "--out", tmp_path / "out")
+    _, compared, _ = fairwave("compare", file, *over)
+    assert "completion time" in compared
+    for told in (out, compared):
+        assert not re.search(r"good\b|fair\b|poor|MOS|late |missed|fairness", told)
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "G.1010" not in page
+    _, swept, _ = fairwave("sweep", file, "--grid", "topology.bottleneck.delay=10 ms,40 ms", "-n", 2)
+    assert swept.strip().startswith("backup takes ")
+
+
+def test_a_stream_that_waits_in_its_sender_is_not_called_good(fairwave, tmp_path):
+    file = tmp_path / "stream.toml"
+    stream = '{ kind = "cbr", rate = "12 Mb/s", payload = "1000 B" }'
+    file.write_text(FILE.replace('{ kind = "transfer", size = "1 MB" }', stream))
+    _, out, _ = fairwave("run", file)
+    assert "The stream of backup is too late for a conversation: delay " in out
+
+
+def test_what_waits_in_a_tcp_sender_is_missed_and_not_lost(fairwave, tmp_path):
+    file = tmp_path / "call.toml"
+    file.write_text(
+        FILE.replace('{ kind = "transfer", size = "1 MB" }', '{ kind = "voice", always-on = true }')
+    )
+    cut = (
+        "--set",
+        "topology.bottleneck.rate=50 kb/s",
+        "--set",
+        "event=[{at='8 s', link='r1>r2', state='down'}]",
+    )
+    _, out, _ = fairwave("run", file, *cut)
+    rows = dict(
+        re.findall(r"^(packets missed|loss|still waiting in the sender) \(%\) +([\d.]+)", out, re.MULTILINE)
+    )
+    assert float(rows["loss"]) == 0.0
+    assert float(rows["packets missed"]) >= float(rows["still waiting in the sender"]) > 5.0
+    assert out.strip().startswith("The call of backup is poor: MOS 1.00")

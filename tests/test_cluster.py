@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -76,9 +77,7 @@ def runs_kept(folder):
         return 0
     try:
         with sqlite3.connect(file, timeout=5) as kept:
-            return kept.execute(
-                "select count(*) from (select distinct scenario, seed from tables)"
-            ).fetchone()[0]
+            return kept.execute("select count(*) from runs").fetchone()[0]
     except sqlite3.OperationalError:
         return 0
 
@@ -131,6 +130,79 @@ def test_whoever_is_killed_himself_loses_only_the_runs_in_flight(tmp_path):
     assert there == [True] * before + [False] * (120 - before)
     sweep(tmp_path)
     assert runs_kept(tmp_path) == 120
+
+
+class Started:
+    """A scheduler and a worker, processes of their own."""
+
+    def __init__(self, folder, *words):
+        dask = [sys.executable, "-m", "dask"]
+        self.log = (folder / "dask.log").open("w")
+        place = folder / "scheduler.json"
+        place.unlink(missing_ok=True)
+        begin = {"stdout": self.log, "stderr": self.log, "cwd": folder}
+        self.scheduler = subprocess.Popen(
+            [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show",
+             "--scheduler-file", str(place)],
+            **begin,
+        )  # fmt: skip
+        while not place.exists() or not place.read_text().endswith("}"):
+            assert self.scheduler.poll() is None
+            time.sleep(0.05)
+        self.address = json.loads(place.read_text())["address"]
+        self.worker = subprocess.Popen(
+            [*dask, "worker", self.address, "--nworkers", "1", "--nthreads", "1", "--no-nanny", "--no-dashboard",
+             *words],
+            **begin,
+        )  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for one in (self.worker, self.scheduler):
+            one.kill()
+            one.wait()
+        self.log.close()
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_killed_is_said_in_words_and_the_same_command_goes_on(tmp_path):
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    alone.mkdir()
+    together.mkdir()
+    said = sweep(alone)
+    with Started(together) as first:
+        process = sweep(together, "--cluster", first.address, wait=False)
+        while runs_kept(together) < 10 and process.poll() is None:
+            time.sleep(0.02)
+        first.scheduler.kill()
+        _, complaint = process.communicate(timeout=120)
+    before = runs_kept(together)
+    assert 10 <= before < 120, complaint
+    assert process.returncode == 1, complaint
+    (line,) = complaint.splitlines()
+    assert f"the Dask scheduler at {first.address} no longer answers" in line
+    assert "what had finished is kept in out, and the same command goes on from it" in line
+    with Started(together) as second:
+        said_together = sweep(together, "--cluster", second.address)
+    assert said_together == said
+    assert left(together) == left(alone)
+
+
+@pytest.mark.slow
+def test_a_worker_without_a_law_is_told_how_to_get_it(tmp_path):
+    (tmp_path / "laws.py").write_text(LAWS)
+    (tmp_path / "calls.toml").write_text(CALLS.replace("tcp/sack", "tcp/fixed-four"))
+    with Started(tmp_path) as started:
+        run = subprocess.run(
+            [sys.executable, "-m", "fairwave", "run", "calls.toml", "--laws", "laws.py", "--cluster", started.address],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert run.returncode == 2
+    assert "a worker does not know a law of this scenario" in run.stderr
+    assert f"dask worker {started.address} --preload my_laws.py" in run.stderr
+    assert "unknown name `tcp/fixed-four`" in run.stderr
 
 
 def test_in_python_everything_within_the_block_is_made_there(workers):
@@ -236,6 +308,43 @@ def test_nobody_there_is_said_with_what_to_start(monkeypatch):
         cluster.on("tcp://127.0.0.1:9"),
     ):
         pass
+
+
+def test_a_port_that_is_open_and_silent_is_no_scheduler(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(
+                cluster.ClusterError, match=r"no Dask scheduler answers at .*\(no answer within 0\.5 s\)"
+            ),
+            cluster.on(address),
+        ):
+            pass
+
+
+def test_the_address_of_a_worker_is_not_taken_for_the_schedulers(workers):
+    worker = next(iter(workers.scheduler_info["workers"]))
+    with (
+        pytest.raises(cluster.ClusterError, match="is the address of a worker, not of the scheduler"),
+        cluster.on(worker),
+    ):
+        pass
+
+
+def test_what_dask_raises_when_the_scheduler_is_lost_is_said_in_words():
+    with (
+        pytest.raises(cluster.ClusterLostError, match="no longer answers"),
+        cluster._in_words("tcp://there:1"),
+    ):
+        raise distributed.client.FutureCancelledError("key", "scheduler-connection-lost")
+
+
+def test_a_worker_that_joined_later_with_an_older_fairwave_is_refused_in_words():
+    error = AttributeError("module 'fairwave.cluster' has no attribute '_make'")
+    assert "lack this version" in str(cluster._other_packages("tcp://there:1", error))
+    missing = ModuleNotFoundError("No module named 'fairwave'", name="fairwave")
+    assert "lack the package 'fairwave'" in str(cluster._other_packages("tcp://there:1", missing))
 
 
 def test_where_runs_were_made_is_not_part_of_where_numbers_come_from(monkeypatch):

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -16,7 +15,7 @@ import pytest
 import fairwave
 from fairwave import patterns
 from fairwave.cli import app as cli
-from fairwave.live import kernel
+from fairwave.live import Live, kernel
 from fairwave.live.beside import simulated
 from fairwave.speech.fetch import Recordings
 from fairwave.studies import names as studies_there
@@ -28,6 +27,7 @@ PAGES = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
+    "SECURITY.md",
     *sorted(f"docs/{one.name}" for one in (ROOT / "docs").glob("*.md")),
 ]
 # Its code is compiled and run where laws of one's own are tested; commands.md is made from the commands themselves.
@@ -72,13 +72,26 @@ def commands(page):
     ]
 
 
+def commented(example):
+    """Every command in a scenario's comments: a line of its own, or in backticks with the file that it is for."""
+    lines = [line.removeprefix("#") for line in text(example).splitlines() if line.startswith("#")]
+    alone = [line.strip() for line in lines if re.match(r" {2,}fairwave ", line)]
+    within = re.findall(r"`(fairwave [^`…]*\.toml[^`…]*)`", " ".join(line.strip() for line in lines))
+    return alone + within
+
+
+EXAMPLES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "examples").rglob("*.toml"))
 EPILOGS = [
     line.strip()
     for command in cli.app.registered_commands
     for line in (command.epilog or "").splitlines()
     if line.strip().startswith(("fairwave ", "cat "))
 ]
-TYPED = sorted({line for page in PAGES if page not in ELSEWHERE for line in commands(page)} | set(EPILOGS))
+TYPED = sorted(
+    {line for page in PAGES if page not in ELSEWHERE for line in commands(page)}
+    | {line for example in EXAMPLES for line in commented(example)}
+    | set(EPILOGS)
+)
 
 
 @pytest.fixture
@@ -97,13 +110,19 @@ def desk(tmp_path, monkeypatch):
 
 
 def live_as_simulated(scenario, seed=1, commands=(), **_):
-    return SimpleNamespace(
-        results=simulated(scenario).run(seed),
-        report={"books_closed": True},
-        statuses=[0] * len(commands),
-        troubles=[],
-        broken=None,
+    books = dict.fromkeys(("read", "copied", "released", "dropped", "lost", "queued", "unmapped"), 0)
+    books |= dict.fromkeys(("after_end", "device_dropped", "refused"), 0)
+    times = (
+        "lasted_s",
+        "rate_error",
+        "rate_error_worst",
+        "lateness_p50_s",
+        "lateness_p99_s",
+        "lateness_worst_s",
     )
+    report = dict.fromkeys((*times, "cpu", "broken", "not_judged")) | {"deadlines_missed": 0, "urgent": True}
+    report |= {"books": books, "books_closed": True}
+    return Live(simulated(scenario).run(seed), report, [0] * len(commands), [])
 
 
 def in_kernel(law, parameters=None, name=None, **_):
@@ -178,11 +197,18 @@ def test_every_scenario_is_one_and_every_piece_is_toml(page, desk):
             fairwave.load(code)
 
 
+def test_commands_in_the_comments_of_examples_are_found():
+    assert "fairwave run examples/lte-call.toml --out out/lte" in commented("examples/lte-call.toml")
+    assert commented("examples/web-beside-call.toml") == [
+        "fairwave compare examples/web-beside-call.toml --vary topology.bottleneck.queue=drop-tail,codel,pie"
+    ]
+
+
 def options(words):
     return {word.partition("=")[0] for word in words if word.startswith("--") and word != "--"}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES])
 def test_commands_that_are_only_mentioned_have_these_names_and_options(page):
     group = click.Group(commands=cli.typer.main.get_command(cli.app).commands)
     for mentioned in re.findall(r"`fairwave ([^`\n]*)`", FENCE.sub("", text(page))):

@@ -12,10 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fairwave
-from fairwave.live import live, missing
+from fairwave.live import live, missing, promise
 from thrice import thrice
 
 FAIRWAVE = [sys.executable, "-m", "fairwave"]
@@ -79,9 +80,13 @@ def scenario(tmp_path):
 
 
 def in_shell(path, *words, **named):
-    """Runs programs behind a network."""
+    """Runs programs behind a network; again where others kept this machine busy and the run was late."""
     command = [*FAIRWAVE, "shell", str(path), *map(str, words)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
+    for _ in range(3):
+        ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
+        if "The promise of accuracy was not kept" not in ended.stderr:
+            break
+    return ended
 
 
 @pytest.mark.slow
@@ -257,6 +262,51 @@ def test_programs_have_no_privileges_and_see_no_other_processes(scenario):
     assert int(said["most"]) < 10
 
 
+RIGHTS = "grep -E '^(Uid|Gid|Groups|Cap|NoNew)' /proc/self/status"
+
+
+def as_root():
+    """Leaves a test out that needs root and `setpriv`."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv (Debian's package util-linux)")
+
+
+def under_sudo(path, *without):
+    """Has a program tell its rights, as `sudo` would run it for user 4321, without some capabilities of root."""
+    bounding = ["setpriv", *(f"--bounding-set=-{one}" for one in without)] if without else []
+    environment = os.environ | {"SUDO_UID": "4321", "SUDO_GID": "4321"}
+    command = [*bounding, *FAIRWAVE, "shell", str(path), "--", "/bin/sh", "-c", RIGHTS]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, env=environment)
+
+
+def test_under_sudo_programs_are_the_users_and_keep_no_right_of_root(scenario):
+    as_root()
+    ended = under_sudo(scenario())
+    assert ended.returncode == 0, ended.stderr
+    said = {line.split(":")[0]: line.split(":")[1].split() for line in ended.stdout.splitlines()}
+    assert said["Uid"] == said["Gid"] == ["4321"] * 4
+    assert said["Groups"] == []
+    assert {int(said[f"Cap{kind}"][0], 16) for kind in ("Prm", "Eff", "Bnd", "Amb", "Inh")} == {0}
+    assert said["NoNewPrivs"] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "refused"),
+    [
+        ("sys_admin", "become user 4321 of group 4321"),  # a user namespace is made, which maps root alone
+        ("setuid", "become user 4321 of group 4321"),
+        ("setgid", "become user 4321 of group 4321"),
+        ("setpcap", "remove capability 0 from its bounding set"),
+    ],
+)
+def test_a_program_whose_rights_cannot_be_given_away_does_not_start(scenario, missing, refused):
+    as_root()
+    ended = under_sudo(scenario(), missing)
+    assert (ended.returncode, ended.stdout) == (126, "")
+    assert "was not started" in ended.stderr
+    assert refused in ended.stderr
+
+
 def test_programs_cannot_leave(scenario):
     reach = "import socket; s = socket.socket(); s.settimeout(2); print(s.connect_ex(('198.51.100.1', 80)))"
     ended = in_shell(scenario(), "--", sys.executable, "-c", reach)
@@ -372,8 +422,11 @@ def test_where_the_kernel_allows_no_namespace_it_says_what_to_change(scenario):
 def test_a_recording_has_every_packet(scenario, tmp_path, fairwave):
     file = tmp_path / "all.pcapng"
     status, out, _ = fairwave("live", scenario(), "--capture", file, "--json")
-    assert status == 0
-    books = json.loads(out)["accounts"]["books"]
+    told = json.loads(out)
+    # Others may keep this machine busy: a run that is late fails, and is recorded as a whole all the same.
+    assert status == (told["accounts"]["judgement"] == "broken")
+    assert told["unrecorded"] is None
+    books = told["accounts"]["books"]
     blocks, data = [], file.read_bytes()
     while data:
         blocks.append(int.from_bytes(data[:4], "little"))
@@ -387,13 +440,140 @@ def test_a_recording_has_every_packet(scenario, tmp_path, fairwave):
 def test_live_leaves_the_tables_and_the_page_that_run_leaves(scenario, tmp_path, fairwave):
     out = tmp_path / "out"
     status, said, error = fairwave("live", scenario(), "--out", out, "--overwrite", "--beside")
-    assert status == 0, error
+    assert status == 0, error  # again if others keep this machine busy: the run is late, and fails
     assert "live beside simulated" in said
     assert "OUTSIDE" not in said
     assert (out / "flows.parquet").exists()
     assert (out / "index.html").exists()
     assert (out / "accounts.json").exists()
     assert "release lateness" in error
+
+
+def stopped_by_ctrl_c(path, out):
+    """Stops a live run as soon as it has begun; its status and what it said."""
+    command = [*FAIRWAVE, "live", str(path), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+        said = ""
+        while "live, for" not in said:
+            line = run.stderr.readline()
+            assert line, said
+            said += line
+        os.killpg(run.pid, signal.SIGINT)
+        said += run.communicate(timeout=60)[1]
+    return run.returncode, said
+
+
+def test_ctrl_c_promises_nothing_that_a_live_run_cannot_keep(scenario, tmp_path):
+    status, said = stopped_by_ctrl_c(scenario(duration="50 s"), tmp_path / "out")
+    assert status == 130
+    assert "keeps nothing before it ends, and the same command begins anew" in said
+    assert "goes on" not in said
+    assert not (tmp_path / "out" / "accounts.json").exists()
+
+
+@pytest.fixture
+def unsimulated(monkeypatch):
+    """No simulation is made in this process."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a live run was simulated")
+
+    monkeypatch.setattr(fairwave.Scenario, "run", refuse)
+
+
+MIXED = (
+    flow("kernel", '"host/cubic"')
+    + flow("ours", '"tcp/sack"')
+    + VOICE
+    + '[[flow]]\nname = "none"\nfrom = "alice"\nto = "bob"\ncommand = ["true"]\n'
+)
+
+
+@pytest.mark.usefixtures("unsimulated")
+@thrice
+def test_a_live_page_draws_what_was_recorded_live_and_begins_with_the_promise(scenario, tmp_path, fairwave):
+    out = tmp_path / "out"
+    _, _, error = fairwave("live", scenario(MIXED), "--out", out, "--overwrite")
+    assert "could not be drawn" not in error
+    page = (out / "index.html").read_text()
+    report = json.loads((out / "accounts.json").read_text())
+    first = page[: page.index("<nav")]
+    assert "The promise of accuracy was" in first
+    assert "release lateness" in first
+    assert "books: closed" in first
+    assert "Live run" in first
+    assert "What this live run recorded itself" in page
+    assert "made once more" not in page
+    assert "same bytes on any machine" not in page
+    # The queue that is drawn is that of the run whose tables stand beside it.
+    series = pl.read_parquet(out / "series.parquet").with_columns(pl.col("name", "kind").cast(pl.String))
+    queue = series.filter((pl.col("kind") == "queue_packets") & (pl.col("name") == "alice>bob"))
+    drawn = pl.read_parquet(out / "figures" / "series.parquet")
+    drawn = drawn.filter((pl.col("panel") == "Busiest queues") & (pl.col("name") == "alice>bob"))
+    assert drawn["value"].to_list() == pytest.approx(queue["value"].to_list())
+    assert report["books"]["released"] > 100
+
+
+@pytest.mark.usefixtures("unsimulated")
+def test_results_are_kept_when_the_page_cannot_be_drawn(scenario, tmp_path, fairwave, monkeypatch):
+    from fairwave.report import single
+
+    def broken(*_, **__):
+        raise ValueError("no ink")
+
+    monkeypatch.setattr(single, "write", broken)
+    out = tmp_path / "out"
+    status, _, error = fairwave("live", scenario(MIXED), "--out", out)
+    assert status == 1
+    assert f"the page could not be drawn: ValueError: no ink; tables and accounts are kept in {out}" in error
+    assert (out / "flows.parquet").exists()
+    assert json.loads((out / "accounts.json").read_text())["books_closed"]
+
+
+def test_a_network_without_flows_may_last_until_its_time_is_over(scenario):
+    ended = in_shell(scenario(), "--no-flows", "--for", 0.5, "--", "sleep", 1000)
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "--for SECONDS" in ended.stderr
+
+
+def test_a_capture_that_does_not_fit_the_disk_fails_the_run(scenario, fairwave):
+    status, _, error = fairwave("live", scenario(duration="500 ms"), "--capture", "/dev/full")
+    assert status == 1
+    assert "the capture does not hold every packet: No space left on device" in error
+
+
+TALK = """
+import socket, time
+for port in range(20000, 20000 + {count}):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("", port))
+        s.sendto(b"x", ("bob", 9))
+        if port % 50 == 0:
+            time.sleep(0.002)
+time.sleep(1000)
+"""
+
+
+def test_a_queue_tells_four_thousand_conversations_between_two_hosts_apart():
+    commands = [("alice", [sys.executable, "-c", TALK.format(count=4096)])]
+    wide = text().replace('"10 Mb/s"', '"1 Gb/s"').replace("packets = 50", "packets = 9000")
+    made = live(fairwave.load(wide), commands=commands, flows=False, duration=4)
+    assert made.troubles == []
+    flows = made.results.to_polars("flows").with_columns(pl.col("group").cast(pl.String))
+    assert flows["group"].unique().to_list() == ["programs alice-bob"]
+    # One packet each: none shares its flow with another.
+    assert flows["packets_sent"].to_list() == [1] * 4096
+    counted = {row["group"]: row["flows"] for row in made.results.groups.to_pylist()}
+    # That nobody listens is told in a conversation of its own.
+    assert counted == {"voice": 0, "programs alice-bob": 4097}
+
+
+def test_a_promise_is_told_as_kept_broken_or_not_judged():
+    report = {"broken": None, "not_judged": None, "deadlines_missed": 2, "books": {"released": 4000}}
+    assert promise(report).startswith("The promise of accuracy was kept: 2 of 4000 packets")
+    assert promise(report | {"not_judged": "too few"}) == "The promise of accuracy was not judged: too few."
+    assert promise(report | {"broken": "late"}) == "The promise of accuracy was not kept: late."
 
 
 def test_the_kernels_transports_are_refused_in_virtual_time(scenario, fairwave):

@@ -146,6 +146,32 @@ def test_the_verifiers_last_lines_are_shown_and_all_on_request(monkeypatch, tmp_
         assert ("--verbose" in str(raised.value)) != verbose
 
 
+def test_a_killed_load_leaves_no_file_behind(monkeypatch, tmp_path):
+    # Tools that say what files there are while they run: bpftool gives types, clang an object, bpftool takes it.
+    temporary, seen = tmp_path / "tmp", tmp_path / "seen"
+    temporary.mkdir()
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    look = f"ls -A {temporary} >> {seen}\n"
+    takes = 'case "$1" in struct_ops) cat "$3" >> {seen}; exit 3;; *) echo "types";; esac\n'
+    reads = (
+        'for word; do case "$word" in -DFAIRWAVE_TYPES=*)\n'
+        'file=${word#*=\\"}; cat "${file%\\"}" >> {seen};; esac; done\n'
+    )
+    for name, does in (("bpftool", takes), ("clang", reads + "printf 'an object\\n'\n")):
+        tool = tools / name
+        tool.write_text("#!/bin/sh\n" + look + does.replace("{seen}", str(seen)))
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(kernel, "missing", lambda **_: None)
+    with pytest.raises(RunError, match="the kernel does not take the controller"):
+        kernel.load("aimd", name="fw_none")
+    # Each tool read what the one before it made, and a kill at any moment would have left nothing.
+    assert seen.read_text() == "types\nan object\n"
+
+
 def test_in_virtual_time_a_controller_of_the_kernel_is_refused_with_what_to_write():
     with pytest.raises(RunError, match="tcp/gamma"):
         scenario(transport("fw_gamma")).run()

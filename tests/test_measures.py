@@ -123,3 +123,33 @@ def test_a_single_flow_has_no_worst(results):
     alone = made_up(flows=1)
     for measure in (measures.worst_goodput, measures.worst_loss, measures.worst_mos):
         assert math.isnan(measure("voice").over(alone).interval(transport="udp").mean)
+
+
+def test_packets_missed_are_lost_late_or_waiting_by_what_the_flow_is():
+    flows = pl.DataFrame(
+        {
+            "run": [0, 0, 0],
+            "group": ["call", "video", "stream"],
+            "flow": [0, 0, 0],
+            "units_sent": [100, 100, 100],
+            "units_lost": [2, 2, 2],
+            "units_waiting": [3, 3, 3],
+            "late_units": [8, 8, 0],
+            "missed_ratio": [0.12, None, None],
+            "decodable_ratio": [None, 0.9, None],
+        }
+    )
+    results = made_up(transports=("udp",), seeds=(1,))
+    results.tables["flows"] = flows.to_arrow()
+    found = {
+        name: measures.missed(name).over(results).interval().mean for name in ("call", "video", "stream")
+    }
+    assert found == pytest.approx({"call": 12.0, "video": 10.0, "stream": 5.0})
+    assert measures.waiting("stream").over(results).interval().mean == pytest.approx(3.0)
+
+
+def test_no_interval_leaves_the_scale_of_its_measure(results):
+    for measure in (measures.mos, measures.loss, measures.fairness, measures.missed):
+        for row in measure("voice").over(results).summary().to_dicts():
+            least, most = measure("voice").limits
+            assert row["low"] is None or least <= row["low"] <= row["high"] <= most

@@ -1,12 +1,13 @@
 """Results: kept with their provenance, read back as they were."""
 
+import hashlib
 import json
 
 import pyarrow.parquet as pq
 import pytest
 
 from fairwave.provenance import MixedProvenanceWarning, Provenance, seeds_in_words
-from fairwave.results import Results
+from fairwave.results import DamagedResultsError, Results
 from fairwave.staging import staging, write_text
 from made_up import made_up
 
@@ -33,6 +34,72 @@ def test_saving_twice_leaves_the_same_bytes(results, tmp_path):
         results.save(tmp_path / name)
     for file in (tmp_path / "one").iterdir():
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes(), file.name
+
+
+def test_a_flipped_bit_in_a_table_is_an_error_that_names_the_file(results, tmp_path):
+    results.save(tmp_path)
+    file = tmp_path / "flows.parquet"
+    whole = file.read_bytes()
+    for bit in range(0, len(whole) * 8, len(whole) * 8 // 300):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(damaged)
+        with pytest.raises(DamagedResultsError, match=r"flows\.parquet is damaged.*make them again"):
+            Results.load(tmp_path)
+    file.write_bytes(whole[:-1])
+    with pytest.raises(DamagedResultsError, match="damaged"):
+        Results.load(tmp_path)
+    file.write_bytes((tmp_path / "groups.parquet").read_bytes())
+    with pytest.raises(DamagedResultsError, match="damaged"):
+        Results.load(tmp_path)
+    file.unlink()
+    with pytest.raises(DamagedResultsError, match=r"flows\.parquet is missing"):
+        Results.load(tmp_path)
+
+
+def test_a_damaged_list_never_passes_for_a_whole_one(results, tmp_path):
+    results.save(tmp_path)
+    file = tmp_path / "SHA256SUMS"
+    whole = file.read_bytes()
+    for end in range(len(whole) - 1):
+        file.write_bytes(whole[:end])
+        with pytest.raises(DamagedResultsError):
+            Results.load(tmp_path)
+    for bit in range(len(whole) * 8):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(damaged)
+        try:
+            back = Results.load(tmp_path)
+        except DamagedResultsError:
+            continue
+        # Checksums of files that `load` does not read.
+        assert back.tables.keys() == results.tables.keys()
+
+
+def test_the_list_of_checksums_is_one_that_others_can_check(results, tmp_path):
+    results.save(tmp_path)
+    for line in (tmp_path / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+
+
+def test_only_the_tables_of_the_last_results_are_read(results, tmp_path):
+    results.save(tmp_path)
+    fewer = Results(
+        {name: table for name, table in results.tables.items() if name != "timeliness"},
+        results.axes,
+        results.provenance,
+    )
+    fewer.save(tmp_path)
+    assert (tmp_path / "timeliness.parquet").exists()
+    assert "timeliness" not in Results.load(tmp_path).tables
+
+
+def test_results_without_a_list_are_read_as_they_are(results, tmp_path):
+    results.save(tmp_path)
+    (tmp_path / "SHA256SUMS").unlink()
+    assert Results.load(tmp_path).tables.keys() == results.tables.keys()
 
 
 def test_mixing_versions_warns():

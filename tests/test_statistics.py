@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairwave.study.statistics import interval, paired, summarise
+from fairwave.study.statistics import against_the_best, interval, paired, summarise
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
@@ -79,3 +79,22 @@ def test_summary_of_a_single_replication_has_no_interval():
     row = summarise(pl.DataFrame({"x": ["a"], "value": [1.0]}), ["x"]).to_dicts()[0]
     assert row["mean"] == 1.0
     assert row["low"] is None
+
+
+def test_an_interval_ends_where_its_scale_ends_and_shows_its_ends():
+    wide = interval([0.0, 3.0])
+    cut = wide.within((0.0, 4.5))
+    assert (cut.mean, cut.low, cut.high) == (1.5, 0.0, 4.5)
+    assert interval([4.3, 4.49]).within((1.0, 4.5)).high == 4.5
+    assert str(interval([1.0, 52.0]).within((0.0, 100.0))) == "26 (0 to 100)"
+    assert str(interval([50.0, 51.0]).within((0.0, 100.0))) == "50.5 ± 6.4", (
+        "what is not cut is told as before"
+    )
+    assert interval([1.0]).within((0.0, 4.5)).high == math.inf, "one run has no interval"
+    assert interval([100.0, 100.0]).within((0.0, 100.0)).half_width == 0.0
+
+
+def test_the_best_of_many_is_compared_at_a_level_that_makes_up_for_their_number():
+    assert against_the_best(2) == 0.95
+    assert against_the_best(11) == pytest.approx(0.995)
+    assert against_the_best(1) == 0.95

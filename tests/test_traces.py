@@ -160,7 +160,7 @@ REFUSED = [
     (b"time_s,rate_mbps\n0,1\n-1,2\n", "line 3: -1 s comes after 0 s"),
     (b"time_s,rate_furlongs\n0,1\n", "unit 'furlongs'"),
     (b"rate_mbps\n1\n", "neither a time nor a duration"),
-    (b"time_s,rate\n0,1\n", "has the unit ''"),
+    (b"time_s,rate\n0,1\n", "write one of bps, b/s"),
     (b"time_s,rate_mbps,bandwidth_mbps\n0,1,1\n", "two columns of rate"),
     (b"time_s,rate_mbps\n", "has no rows"),
     (b"duration_s,rate_mbps\n0,1\n", "a duration of 0"),

@@ -96,6 +96,7 @@ PATHS: dict[str, tuple[str, dict[str, Any]]] = {
 CALL = {"transport": "udp", "traffic": {"kind": "voice", "codec": "g711", "always-on": True}}
 VIDEO = {
     "kind": "video-trace",
+    "phase": "zero",
     "repeat": True,
     "frames": [
         {"type": kind, "sizes": [1000 * kilobytes] * 5}
@@ -286,7 +287,7 @@ def loads() -> dict[str, tuple[str, dict[str, Any]]]:
         return {"name": "load", "duration": f"{seconds} s", "link": [link], "flow": flows}
 
     def constant(rate: str, payload: str) -> dict[str, Any]:
-        return {"transport": "udp", "traffic": {"kind": "cbr", "rate": rate, "payload": payload}}
+        return {"transport": "udp", "traffic": {"kind": "cbr", "rate": rate, "payload": payload, "phase": "zero"}}
 
     mixed = [
         _flow("host-cubic", SENDERS["host-cubic"][1]),

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { digest, drawings, drawn, launch, open, PAGE } from "./browser.mjs";
 
@@ -27,6 +27,28 @@ async function serious(page) {
     .filter((one) => ["serious", "critical"].includes(one.impact))
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`);
 }
+
+test("its policy names its own scripts and styles, and nothing else runs or is drawn", async () => {
+  const html = readFileSync(PAGE, "utf8");
+  const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)[1];
+  assert.doesNotMatch(policy, /unsafe-inline/);
+  assert.match(policy, /script-src 'sha256-[^;]*' 'wasm-unsafe-eval';/);
+  const folder = mkdtempSync(join(tmpdir(), "fairwave-lab-"));
+  const changed = join(folder, "lab.html");
+  const intruders =
+    '<script>globalThis.ran = 1</script><script src="data:text/javascript,globalThis.ran=2"></script>' +
+    '<img src="data:," onerror="globalThis.ran = 3"><p id="intruder" style="width: 77px">x</p>';
+  writeFileSync(
+    changed,
+    html.replace('<main id="main">', (main) => intruders + main),
+  );
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(changed).href);
+  await drawn(page, 0);
+  assert.equal(await page.evaluate(() => globalThis.ran), undefined);
+  assert.notEqual(await page.evaluate(() => document.getElementById("intruder").clientWidth), 77);
+  await page.close();
+});
 
 test("it opens from disk on a home uplink, and says how the call is", async () => {
   const { page, wrong, context } = await open(browser);

@@ -60,6 +60,16 @@ const NEEDS: Record<string, Table> = {
   "loss bernoulli": { model: "bernoulli", rate: 0.01 },
 };
 
+/** Where the laws of a key stand in the schema, and the key that names one. */
+const FAMILIES: Record<string, [definition: string, tag: string]> = {
+  queue: ["WrittenQueueConfig", "discipline"],
+  transport: ["WrittenTransportConfig", "name"],
+  traffic: ["WrittenTrafficConfig", "kind"],
+  loss: ["WrittenLossConfig", "model"],
+  jitter: ["WrittenJitterConfig", "model"],
+  playout: ["WrittenPlayoutConfig", "strategy"],
+};
+
 export class Controls {
   constructor(
     readonly json: Table,
@@ -239,28 +249,36 @@ export class Controls {
     if (last === "loss" && control.kind === "slider") {
       return set(this.json, control.path, Number(value) > 0 ? { model: "bernoulli", rate: Number(value) } : null);
     }
-    if (last === "discipline" && control.kind === "choice") return this.withDiscipline(control.path, String(value));
+    if (last === "discipline" && control.kind === "choice") {
+      const at = control.path.slice(0, -1);
+      const written = this.exchanged(at, String(value));
+      return set(this.json, at, typeof written === "string" ? { discipline: written } : written);
+    }
     if (control.kind === "choice") {
       const written: Json =
-        value === "true" ? true : value === "false" ? false : (NEEDS[`${String(last)} ${value}`] ?? value);
+        value === "true"
+          ? true
+          : value === "false"
+            ? false
+            : (NEEDS[`${String(last)} ${value}`] ?? this.exchanged(control.path, String(value)));
       return set(this.json, control.path, written);
     }
     if (control.kind === "slider") return set(this.json, control.path, format(Number(value), control.dimension));
     return set(this.json, control.path, value);
   }
 
-  /** Another discipline keeps the capacity; what belongs to the old one goes, and so does a victim where the new one chooses. */
-  private withDiscipline(path: Path, discipline: string): Table {
-    const at = path.slice(0, -1);
+  /** Another law in the place of the one at a path: what both have in common stays, what belongs to the old one goes. */
+  private exchanged(at: Path, name: string): Json {
+    const family = FAMILIES[String(at.at(-1))];
     const old = get(this.json, at);
-    const kept: Table = { discipline };
-    if (old && typeof old === "object" && !Array.isArray(old) && old.capacity !== undefined)
-      kept.capacity = old.capacity;
-    const takesVictims = this.schema.takes("WrittenQueueConfig", "discipline", discipline, "victim");
-    if (takesVictims && old && typeof old === "object" && !Array.isArray(old) && old.victim !== undefined) {
-      kept.victim = old.victim;
+    if (!family || !old || typeof old !== "object" || Array.isArray(old)) return name;
+    const [definition, tag] = family;
+    const before = lawName(old, tag) || (tag === "discipline" ? "drop-tail" : "");
+    const kept: Table = { [tag]: name };
+    for (const key of this.schema.inCommon(definition, tag, before, name)) {
+      if (old[key] !== undefined) kept[key] = old[key];
     }
-    return set(this.json, at, kept);
+    return kept;
   }
 
   /** Every key of the scenario with a value that a control can turn. */

@@ -74,6 +74,30 @@ export class Schema {
     });
   }
 
+  /**
+   * The keys that two laws of a definition have in common, so that they stay when one takes the place of the other: keys of the same
+   * kind, and letters that each law gives its own meaning only where both describe them in the same words.
+   */
+  inCommon(definition: string, tag: string, from: string, to: string): string[] {
+    const start = (this.root.$defs as Table | undefined)?.[definition] as Part | undefined;
+    if (!start) return [];
+    const parts = this.flat([start]);
+    const keys = (name: string): Table =>
+      Object.assign(
+        {},
+        ...parts
+          .filter((part) => ((part.properties as Table | undefined)?.[tag] as Part | undefined)?.const === name)
+          .flatMap((part) => this.flat([part]).map((form) => form.properties ?? {})),
+      );
+    const own = (start["x-own-meaning"] as string[] | undefined) ?? [];
+    const [old, next] = [keys(from), keys(to)];
+    return Object.keys(old).filter((key) => {
+      const [one, other] = [old[key] as Part, next[key] as Part | undefined];
+      if (key === tag || !other || kind(one) !== kind(other)) return false;
+      return !own.includes(key) || one.description === other.description;
+    });
+  }
+
   private resolved(part: Part): Part {
     const reference = part.$ref;
     if (typeof reference !== "string" || !reference.startsWith("#/")) return part;
@@ -110,4 +134,19 @@ export class Schema {
       });
     });
   }
+}
+
+/** What values a key has, as text: without what says whether and how it may be left out. */
+function kind(part: Part): string {
+  const { description: _description, default: _default, title: _title, examples: _examples, ...rest } = part;
+  if (Array.isArray(rest.type)) {
+    const types = rest.type.filter((one) => one !== "null");
+    rest.type = types.length === 1 ? (types[0] as Json) : types;
+  }
+  if (Array.isArray(rest.anyOf)) {
+    const forms = rest.anyOf.filter((form) => (form as Part).type !== "null");
+    if (forms.length === 1) return kind(forms[0] as Part);
+    rest.anyOf = forms;
+  }
+  return JSON.stringify(rest);
 }

@@ -44,6 +44,26 @@ describe("controls", () => {
     ]);
   });
 
+  test("another law keeps what both have in common", () => {
+    const queue = `{ discipline = "red", capacity = { bytes = 250000 }, victim = "front", ecn = true, max-threshold = 15 }`;
+    const { own, seen } = opened(
+      HOME.replace(/queue = \{.*\}/, `queue = ${queue}`).replace(
+        'transport = "tcp/cubic"',
+        'transport = { name = "tcp/aimd", receiver-window = 100, alpha = 0.31 }',
+      ),
+    );
+    const turn = (label: string, choice: string) => {
+      const control = own.initial(seen.network).find((one) => one.label === label);
+      if (!control) throw new Error(label);
+      return own.with(control, choice) as { link: { queue: Table }[]; flow: { transport: Table }[] };
+    };
+    const kept = { capacity: { bytes: 250000 }, victim: "front", ecn: true };
+    const queues = turn("queue of the bottleneck", "codel").link.map((link) => link.queue);
+    expect(queues).toContainEqual({ discipline: "codel", ...kept });
+    const transports = turn("upload: transport", "tcp/vegas").flow.map((flow) => flow.transport);
+    expect(transports).toContainEqual({ name: "tcp/vegas", "receiver-window": 100 });
+  });
+
   const turned = (own: Controls, control: Control): [string, Table][] => {
     if (control.kind === "choice") return control.choices.map((choice) => [choice, own.with(control, choice)]);
     if (control.kind === "text") return [[control.value, own.with(control, control.value)]];

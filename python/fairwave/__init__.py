@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     )
     from fairwave.provenance import MixedProvenanceWarning, Provenance
     from fairwave.reference import explain
-    from fairwave.results import Results
+    from fairwave.results import DamagedResultsError, Results
     from fairwave.scenario import Scenario, compare, load
 
 __all__ = [
@@ -111,6 +111,7 @@ __all__ = [
     "Arrival",
     "Buffer",
     "Controller",
+    "DamagedResultsError",
     "Discipline",
     "Duration",
     "LinkLaw",
@@ -159,6 +160,7 @@ _HOMES = {
     "Arrival": "laws",
     "Buffer": "laws",
     "Controller": "laws",
+    "DamagedResultsError": "results",
     "Discipline": "laws",
     "Duration": "laws",
     "LinkLaw": "laws",

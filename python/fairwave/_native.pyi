@@ -44,7 +44,12 @@ class Scenario:
     def check_runs(self, runs: int, seed: int) -> None: ...
     def plan(self, seed: int) -> str: ...
     def exact_plan(self, seed: int) -> str: ...
+    def activities(self) -> list[tuple[str, float]]: ...
     def cautions(self, seed: int) -> list[tuple[str, str]]: ...
+    def kept(self) -> list[str]: ...
+    def cost(self, seed: int) -> tuple[float, float, float]: ...
+    @staticmethod
+    def full_name(name: str, family: str = "transport") -> str: ...
 
 @final
 class Batch(Iterator[tuple[int, RawTables]]):
@@ -81,11 +86,11 @@ def live(
     duration: float | None = None,
     user: tuple[int, int] | None = None,
     recording: str | PathLike[str] | None = None,
-) -> tuple[RawTables | None, str, list[int | None], list[str]]:
+) -> tuple[RawTables | None, str, list[int | None], list[str], str | None]:
     """Makes a live run, and blocks until it is over; without `flows` of the network alone.
 
     Answers with tables (None when it ended early), its report as JSON, the commands' statuses (None for what was ended
-    with the run), what went wrong in words.
+    with the run), what went wrong in words, and why the recording is not whole (None when it is).
     """
 
 def live_alone() -> bool:
@@ -151,6 +156,7 @@ class Path:
         unacknowledged: int = 0,
         next: int = 0,  # noqa: A002  # the field's name for it
         acknowledged: int = 0,
+        credit: int = 1,
         flight: int = 0,
         payload: int = 1000,
         in_use: float = 1.0,
@@ -177,6 +183,8 @@ class Path:
     def next(self) -> int: ...
     @property
     def acknowledged(self) -> int: ...
+    @property
+    def credit(self) -> int: ...
     @property
     def flight(self) -> int: ...
     @property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.scenario import Scenario
+    from fairwave.scenario import Cost, Scenario
 
 TCP_SEGMENT, TCP_HEADER = 1000, 40
 LINUX_SEGMENT, LINUX_HEADER = 1448, 52
@@ -67,10 +67,12 @@ class Advice:
     Attributes:
         links: Link directions that data crosses, the most loaded first.
         mistakes: What is probably not meant, in words with numbers.
+        cost: What a run costs at the most.
     """
 
     links: Sequence[LinkLoad]
     mistakes: Sequence[str]
+    cost: Cost
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -84,6 +86,9 @@ class Advice:
                 for one in self.links
             ],
             "likely_mistakes": list(self.mistakes),
+            "cost": {
+                "packet_hops": self.cost.packet_hops, "seconds": self.cost.seconds, "memory_bytes": self.cost.memory,
+            },
         }  # fmt: skip
 
 
@@ -125,9 +130,11 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
     mistakes = [
         *_of_frame(plan),
         *_of_links(loads),
+        *_of_steps(plan),
+        *_of_bottlenecks(scenario, plan, links),
         *_of_flows(scenario, plan, links, {one.name: one for one in loads}),
     ]
-    return Advice(loads, mistakes)
+    return Advice(loads, mistakes, scenario.cost(seed))
 
 
 def _buffer(queue: dict[str, Any]) -> float | None:
@@ -135,6 +142,16 @@ def _buffer(queue: dict[str, Any]) -> float | None:
     if "packets" in capacity:
         return float(capacity["packets"])
     return capacity["bytes"] / 1000 if "bytes" in capacity else None
+
+
+def activities(scenario: Scenario) -> dict[str, str]:
+    """How much of the time the speakers of each group of calls talk, in words: `speakers talk 43 % of the time`."""
+    return {
+        name: "speakers talk all the time"
+        if share == 1.0
+        else f"speakers talk {share * 100:.0f} % of the time"
+        for name, share in scenario.activities.items()
+    }
 
 
 def rate_in_words(bits_per_second: float) -> str:
@@ -183,6 +200,63 @@ def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
                 f"({one.bdp_packets:.0f}): bulk flows will hardly fill the link"
             )
     return said
+
+
+def _of_steps(plan: dict[str, Any]) -> list[str]:
+    """Which sources of one period begin at the same moment of it, at the link that most of them cross."""
+    meeting: dict[tuple[int, int], dict[str, list[str]]] = {}
+    for flow in plan["flows"]:
+        if flow["period_s"] is None or flow["traffic"]["phase"] != "zero":
+            continue
+        period = max(round(flow["period_s"] * 1e9), 1)
+        beat = period, round(flow["start_s"] * 1e9) % period
+        for link in flow["forward"]:
+            meeting.setdefault(beat, {}).setdefault(link, []).append(flow["name"].rpartition("[")[0])
+    said = []
+    for (period, _), links in meeting.items():
+        link, groups = max(links.items(), key=lambda one: len(one[1]))
+        if len(groups) > 1:
+            said.append(
+                f"{len(groups)} sources ({', '.join(dict.fromkeys(groups))}) are in step at {link}: each repeats "
+                f"every {period / 1e6:g} ms, and all begin at the same moment of it, so their packets meet in the "
+                'queue for the whole run; write phase = "random" in their traffic'
+            )
+    return said
+
+
+def _of_bottlenecks(scenario: Scenario, plan: dict[str, Any], links: dict[str, Any]) -> list[str]:
+    """Bottlenecks that never queue, because the access links before them are slower together."""
+    named = _bottlenecks(scenario, plan)
+    feeding: dict[str, dict[str, float]] = {name: {} for name in named}
+    for flow in plan["flows"]:
+        slowest, feeder = math.inf, ""
+        for name in flow["forward"]:
+            if name in named:
+                feeding[name][feeder] = min(slowest, feeding[name].get(feeder, math.inf))
+            slowest, feeder = min(slowest, links[name]["rate_bps"]), name
+    said = []
+    for name, feeders in feeding.items():
+        most, rate = sum(feeders.values()), links[name]["rate_bps"]
+        if not feeders or most >= rate or named & set(feeders):
+            continue
+        slow = min(feeders, key=lambda one: feeders[one])
+        before = slow if len(feeders) == 1 else f"{len(feeders)} links such as {slow}"
+        said.append(
+            f"{name} ({rate_in_words(rate)}) is no bottleneck: {before} before it can send at most "
+            f"{rate_in_words(most)}, so packets wait there and the queue of {name} stays empty"
+        )
+    return said
+
+
+def _bottlenecks(scenario: Scenario, plan: dict[str, Any]) -> set[str]:
+    """Link directions that are to be bottlenecks: between a preset's routers, or with a discipline by name."""
+    table = scenario.to_dict()
+    if "topology" in table:
+        hosts = {flow[end] for flow in plan["flows"] for end in ("from", "to")}
+        return {link["name"] for link in plan["links"] if hosts.isdisjoint(link["name"].split(">", 1))}
+    queues = {f"{link['from']}>{link['to']}": link.get("queue", {}) for link in table.get("link", [])}
+    named = {name for name, queue in queues.items() if queue.get("discipline", "drop-tail") != "drop-tail"}
+    return named & {link["name"] for link in plan["links"]}
 
 
 def _of_flows(

@@ -12,7 +12,10 @@ Start one with `dask scheduler`, and on each machine `dask worker ADDRESS`; both
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import asyncio
+import logging
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds that a scheduler has to answer, and then to have a worker."""
 
+CLOSING = 5.0
+"""Seconds that the end of the connection may take."""
+
 AHEAD = 3
 """So many tasks per worker's thread are handed over at once: enough to keep it busy, few enough to be called off."""
 
@@ -37,15 +43,25 @@ MOST_PER_TASK = 32
 """At most so many runs travel together: a scheduler takes about a millisecond for a task, as long as a short run."""
 
 WORKERS_LAWS = (
-    "start workers with `dask worker ADDRESS --preload my_laws.py`, with the same file that --laws names"
+    "start every worker with `dask worker ADDRESS --preload my_laws.py`, with the file that --laws names here"
 )
 
 Made = list[tuple[int, "RawTables | str"]]
 """Number of a run and its tables, or why there are none."""
 
 
+class Unfit(str):
+    """Why a worker cannot make a run that others can make."""
+
+    __slots__ = ()
+
+
 class ClusterError(ConnectionError):
     """A scheduler that does not answer, or workers that cannot be used; the message says what to do."""
+
+
+class ClusterLostError(ClusterError):
+    """A scheduler that answered and no longer does. Runs that had ended are kept where a folder keeps them."""
 
 
 _executor: list[Callable[[], Executor]] = []
@@ -63,21 +79,102 @@ def on(address: str) -> Iterator[None]:
             scheduler is not installed here.
     """
     distributed = need("distributed", "cluster", ClusterError)
+    _ask(address)
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ClusterError(
-            f"no Dask scheduler answers at {address!r} ({_first_line(error)}); start one with `dask scheduler` and "
-            "workers with `dask worker ADDRESS`, and give its address, as tcp://host:8786"
-        ) from None
-    with client:
-        _check(client, address)
+    except (OSError, ValueError, TypeError) as error:
+        raise _nobody(address, error) from None
+    with _quiet(), _closing(client):
+        with _in_words(address):
+            _check(client, address)
         _executor.append(lambda: client.get_executor(pure=False))
         try:
-            with runs_made_by(_Runner(client)):
+            with runs_made_by(_Runner(client, address)):
                 yield
         finally:
             _executor.pop()
+
+
+def _ask(address: str) -> None:
+    """Makes sure that a scheduler answers: Dask's client waits without end for a port that is open and silent.
+
+    Raises:
+        ClusterError: None answers there.
+    """
+    distributed = need("distributed", "cluster", ClusterError)
+
+    async def identity() -> Any:
+        async def answer() -> Any:
+            security = distributed.Security().get_connection_args("client")
+            async with distributed.rpc(address, timeout=PATIENCE, connection_args=security) as remote:
+                return await remote.identity()
+
+        return await asyncio.wait_for(answer(), PATIENCE)
+
+    # In a thread, as a notebook has a loop that runs already.
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            found = thread.submit(asyncio.run, identity()).result()
+            kind = found["type"]
+        except Exception as error:  # noqa: BLE001  # whatever speaks there, it is no scheduler
+            raise _nobody(address, error) from None
+    if kind != "Scheduler":
+        raise ClusterError(
+            f"{address!r} is the address of a {str(kind).lower()}, not of the scheduler; give the address that "
+            "`dask scheduler` showed when it started, as tcp://host:8786"
+        )
+
+
+def _nobody(address: str, error: BaseException) -> ClusterError:
+    said = _first_line(error) if str(error) else f"no answer within {PATIENCE:g} s"
+    return ClusterError(
+        f"no Dask scheduler answers at {address!r} ({said}); start one with `dask scheduler` and "
+        "workers with `dask worker ADDRESS`, and give its address, as tcp://host:8786"
+    )
+
+
+@contextmanager
+def _closing(client: Any) -> Iterator[None]:
+    """Closes a client at the end, whose scheduler may be gone by then."""
+    try:
+        yield
+    finally:
+        with suppress(OSError, CancelledError):
+            client.close(timeout=CLOSING)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps Dask from logging that the scheduler was lost, which we say ourselves."""
+    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
+
+
+@contextmanager
+def _in_words(address: str) -> Iterator[None]:
+    """Says in words what Dask raises when its scheduler is lost."""
+    from distributed.client import ClosedClientError
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError, ClosedClientError):
+        raise lost(address) from None
+
+
+def lost(address: str = "") -> ClusterLostError:
+    """What is said of a scheduler that no longer answers."""
+    where = f"the Dask scheduler at {address}" if address else "the Dask scheduler"
+    return ClusterLostError(
+        f"{where} no longer answers: it ended, or the network to it failed; start it and its workers again"
+    )
 
 
 def executor() -> Executor | None:
@@ -95,12 +192,18 @@ def _check(client: Any, address: str) -> None:
         ) from None
     try:
         builds: dict[str, str] = client.run(engine)
-    except ModuleNotFoundError as error:
-        raise ClusterError(
-            f"workers of {address} lack the package {error.name!r}: install the same fairwave there"
-        ) from None
+    except (ImportError, AttributeError) as error:
+        raise _other_packages(address, error) from None
     for worker, build in sorted(builds.items()):
         _same(build, worker)
+
+
+def _other_packages(address: str, error: ImportError | AttributeError) -> ClusterError:
+    """What is said of workers that lack fairwave, a package that it needs, or parts of this version."""
+    lacks = (
+        f"the package {error.name!r}" if isinstance(error, ModuleNotFoundError) else f"this version ({error})"
+    )
+    return ClusterError(f"workers of {address} lack {lacks}: install the same fairwave there")
 
 
 def _same(build: str, worker: str) -> None:
@@ -114,8 +217,9 @@ def _same(build: str, worker: str) -> None:
 class _Runner:
     """Makes runs on a cluster's workers."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, address: str) -> None:
         self._client = client
+        self._address = address
 
     def __call__(
         self, jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
@@ -123,7 +227,8 @@ class _Runner:
         """As `fairwave.study.replication.native`; how many runs are made at once is the workers' to say."""
         del threads, tell
         distributed = need("distributed", "cluster", ClusterError)
-        at_once = max(1, sum(self._client.nthreads().values()))
+        with _in_words(self._address):
+            at_once = max(1, sum(self._client.nthreads().values()))
         size = max(1, min(MOST_PER_TASK, len(jobs) // (4 * AHEAD * at_once)))
         texts: dict[str, str] = {}
         for scenario, _ in jobs:
@@ -138,7 +243,8 @@ class _Runner:
             part = next(waiting, None)
             if part is not None:
                 asked = [(number, texts[jobs[number][0].hash], *_named(jobs[number])) for number in part]
-                future = self._client.submit(_make, asked, engine(), pure=False)
+                with _in_words(self._address):
+                    future = self._client.submit(_make, asked, engine(), pure=False)
                 open_.add(future)
                 ended.add(future)
 
@@ -147,23 +253,46 @@ class _Runner:
         try:
             for future in ended:
                 open_.discard(future)
-                try:
-                    made: Made | str = future.result()
-                except distributed.KilledWorker as error:
-                    raise _native.RunError(
-                        "runs were given up, as every worker that tried to make them died (is there memory enough?): "
-                        f"{_first_line(error)}"
-                    ) from None
+                made = self._made(future)
                 if isinstance(made, str):
                     _same(made, "that joined later")
                     return
                 hand_over()
                 for number, tables in made:
+                    if isinstance(tables, Unfit):
+                        raise self._unfit(tables, texts[jobs[number][0].hash])
                     if isinstance(tables, str):
                         raise _native.RunError(tables)
                     yield number, tables
         finally:
-            self._client.cancel(list(open_), force=True)
+            # A scheduler that is gone has nothing to call off.
+            with suppress(OSError, CancelledError):
+                if self._client.status == "running":
+                    self._client.cancel(list(open_), force=True)
+
+    def _unfit(self, said: Unfit, text: str) -> ClusterError | _native.RunError:
+        """Why a worker could not make a run: it lacks a law, unless the scenario cannot be read here either."""
+        try:
+            _native.Scenario.from_text(text)
+        except _native.ScenarioError as error:
+            return _native.RunError(str(error))
+        return ClusterError(said.replace("ADDRESS", self._address))
+
+    def _made(self, future: Any) -> Made | str:
+        """What a task left."""
+        import distributed
+
+        try:
+            with _in_words(self._address):
+                made: Made | str = future.result()
+        except distributed.KilledWorker as error:
+            raise _native.RunError(
+                "runs were given up, as every worker that tried to make them died (is there memory enough?): "
+                f"{_first_line(error)}"
+            ) from None
+        except (ImportError, AttributeError) as error:
+            raise _other_packages(self._address, error) from None
+        return made
 
 
 def _named(job: Job) -> tuple[str, int]:
@@ -184,9 +313,15 @@ def _make(asked: Sequence[tuple[int, str, str, int]], build: str) -> Made | str:
 def _one(text: str, meant: str, seed: int) -> RawTables | str:
     try:
         scenario = _native.Scenario.from_text(text)
-        if scenario.hash != meant:
-            # A scenario's hash holds the code of laws written in Python.
-            return f"a worker has other laws of these names than this process: {WORKERS_LAWS}"
+    except _native.ScenarioError as error:
+        # Whoever asks could read it, and wrote it without files: what is not known here is a law.
+        return Unfit(
+            f"a worker does not know a law of this scenario: {WORKERS_LAWS}. The worker says:\n{error}"
+        )
+    if scenario.hash != meant:
+        # A scenario's hash holds the code of laws written in Python.
+        return Unfit(f"a worker has other laws of these names than this process: {WORKERS_LAWS}")
+    try:
         ((_, tables),) = _native.Batch([(scenario, seed)], 1)
     except (_native.RunError, _native.ScenarioError) as error:
         return str(error)

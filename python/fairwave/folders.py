@@ -22,7 +22,14 @@ NOTE = ".fairwave"
 PAGE = "index.html"
 GENERATOR = b'<meta name="generator" content="fairwave'
 
-WORDS = {"run": "run", "compare": "comparison", "sweep": "sweep", "find": "search", "study": "study"}
+WORDS = {
+    "run": "run",
+    "live": "live run",
+    "compare": "comparison",
+    "sweep": "sweep",
+    "find": "search",
+    "study": "study",
+}
 """What each command leaves."""
 
 _held: dict[Path, int] = {}
@@ -112,7 +119,7 @@ def _read(note: IO[bytes]) -> dict[str, str]:
         found = json.loads(note.read(65536) or b"{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return {key: one for key, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
 
 
 def _in_words(owner: dict[str, str]) -> str:

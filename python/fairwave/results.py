@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
     from fairwave.study.measured import Measured
     from fairwave.study.measures import Measure
+
+SUMS = "SHA256SUMS"
+"""File that lists the tables of a folder with the SHA-256 of each, as `sha256sum -c` reads it."""
+
+
+class DamagedResultsError(ValueError):
+    """Files of results are not as they were written; the message says which, and how to make them again."""
 
 
 @dataclass(frozen=True)
@@ -175,22 +183,30 @@ class Results:
 
     def write_into(self, folder: Path) -> None:
         """Writes into an existing folder, file by file."""
+        files = []
         for name, table in self.tables.items():
-            write_table(table, folder / name, self.provenance, {"axes": list(self.axes)})
-        write_text(folder / "provenance.json", self.provenance.to_json() + "\n")
+            files += write_table(table, folder / name, self.provenance, {"axes": list(self.axes)})
+        # Last in the list, which shows that the list is whole.
+        files.append(folder / PROVENANCE)
+        write_text(folder / PROVENANCE, self.provenance.to_json() + "\n")
+        write_text(folder / SUMS, "".join(f"{_sha256(file)}  {file.name}\n" for file in files))
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:
-        """Reads what `save` wrote.
+        """Reads what `save` wrote: the tables that `SHA256SUMS` lists, after a comparison with their checksums.
+
+        Folders without that file (from earlier releases) are read as they are; results that are saved again have one.
 
         Raises:
             FileNotFoundError: The folder holds no results.
+            fairwave.DamagedResultsError: A table is missing or is not as it was written.
         """
         import json
 
         where = Path(folder)
-        files = sorted(where.glob("*.parquet"))
-        if not (where / "runs.parquet").exists():
+        is_listed = (where / SUMS).exists()
+        files = _whole(where) if is_listed else sorted(where.glob("*.parquet"))
+        if not is_listed and not (where / "runs.parquet").exists():
             raise FileNotFoundError(
                 f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has runs.parquet"
             )
@@ -232,6 +248,58 @@ class Results:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {table.num_rows}" for name, table in self.tables.items() if table.num_rows)
         return f"Results(rows: {sizes}; seeds {list(self.provenance.seeds)})"
+
+
+PROVENANCE = "provenance.json"
+
+
+def _whole(folder: Path) -> list[Path]:
+    """The tables that a folder's list names, which are there and as they were written.
+
+    Raises:
+        fairwave.DamagedResultsError: Some are not, or the list is not whole.
+    """
+    try:
+        text = (folder / SUMS).read_text(encoding="ascii")
+        lines = [line.split("  ") for line in text.splitlines()]
+        sums = {name: digest for digest, name in lines}
+    except ValueError:
+        sums = {}
+    kinds = {Path(name).suffix for name in sums}
+    is_whole = next(reversed(sums), "") == PROVENANCE and kinds <= {".parquet", ".csv", ".json"}
+    if not is_whole or "runs.parquet" not in sums:
+        raise DamagedResultsError(
+            f"{folder / SUMS} is damaged: it does not list these results; {_again(folder)}"
+        )
+    tables = [folder / name for name in sorted(sums) if name.endswith(".parquet")]
+    for file in tables:
+        if not file.is_file():
+            raise DamagedResultsError(f"{file} is missing, but {SUMS} lists it; {_again(folder)}")
+        if _sha256(file) != sums[file.name]:
+            raise DamagedResultsError(
+                f"{file} is damaged: its SHA-256 is not the one that {SUMS} lists; {_again(folder)}"
+            )
+    return tables
+
+
+def _again(folder: Path) -> str:
+    """How to make damaged results again."""
+    try:
+        command = Provenance.from_json((folder / PROVENANCE).read_bytes()).command
+    except (OSError, ValueError, LookupError, TypeError):
+        command = ""
+    return (
+        f"make them again: {command}" if command.startswith("fairwave ") else "make them again and save them"
+    )
+
+
+def _sha256(file: Path) -> str:
+    """The SHA-256 of a file, which need not fit the memory."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while part := stream.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def _names(table: pa.Table) -> list[str]:

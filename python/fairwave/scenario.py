@@ -26,6 +26,48 @@ MOST_BYTES = 50_000_000
 """A longer file is no scenario: it is refused before it is read."""
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a run costs at the most, estimated without running anything.
+
+    Attributes:
+        packet_hops: Packets times the links that each crosses, and other events of like cost.
+        seconds: Computing time on one core; a round figure.
+        memory: Bytes of flows, links, and what flows keep.
+    """
+
+    packet_hops: float
+    seconds: float
+    memory: float
+
+    @property
+    def is_large(self) -> bool:
+        """True where a run takes a minute or more, or a gigabyte."""
+        return self.seconds >= LONG or self.memory >= LARGE
+
+    def __str__(self) -> str:
+        return f"up to {self.packet_hops:.1e} packet-hops, {_time(self.seconds)} on one core, {_bytes(self.memory)}"
+
+
+LONG = 60.0
+LARGE = 1e9
+"""Seconds and bytes from which the cost of a run is worth a warning."""
+
+
+def _time(seconds: float) -> str:
+    for worth, unit in ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= worth:
+            return f"{seconds / worth:.1f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
+
+
+def _bytes(amount: float) -> str:
+    for worth, unit in ((1e9, "GB"), (1e6, "MB")):
+        if amount >= worth:
+            return f"{amount / worth:.1f} {unit} of memory"
+    return "less than 1 MB of memory"
+
+
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """A checked scenario. Equal scenarios have equal hashes, however they were written.
@@ -88,6 +130,9 @@ class Scenario:
     def with_overrides(self, overrides: Mapping[str, Any]) -> Scenario:
         """A scenario with other values at dotted paths: `{"flow.voice.transport": "tcp/vegas"}`.
 
+        The name of a law alone exchanges the law and keeps what both have in common: `"codel"` for a queue keeps
+        the buffer (`kept` says what). A table replaces all that was there.
+
         Raises:
             fairwave.ScenarioError: A path leads nowhere or a value does not fit.
         """
@@ -114,6 +159,11 @@ class Scenario:
         spelled_out: dict[str, Any] = json.loads(self.native.plan(seed))
         return spelled_out
 
+    @property
+    def activities(self) -> dict[str, float]:
+        """The groups of calls, each with the mean share of the time during which its speakers talk: above 0, at most 1."""
+        return dict(self.native.activities())
+
     def cautions(self, seed: int = 1) -> list[str]:
         """What one may not expect of a link or a group of flows in a run with this seed, and what to write instead.
 
@@ -121,6 +171,18 @@ class Scenario:
             fairwave.ScenarioError: It cannot be planned.
         """
         return [f"{link}: {words}" for link, words in self.native.cautions(seed)]
+
+    def kept(self) -> list[str]:
+        """What overrides that named a law alone kept of the law before, and what they dropped: a sentence for each."""
+        return self.native.kept()
+
+    def cost(self, seed: int = 1) -> Cost:
+        """What a run with this seed costs at the most, estimated without running anything.
+
+        Raises:
+            fairwave.ScenarioError: It cannot be planned.
+        """
+        return Cost(*self.native.cost(seed))
 
     def run(self, seed: int = 1) -> Results:
         """One run.

@@ -216,3 +216,44 @@ def test_a_key_that_has_a_meaning_already_is_no_parameter(decorate, base, key, b
     law = type("Taken", (base,), {"__annotations__": {key: float}, key: 1.0, "__doc__": "Odd.", **body})
     with pytest.raises(ValueError, match="has a meaning already"):
         decorate("taken-key")(law)
+
+
+def test_a_number_from_0_to_1_may_be_written_in_percent():
+    written = scenario('{ model = "every-kind", needed-time = "1 s", share = "25 %" }').to_dict()
+    assert written["topology"]["bottleneck"]["loss"]["share"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({"below": 1}, "below 1"),
+        ({"above": 1, "most": 2}, "above 1 and at most 2"),
+        ({"least": 2}, "at least 2"),
+    ],
+)
+def test_a_default_that_its_own_bounds_refuse_is_told_with_one_that_they_accept(bounds, said):
+    with pytest.raises(
+        TypeError, match=f"its default 1.0 must be {said}; write for example default="
+    ) as refused:
+
+        @fw.loss_model("its-own-enemy")
+        class Enemy(fw.LossModel):
+            """Loses nothing."""
+
+            gain: float = fw.parameter(1.0, **bounds)
+
+            def lost(self, now, packet):
+                return False
+
+    remedy = float(str(refused.value).rpartition("=")[2])
+
+    @fw.loss_model("its-own-friend")
+    class Friend(fw.LossModel):
+        """Loses nothing."""
+
+        gain: float = fw.parameter(remedy, **bounds)
+
+        def lost(self, now, packet):
+            return False
+
+    scenario('"its-own-friend"')

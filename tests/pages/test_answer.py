@@ -1,5 +1,6 @@
 """What a page says first follows from the numbers: the band, the doubt, who is ahead and by how much."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -8,16 +9,18 @@ import polars as pl
 import pytest
 
 from fairwave.report import comparison
-from fairwave.report.answer import of_comparison, of_run, of_study
-from fairwave.report.bands import SCALES, in_words, scale_of
+from fairwave.report.answer import of_study
+from fairwave.report.bands import SCALES, enough, in_words, scale_of
+from fairwave.report.verdict import of_comparison, of_points, of_run
 from fairwave.results import Results
+from fairwave.study import measures
 from fairwave.study.claims import Claim, Evidence, Judgement, Verdict
 from fairwave.study.remarks import Remark
 from fairwave.study.statistics import Interval, interval
 from made_up import made_up
 
 MOS = scale_of("mos")
-LOSS = scale_of("loss")
+MISSED = scale_of("missed")
 
 
 def mean(value, half, n=10):
@@ -37,9 +40,15 @@ def test_opinion_scores_have_the_bands_of_g109_by_g107():
         assert MOS.band(score) == band
 
 
-def test_less_loss_is_better():
-    assert [LOSS.band(loss) for loss in (0.0, 1.0, 1.1, 3.0, 3.1)] == ["good", "good", "fair", "fair", "poor"]
-    assert [name for name, _, _ in LOSS.parts()] == ["good", "fair", "poor"]
+def test_less_missed_is_better():
+    assert [MISSED.band(loss) for loss in (0.0, 1.0, 1.1, 3.0, 3.1)] == [
+        "good",
+        "good",
+        "fair",
+        "fair",
+        "poor",
+    ]
+    assert [name for name, _, _ in MISSED.parts()] == ["good", "fair", "poor"]
     assert [name for name, _, _ in MOS.parts()] == ["poor", "fair", "good"]
 
 
@@ -57,9 +66,9 @@ def test_the_bands_of_a_picture_lie_side_by_side_from_end_to_end(scale):
 
 def test_an_interval_over_a_bound_leaves_it_undecided():
     assert MOS.bands(mean(3.7, 0.05)) == ["good"]
-    assert in_words(MOS.bands(mean(3.6, 0.05))) == "good or fair, which is undecided"
+    assert in_words(MOS.bands(mean(3.6, 0.05)), 10) == "undecided after 10 runs: fair to good"
     assert MOS.bands(mean(3.3, 0.6)) == ["good", "fair", "poor"]
-    assert LOSS.bands(mean(1.0, 0.5)) == ["good", "fair"]
+    assert MISSED.bands(mean(1.0, 0.5)) == ["good", "fair"]
     assert MOS.bands(interval([3.7])) == ["good"], (
         "of one run the mean is told, and that nothing tells how sure it is"
     )
@@ -75,20 +84,20 @@ def calls(scores, seeds=(1, 2, 3)):
     return Results(tables, results.axes, results.provenance)
 
 
-def told(scores, **more):
+def told(scores, key="", **more):
     results = calls(scores, **more)
-    found = comparison.lines(results, "transport", "voice", comparison.call_measures("voice")[:1])
-    return of_comparison(found, "transport", "voice", results)
+    found = comparison.lines(results, "transport", "voice", [measures.mos("voice")])
+    return of_comparison(found, "transport", "voice", results, key)
 
 
 def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_difference():
     answer = told({"tcp/vegas": [1.0, 1.1, 1.2], "udp": [3.9, 4.0, 4.1], "tfrc": [1.5, 1.6, 1.7]})
     assert answer.sentences == [
         "Over UDP the 2 calls are good: MOS 4.00 ± 0.25.",
-        "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 ± 0.25.",
-        "UDP is ahead of the next best, TFRC, by 2.40 ± 0.00 points of MOS (paired by seed).",
+        "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 (1.00 to 1.35).",
+        "UDP is best, ahead of TFRC by 2.40 ± 0.00 points of MOS (95 %, paired by seed).",
     ]
-    assert answer.sure == "Means over 3 replications ± half of their 95 % interval."
+    assert answer.sure == "Means over 3 runs, each with its 95 % interval."
     (picture,) = answer.pictures
     assert [(mark.label, mark.words, mark.tone) for mark in picture.marks] == [
         ("Vegas", "poor", "not_reproduced"),
@@ -101,17 +110,18 @@ def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_
 def test_what_is_undecided_is_said_to_be():
     answer = told({"udp": [3.5, 3.9, 3.7], "tfrc": [3.9, 3.5, 3.6]})
     assert answer.sentences[0].startswith(
-        "Over UDP and TFRC the 2 calls are good or fair, which is undecided"
+        "Over UDP and TFRC the 2 calls are undecided after 3 runs: fair to good (MOS 3.70 "
     )
+    assert re.search(r"\. Try `-n \d+`\.$", answer.sentences[0])
     assert answer.sentences[1].startswith(
-        "Whether UDP or TFRC is better is undecided: they differ by 0.03 ± "
+        "No significant difference: UDP and TFRC tie; they differ by 0.03 ± "
     )
     assert {mark.tone for mark in answer.pictures[0].marks} == {"undecided"}
 
 
 def test_a_rating_beyond_the_ranges_of_the_model_is_said_to_be():
     results = calls({"udp": [1.0, 1.0, 1.0]})
-    (line,) = comparison.lines(results, "transport", "voice", comparison.call_measures("voice")[:1])
+    (line,) = comparison.lines(results, "transport", "voice", [measures.mos("voice")])
     line = replace(line, remarks=(Remark("extrapolated", "delay 900 ms outside 0–500 ms", 4, 6),))
     sure = of_comparison([line], "transport", "voice", results).sure
     assert sure.endswith("4 of 6 calls lie outside the ranges of the E-model: their MOS is extrapolated.")
@@ -130,18 +140,18 @@ def test_alternatives_that_are_the_same_do_not_differ():
 
 def test_one_run_tells_nothing_of_how_sure_it_is():
     answer = told({"udp": [3.9], "tfrc": [3.0]}, seeds=(1,))
-    assert "in this one pair of runs" in answer.sentences[-1]
-    assert "nothing tells how sure" in answer.sure
+    assert "In this one pair of runs" in answer.sentences[-1]
+    assert answer.sure == "One run does not show how sure this is. Try `-n 10`."
 
 
 def test_others_get_most_and_least_only_where_that_is_more_than_chance():
     results = made_up(("udp", "tcp/vegas"), (1, 2, 3))
     line = next(
         one
-        for one in comparison.lines(results, "transport", "x", comparison.other_measures("voice"))
+        for one in comparison.lines(results, "transport", "x", [measures.goodput("voice")])
         if one.measure.id == "goodput"
     )
-    own = comparison.lines(results, "transport", "voice", comparison.call_measures("voice")[:1])
+    own = comparison.lines(results, "transport", "voice", [measures.mos("voice")])
     said = of_comparison([*own, replace(line, group="ftp")], "transport", "voice", results)
     assert (
         said.sentences[-1]
@@ -154,9 +164,50 @@ def test_a_run_tells_of_each_group_by_what_it_is():
     answer = of_run(results, {"voice": "voice"}, lambda _: "R 80: loss costs 9 points")
     assert answer.sentences == ["The 2 calls of voice are good: MOS 4.00 ± 0.25 (R 80: loss costs 9 points)."]
     answer = of_run(results, {"voice": "bulk"}, lambda _: "")
-    assert answer.sentences == ["Of the transfers voice gets 0.0300 ± 0.0000 Mb/s of goodput."]
+    assert answer.sentences == ["voice gets 0.0300 ± 0.0000 Mb/s of goodput."]
     assert answer.pictures == []
     assert of_run(results, {}, lambda _: "").sentences == ["No flow was on long enough to be measured."]
+
+
+def test_a_comparison_names_the_key_and_the_values_that_were_varied():
+    answer = told({"tcp/cubic": [1.0, 1.1, 1.2], "tcp/vegas": [3.9, 4.0, 4.1]}, key="flow.download.transport")
+    assert answer.sentences == [
+        "With download.transport = tcp/vegas the 2 calls are good: MOS 4.00 ± 0.25.",
+        "With download.transport = tcp/cubic they are poor: MOS 1.10 (1.00 to 1.35).",
+        (
+            "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0.00 points of MOS "
+            "(95 %, paired by seed)."
+        ),
+    ]
+    own = told({"tcp/cubic": [1.0] * 3, "udp": [4.0] * 3}, key="flow.voice.transport")
+    assert own.sentences[0] == "Over UDP the 2 calls are good: MOS 4.00 ± 0."
+
+
+def test_one_alternative_is_best_only_where_it_is_significantly_ahead_of_all_others():
+    answer = told({"udp": [3.9, 4.1, 4.0], "tfrc": [4.0, 3.9, 4.1], "tcp/vegas": [1.0, 1.1, 1.2]})
+    assert answer.sentences[-1].startswith("No single best: UDP and TFRC tie; they differ by 0.00 ± ")
+
+
+def test_what_is_undecided_says_how_many_runs_probably_decide():
+    assert enough(MOS, mean(3.65, 0.1, n=2)) == 10
+    assert enough(MOS, mean(3.62, 0.1)) == 200
+    assert enough(MOS, mean(3.6, 0.1)) is None, "a mean at the bound itself is never decided"
+    assert enough(MOS, mean(3.6, 0.9, n=2)) == 20, "two runs do not tell how wide the spread is"
+
+
+def test_a_grid_is_told_by_its_points_in_their_order():
+    cells = {5: mean(4.1, 0.1), 10: mean(3.7, 0.05), 20: mean(2.0, 0.1)}
+    results = calls({"udp": [3.9, 4.0, 4.1]})
+    answer = of_points(
+        [("mos", cells)],
+        lambda *labels: f"with voice.count = {' and '.join(map(str, labels))}",
+        "voice",
+        results,
+    )
+    assert answer.sentences == [
+        "With voice.count = 5 and 10 the 2 calls are good: MOS 4.10 ± 0.10 and 3.70 ± 0.05.",
+        "With voice.count = 20 they are poor: MOS 2.00 ± 0.10.",
+    ]
 
 
 def judged(verdict, name):
@@ -181,6 +232,6 @@ def test_a_study_counts_its_claims_and_names_first_those_that_do_not_hold():
 
 
 def test_a_mean_outside_the_picture_lies_at_its_edge():
-    assert LOSS.at(50.0) == 100.0
+    assert MISSED.at(50.0) == 100.0
     assert MOS.at(0.0) == 0.0
     assert MOS.at(4.5) == 100.0

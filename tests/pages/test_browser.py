@@ -1,6 +1,7 @@
 """Pages in a browser: whole without their folder, for everybody, on a phone, in the dark; listening keeps its place."""
 
 import json
+import re
 from itertools import pairwise
 
 import pytest
@@ -63,6 +64,35 @@ def test_a_page_alone_asks_for_nothing_and_complains_of_nothing(opened, kind):
     asked = [one for one in seen.asked if not one.startswith("data:")]
     assert len(asked) == 1, asked
     assert seen.complaints == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_does_not_belong_to_a_page_does_not_run_in_it(pages, chromium, tmp_path, kind):
+    text = pages[kind].read_text(encoding="utf-8")
+    intruders = (
+        "<script>window.ran = 1</script><img src=data:, onerror='window.ran = 2'>"
+        "<p id=wide style='width: 77px'>x</p>"
+    )
+    changed = tmp_path / "changed.html"
+    changed.write_text(text.replace("</main>", f"{intruders}</main>"), encoding="utf-8")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(changed.as_uri())
+    assert page.evaluate("window.ran") is None
+    assert page.evaluate("document.getElementById('wide').clientWidth") != 77
+    context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_page_allows_what_is_merely_written_in_it(pages, kind):
+    text = pages[kind].read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert "unsafe-inline" not in policy
+    assert policy.startswith(
+        "default-src 'none'; script-src 'sha256-"
+        if kind == "compare"
+        else "default-src 'none'; script-src 'none'"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -91,7 +91,7 @@ def test_a_comparison_says_first_which_is_good(pages):
     assert re.fullmatch(r"(Over|With) .* (is|are) (good|fair|poor)[^:]*: MOS \d\.\d\d.*\.", verdict)
     assert main.index("<strong>") < main.index("<nav") < main.index("<table")
     assert "ITU-T G.109" in main[: main.index("<nav")]
-    assert "Means over 3 replications" in main
+    assert "Means over 3 runs, each with its 95 % interval." in main
 
 
 def test_a_study_says_first_which_claims_hold(pages):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from functools import cache, partial
 from math import comb, e
+from statistics import mean
 
 import fairwave
 from practice.situation import (
@@ -123,7 +124,7 @@ def _fair_loss() -> float:
     return small / ((one + two) / 2)
 
 
-def _poisson(load: float) -> Outcome:
+def poisson_queue(load: float) -> Outcome:
     return ran(
         link("8 Mb/s", "1 ms", 100_000), poisson("stream", 1000 * load), 120, warmup="5 s", hosts=IN_STEP
     )
@@ -134,7 +135,7 @@ def _waiting() -> Iterator[Situation]:
         yield Situation(
             f"queue/md1-{load:g}", f"Poisson packets of 1 ms at load {load:g}: mean wait", "ms",
             *about(load / (2 * (1 - load)), 0.08), "M/D/1: ρ/(2(1 − ρ)) transmissions (Kleinrock §5.6); ± 4 σ of chance",
-            lambda load=load: 1e3 * _poisson(load).mean("flows", "delay_mean_s") - 2,  # type: ignore[misc]
+            lambda load=load: 1e3 * poisson_queue(load).mean("flows", "delay_mean_s") - 2,  # type: ignore[misc]
         )  # fmt: skip
     yield Situation(
         "queue/little", "M/D/1 at load 0.8: packets that wait over arrivals per second times wait", "",
@@ -143,7 +144,7 @@ def _waiting() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "queue/idle-share", "M/D/1 at load 0.8: share of the time that the link is busy", "%",
-        *about(80, 0.02), "ρ", lambda: 100 * _poisson(0.8).mean("links", "utilisation", link="a>b"),
+        *about(80, 0.02), "ρ", lambda: 100 * poisson_queue(0.8).mean("links", "utilisation", link="a>b"),
     )  # fmt: skip
     for count, period in ((8, 10), (19, 20)):
         yield Situation(
@@ -159,7 +160,7 @@ def _waiting() -> Iterator[Situation]:
 
 
 def _little() -> float:
-    outcome = _poisson(0.8)
+    outcome = poisson_queue(0.8)
     (row,) = outcome.rows("links", link="a>b")
     wait = outcome.mean("flows", "delay_mean_s") - 0.002
     return row["mean_queue_packets"] / (row["departures"] / 115 * wait)
@@ -171,38 +172,44 @@ def _tiny() -> float:
     return 100 * outcome.share("dropped", "packets_sent")
 
 
-def _periodic_wait(count: int, period: int) -> float:
-    """Mean work that `count` streams leave waiting, each a packet of time 1 per `period`, phases at random.
+def periodic_tail(count: int, period: int, x: float) -> float:
+    """How probable it is that `count` streams, each a packet of time 1 per `period`, phases at random, leave more work than x.
 
     P(work > x) = Σ C(N, n) ((n − x)/D)ⁿ (1 − (n − x)/D)ᴺ⁻ⁿ (D − N + x)/(D − n + x) over x < n ≤ N.
     """
+    terms = (
+        comb(count, n)
+        * ((n - x) / period) ** n
+        * (1 - (n - x) / period) ** (count - n)
+        * (period - count + x)
+        / (period - n + x)
+        for n in range(int(x) + 1, count + 1)
+    )
+    return sum(terms)
 
-    def beyond(x: float) -> float:
-        terms = (
-            comb(count, n)
-            * ((n - x) / period) ** n
-            * (1 - (n - x) / period) ** (count - n)
-            * (period - count + x)
-            / (period - n + x)
-            for n in range(int(x) + 1, count + 1)
-        )
-        return sum(terms)
 
+def _periodic_wait(count: int, period: int) -> float:
+    """The mean of that work."""
     steps = 100 * count
-    return sum(beyond((step + 0.5) / 100) for step in range(steps)) / 100
+    return sum(periodic_tail(count, period, (step + 0.5) / 100) for step in range(steps)) / 100
 
 
-def _periodic(count: int, period: int) -> float:
+def periodic_waits(count: int, period: int) -> list[float]:
+    """How long packets of each of `count` streams wait in 300 runs, ms: in step, a stream's packets all wait alike."""
     wire = link("8 Mb/s", "1 ms", 1000)
     streams = cbr(
         "streams", f"{8000 / period:g} kb/s", 1000, count=count, start={"from": "0 s", "to": f"{period} ms"}
     )
     outcome = ran(wire, streams, 0.25, hosts=IN_STEP, warmup="50 ms", seeds=300)
-    return 1e3 * outcome.mean("flows", "delay_mean_s") - 2
+    return [1e3 * delay - 2 for delay in outcome.values("flows", "delay_mean_s")]
+
+
+def _periodic(count: int, period: int) -> float:
+    return mean(periodic_waits(count, period))
 
 
 @cache
-def _bulk(discipline: str, flows: int = 1, **keys: object) -> Outcome:
+def transfers(discipline: str, flows: int = 1, **keys: object) -> Outcome:
     queue = {"discipline": discipline, "capacity": {"packets": 500}} | keys
     wire = link("10 Mb/s", "25 ms", queue=queue)
     files = flow("files", "tcp/sack", "bulk", count=flows, start={"from": "0 s", "to": "1 s"})
@@ -210,7 +217,7 @@ def _bulk(discipline: str, flows: int = 1, **keys: object) -> Outcome:
 
 
 def _wait(discipline: str, flows: int = 1, **keys: object) -> float:
-    return 1e3 * _bulk(discipline, flows, **keys).mean("links", "mean_wait_s", link="a>b")
+    return 1e3 * transfers(discipline, flows, **keys).mean("links", "mean_wait_s", link="a>b")
 
 
 def _managed() -> Iterator[Situation]:
@@ -226,7 +233,7 @@ def _managed() -> Iterator[Situation]:
     yield Situation(
         "queue/codel-use", "CoDel beside that one transfer: use of the link", "%",
         *near(100 * sawtooth_use(0.1), 6), "a saw-tooth over a buffer of 5 ms, a tenth of the path (RFC 8289 §4.2: target 5 ms)",
-        lambda: 100 * _bulk("codel").mean("links", "utilisation", link="a>b"),
+        lambda: 100 * transfers("codel").mean("links", "utilisation", link="a>b"),
     )  # fmt: skip
     yield Situation(
         "queue/pie", "Ten transfers through PIE: mean wait", "ms",
@@ -239,7 +246,7 @@ def _managed() -> Iterator[Situation]:
     yield Situation(
         "queue/red", "Ten transfers through RED, thresholds 20 and 60 packets: mean length", "packets",
         *between(40, 20, 60), "Floyd & Jacobson 1993: the average is held between the thresholds",
-        lambda: _bulk(
+        lambda: transfers(
             "red", 10, **{"min-threshold": 20.0, "max-threshold": 60.0, "mean-packet": "1040 B"}
         ).mean("links", "mean_queue_packets", link="a>b"),
     )  # fmt: skip
@@ -251,19 +258,19 @@ def _managed() -> Iterator[Situation]:
     yield Situation(
         "queue/ared", "Ten transfers through Adaptive RED, thresholds 20 and 60: mean length", "packets",
         *between(40, 32, 48), "Floyd, Gummadi & Shenker 2001: within 0.4 to 0.6 of the way from min to max",
-        lambda: _bulk(
+        lambda: transfers(
             "ared", 10, **{"min-threshold": 20.0, "max-threshold": 60.0, "mean-packet": "1040 B"}
         ).mean("links", "mean_queue_packets", link="a>b"),
     )  # fmt: skip
     yield Situation(
         "queue/rem", "Ten transfers through REM, target 20 packets: mean length", "packets",
         *between(20, 16, 24), "Athuraliya et al. 2001: the price settles where the backlog is b*",
-        lambda: _bulk("rem", 10).mean("links", "mean_queue_packets", link="a>b"),
+        lambda: transfers("rem", 10).mean("links", "mean_queue_packets", link="a>b"),
     )  # fmt: skip
     yield Situation(
         "queue/avq", "Ten transfers through AVQ, γ 0.98: use of the link", "%",
         *between(98, 90, 99.5), "Kunniyur & Srikant 2001: the desired utilisation γ",
-        lambda: 100 * _bulk("avq", 10).mean("links", "utilisation", link="a>b"),
+        lambda: 100 * transfers("avq", 10).mean("links", "utilisation", link="a>b"),
     )  # fmt: skip
 
     yield Situation(
@@ -298,5 +305,5 @@ def _cautions(queue: Table, one: Table) -> list[str]:
 
 def _early() -> float:
     keys = {"min-threshold": 20.0, "max-threshold": 60.0, "mean-packet": "1040 B"}
-    (row,) = _bulk("red", 10, **keys).rows("links", link="a>b")
+    (row,) = transfers("red", 10, **keys).rows("links", link="a>b")
     return 100 * row["dropped_early"] / (row["dropped_early"] + row["dropped_overflow"])

@@ -135,8 +135,13 @@ class Outcome:
 
     def values(self, table: str, column: str, **where: Any) -> list[float]:
         """A column of those rows; what is not defined is NaN."""
-        values = [row[column] for row in self.rows(table, **where)]
-        return [math.nan if value is None else float(value) for value in values]
+        columns = self._results.tables[table].select([column, *where]).to_pydict()
+        chosen = [
+            value
+            for value, *others in zip(*columns.values(), strict=True)
+            if all(other == wanted for other, wanted in zip(others, where.values(), strict=True))
+        ]
+        return [math.nan if value is None else float(value) for value in chosen]
 
     def mean(self, table: str, column: str, **where: Any) -> float:
         """Its mean."""

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from practice import losses, marks, measures, queues, rating, tcp, video, voice
+from practice import (
+    arriving,
+    finish,
+    losses,
+    marks,
+    measures,
+    phases,
+    queues,
+    rating,
+    repairs,
+    sharing,
+    switch,
+    tcp,
+    video,
+    voice,
+    waiting,
+    wires,
+)
 from practice.situation import Situation
 
 AREAS = {
@@ -14,6 +31,14 @@ AREAS = {
     "marks": ("Marks", marks),
     "loss": ("Links that lose", losses),
     "measure": ("Measures", measures),
+    "wire": ("Bytes on the wire", wires),
+    "wait": ("Waiting by the book", waiting),
+    "arrive": ("Calls and files that come and go", arriving),
+    "finish": ("How long a file takes", finish),
+    "share": ("Who gets what", sharing),
+    "switch": ("A switch that marks", switch),
+    "repair": ("Losses repaired, and what looks like one", repairs),
+    "phase": ("Sources out of step", phases),
 }
 """First part of a key to the area's title and module."""
 

@@ -159,7 +159,7 @@ def _sawtooth() -> Iterator[Situation]:
         k = packets / 48
         yield Situation(
             f"tcp/saw-tooth-{packets}", f"One flow, 48 packets on the path, buffer of {packets} ({words}): use of the link", "%",
-            *between(100 * sawtooth_use(k), 100 * sawtooth_use(k) - 3, min(100 * sawtooth_use(k) + 3, 100.05)), "saw-tooth from half to all of path and buffer: 75 % without buffer, 100 % from one path on",
+            *between(100 * sawtooth_use(k), 100 * sawtooth_use(k) - 3, min(100 * sawtooth_use(k) + 3, 100)), "saw-tooth from half to all of path and buffer: 75 % without buffer, 100 % from one path on",
             lambda packets=packets: 100 * _saw(packets).mean("links", "utilisation", link="a>b"),  # type: ignore[misc]
         )  # fmt: skip
     yield Situation(
@@ -238,6 +238,7 @@ def _periodic(period: int, round_trip_ms: int, seconds: int) -> float:
 
 def _cubic() -> Iterator[Situation]:
     for period, round_trip_ms, mean, table, seconds in (
+        (1_000, 100, 38, 1, 120),
         (10_000, 100, 187, 1, 800),
         (10_000, 10, 120, 2, 80),
         (100_000, 10, 379, 2, 200),
@@ -282,7 +283,7 @@ def _sharing() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "tcp/all-used", "The same: use of the link", "%",
-        *between(100, 98, 100.05), "experience: ten flows' saw-teeth fill each other's gaps",
+        *between(100, 98, 100), "experience: ten flows' saw-teeth fill each other's gaps",
         lambda: 100 * _dumbbell(equal).mean("links", "utilisation", link="r1>r2"),
     )  # fmt: skip
     unequal = [("near", 5, "5 ms", "tcp/sack"), ("far", 5, "65 ms", "tcp/sack")]

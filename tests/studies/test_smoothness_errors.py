@@ -73,7 +73,7 @@ from fairwave.studies.smoothness.points import base
         (
             "flow.main.playback",
             {"rate": "1 Mb/s", "shares": [90]},
-            ["`shares` is 90", "not percent", "shares = [0.9]"],
+            ["`shares` is 90", "or percent in quotes", "shares = [0.9]"],
         ),
         ("flow.main.recovery", {"from": "21 s", "to": "20 s"}, ["`to` is 20 s", "later than `from`"]),
     ],

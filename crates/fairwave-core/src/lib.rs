@@ -11,7 +11,7 @@
 pub use fairwave_media::{quality, speech, traffic};
 pub use fairwave_network::{link, loss, packet, queue};
 pub use fairwave_transport::wire;
-pub use fairwave_units::{config, random, registry, timed, units};
+pub use fairwave_units::{config, random, ratio, registry, timed, units};
 
 /// How it is sent. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
 pub mod transport {

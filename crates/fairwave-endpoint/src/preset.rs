@@ -13,7 +13,8 @@ pub enum Preset {
     /// What a current Linux does (6.x, its defaults), for TCP. The initial window is ten segments (RFC 6928) of 1448 B with headers of 52
     /// B; every second segment is acknowledged, or one after 40 ms, but each of the first sixteen at once; the
     /// receiver's window never limits; losses are found by time and repaired in proportion (RACK-TLP, PRR) where a controller
-    /// recovers by selective acknowledgements; the first timeout is 1 s, and each other at least 200 ms above the round trip; the
+    /// recovers by selective acknowledgements; the end of a flight is probed after two round trips and 2 ms, or 200 ms if one segment is in
+    /// flight, and at the timeout at the latest; the first timeout is 1 s, and each other at least 200 ms above the round trip; the
     /// window falls to the initial one after idling for a timeout; segments are paced only by a controller that paces, and marked only for one that
     /// asks. Reno's growth, in all controllers that build on it, counts what is acknowledged, and rests while the window is not filled.
     /// Not taken are: the adaptation of the 40 ms up to 200 ms to how fast segments come, and quick acknowledgements after

@@ -4,15 +4,16 @@ use fairwave_core::units::{Instant, Span};
 use serde::Serialize;
 
 use crate::lateness::Lateness;
+use crate::promise::{Judgement, judge};
 
 /// Rates are right to this part over a second, or the run has failed.
 pub const RATE_PROMISE: f64 = 0.005;
 
-/// Of a hundred packets 99 leave no later than this after their nominal time, or the run has failed. Judged of runs of 1000 packets or more.
+/// Of a hundred packets 99 leave no later than this after their nominal time, or the run has failed.
 pub const LATENESS_PROMISE: Span = Span::from_millis(1);
 
-/// Of fewer packets no percentile can be told.
-const ENOUGH: u64 = 1000;
+/// The share of packets that may leave later.
+const MISSED_PROMISE: f64 = 0.01;
 
 /// Over how long a rate is compared.
 const WINDOW: Span = Span::from_millis(1000);
@@ -128,7 +129,7 @@ impl Accounts {
         let windows = self.errors.windows;
         Report {
             lasted_s: lasted.seconds(),
-            rate_error: (windows > 0).then(|| self.errors.sum / windows as f64),
+            rate_error: self.rate_error(),
             rate_error_worst: (windows > 0).then_some(self.errors.worst),
             rate_seconds: windows,
             lateness_p50_s: seconds(self.lateness.percentile(0.5)),
@@ -139,7 +140,9 @@ impl Accounts {
             urgent,
             books: self.books,
             books_closed: self.books.are_closed(),
+            judgement: self.judgement(),
             broken: self.broken(urgent),
+            not_judged: self.not_judged(),
         }
     }
 
@@ -150,14 +153,15 @@ impl Accounts {
         } else {
             "run it as root or with `ulimit -r 10` (the router may then run before others), or let nothing else run on this machine"
         };
-        let late = self.lateness.percentile(0.99).filter(|late| *late > LATENESS_PROMISE);
-        if let Some(late) = late.filter(|_| self.lateness.values >= ENOUGH) {
+        if self.punctual() == Judgement::Broken {
+            let Accounts { missed, lateness: Lateness { values, .. }, .. } = self;
             return Some(format!(
-                "the 99th percentile of release lateness is {late}, and {LATENESS_PROMISE} is promised: {advice}"
+                "{missed} of {values} packets ({:.1} %) left more than {LATENESS_PROMISE} late, and at most {:.0} % may: {advice}",
+                *missed as f64 / *values as f64 * 100.0,
+                MISSED_PROMISE * 100.0
             ));
         }
-        let error = self.errors.sum / self.errors.windows.max(1) as f64;
-        if error > RATE_PROMISE {
+        if let Some(error) = self.rate_error().filter(|error| *error > RATE_PROMISE) {
             return Some(format!(
                 "rates were off by {:.2} % on average over a second, and {:.1} % is promised: {advice}",
                 error * 100.0,
@@ -166,6 +170,36 @@ impl Accounts {
         }
         let dropped = self.books.device_dropped;
         (dropped > 0).then(|| format!("{dropped} packets were not read in time: {advice}"))
+    }
+
+    /// Whether packets left in time.
+    fn punctual(&self) -> Judgement {
+        judge(self.missed, self.lateness.values, MISSED_PROMISE)
+    }
+
+    fn rate_error(&self) -> Option<f64> {
+        (self.errors.windows > 0).then(|| self.errors.sum / self.errors.windows as f64)
+    }
+
+    /// What is to be said of all promises together. That of rates is judged where a link was busy for a second, and no other.
+    fn judgement(&self) -> Judgement {
+        if self.broken(true).is_some() { Judgement::Broken } else { self.punctual() }
+    }
+
+    /// Why nothing can be said, and what to change; none if something can.
+    fn not_judged(&self) -> Option<String> {
+        let Accounts { missed, lateness: Lateness { values, .. }, .. } = self;
+        if self.judgement() != Judgement::NotJudged {
+            return None;
+        }
+        if *values == 0 {
+            return Some("no packet crossed the network".to_owned());
+        }
+        Some(format!(
+            "{missed} of {values} packets left more than {LATENESS_PROMISE} late, which neither shows nor excludes that more than \
+                 {:.0} % do (95 % confidence): run it longer, or send more packets; 299 packets in time are enough",
+            MISSED_PROMISE * 100.0
+        ))
     }
 }
 
@@ -196,8 +230,12 @@ pub struct Report {
     pub books: Books,
     /// Every packet is somewhere.
     pub books_closed: bool,
+    /// Whether the promises were kept.
+    pub judgement: Judgement,
     /// Which promise was not kept, and what to change.
     pub broken: Option<String>,
+    /// Why the promises could not be judged, and what to change.
+    pub not_judged: Option<String>,
 }
 
 #[cfg(test)]
@@ -218,7 +256,8 @@ mod tests {
     #[test]
     fn packets_that_leave_in_time_keep_the_promise() {
         let report = run(1.0, Span::from_micros(90));
-        assert_eq!((report.broken, report.deadlines_missed), (None, 0));
+        assert_eq!((report.broken, report.not_judged, report.deadlines_missed), (None, None, 0));
+        assert_eq!(report.judgement, Judgement::Kept);
         assert!(report.rate_error.expect("seconds") < 1e-6 && report.rate_seconds == 9);
         assert!((report.lateness_p99_s.expect("packets") - 90e-6).abs() < 3e-6);
     }
@@ -226,7 +265,8 @@ mod tests {
     #[test]
     fn late_packets_and_wrong_rates_break_it() {
         let late = run(1.0, Span::from_millis(2));
-        assert!(late.broken.expect("broken").contains("lateness is 2"), "says how late");
+        let broken = late.broken.expect("broken");
+        assert!(broken.starts_with("10000 of 10000 packets (100.0 %) left more than 1 ms late"), "{broken}");
         assert_eq!(late.deadlines_missed, 10_000);
         let mut accounts = Accounts::new(1);
         for packet in 0..10_000u64 {
@@ -239,15 +279,31 @@ mod tests {
         assert!(report.broken.expect("broken").contains("1.00 %"));
     }
 
-    #[test]
-    fn a_few_packets_have_no_percentile() {
+    /// So many packets a millisecond apart, the first of them late.
+    fn missing(missed: u64, packets: u64) -> Report {
         let mut accounts = Accounts::new(1);
-        for packet in 0..ENOUGH {
-            assert_eq!(accounts.report(Span::from_secs(1), None, true).broken, None);
+        for packet in 0..packets {
             let nominal = Instant::from_nanos(packet);
-            accounts.released(0, nominal, nominal + Span::from_millis(5));
+            let late = if packet < missed { Span::from_millis(5) } else { Span::ZERO };
+            accounts.released(0, nominal, nominal + late);
         }
-        assert!(accounts.report(Span::from_secs(1), None, true).broken.is_some());
+        accounts.report(Span::from_secs(1), None, true)
+    }
+
+    #[test]
+    fn few_packets_break_the_promise_where_they_contradict_it() {
+        let report = missing(389, 920);
+        assert_eq!(report.judgement, Judgement::Broken);
+        assert!(report.broken.expect("broken").starts_with("389 of 920 packets (42.3 %) left more than 1 ms late"));
+    }
+
+    #[test]
+    fn packets_that_show_nothing_are_not_judged() {
+        let report = missing(3, 298);
+        assert_eq!((report.judgement, report.broken), (Judgement::NotJudged, None));
+        assert!(report.not_judged.expect("a reason").starts_with("3 of 298 packets left more than 1 ms late"));
+        assert_eq!(missing(0, 0).judgement, Judgement::NotJudged);
+        assert_eq!(missing(0, 299).judgement, Judgement::Kept);
     }
 
     #[test]

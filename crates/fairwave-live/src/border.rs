@@ -1,7 +1,7 @@
 //! Between ends and network: sockets on one side, devices on the other, and the packets' bytes meanwhile.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::time::Duration;
 
 use fairwave_core::packet::{Body, Ecn, Packet};
@@ -9,10 +9,10 @@ use fairwave_core::units::Instant;
 use fairwave_core::wire::{Decoder, Format};
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::border::Border;
-use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
+use pcap_file::{DataLink, PcapError};
 
 use crate::accounts::Accounts;
 use crate::clock::Clock;
@@ -76,7 +76,7 @@ impl Recording {
     /// # Errors
     /// What the system refuses.
     pub fn new(file: File, hosts: &[&str]) -> Result<Self, String> {
-        let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| error.to_string())?;
+        let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(in_words)?;
         for host in hosts {
             let mut block = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
             block.options = vec![
@@ -84,7 +84,7 @@ impl Recording {
                 // Times are counted in nanoseconds: 10⁻⁹.
                 pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::IfTsResol(9),
             ];
-            writer.write_pcapng_block(block).map_err(|error| error.to_string())?;
+            writer.write_pcapng_block(block).map_err(in_words)?;
         }
         Ok(Recording { writer, trouble: None })
     }
@@ -100,12 +100,21 @@ impl Recording {
             data: bytes.into(),
             options: Vec::new(),
         };
-        self.trouble = self.writer.write_pcapng_block(block).err().map(|error| error.to_string());
+        self.trouble = self.writer.write_pcapng_block(block).err().map(in_words);
     }
 
-    /// Why the file is not whole, if it is not.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    /// Writes what is left, and answers why the file is not whole, if it is not.
+    pub fn end(mut self) -> Option<String> {
+        let written = self.writer.get_mut().flush();
+        self.trouble.or_else(|| written.err().map(|error| error.to_string()))
+    }
+}
+
+/// What the system says, where it is the system that refuses: the library's own words for that say nothing.
+fn in_words(error: PcapError) -> String {
+    match error {
+        PcapError::IoError(error) => error.to_string(),
+        other => other.to_string(),
     }
 }
 

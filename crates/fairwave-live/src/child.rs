@@ -11,8 +11,12 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::Pid;
-use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
+use nix::unistd::{Gid, Pid, Uid, getgroups, getresgid, getresuid, setgroups, setresgid, setresuid};
+use rustix::io::Errno;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set, remove_capability_from_bounding_set,
+    set_capabilities,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is to be started, and what it is told.
@@ -32,14 +36,22 @@ pub struct Order {
 const NOT_FOUND: i32 = 127;
 const NOT_STARTED: i32 = 126;
 
-/// Carries out an order, as JSON, and answers with the status to end with: the program's own, or 128 and the signal that ended it.
+/// Carries out an order, as JSON, and answers with the status to end with: the program's own, 128 and the signal that ended it, or 126
+/// when the process could not give away its rights: then the program has not started.
 ///
 /// # Errors
 /// What is wrong with the order.
 pub fn carry_out(order: &str) -> Result<i32, serde_json::Error> {
     let order: Order = serde_json::from_str(order)?;
     furnish(&order.hosts);
-    give_away(order.user);
+    if let Err(Kept { what, why }) = give_away(order.user) {
+        let program = order.command.first().map_or("", String::as_str);
+        eprintln!(
+            "fairwave: {program:?} was not started: its process cannot {what}: {why}. Programs never start with more rights than \
+             asked for; run fairwave without sudo, or where root has all capabilities"
+        );
+        return Ok(NOT_STARTED);
+    }
     Ok(start(&order))
 }
 
@@ -72,21 +84,79 @@ fn hosts_table(hosts: &[(String, String)]) -> String {
     std::iter::once("127.0.0.1 localhost\n".to_owned()).chain(rows).collect()
 }
 
-/// No capability, and none to be had by any program; then another user, if one is wanted.
-fn give_away(user: Option<(u32, u32)>) {
-    let _ = prctl::set_no_new_privs();
-    if let Some((user, group)) = user {
-        let _ = nix::unistd::setgroups(&[]);
-        let _ = nix::unistd::setgid(group.into());
-        let _ = nix::unistd::setuid(user.into());
+/// A right that could not be given away, and why.
+#[derive(Debug)]
+struct Kept {
+    what: String,
+    why: String,
+}
+
+impl Kept {
+    fn of<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> Kept {
+        move |error| Kept { what: what.to_owned(), why: error.to_string() }
     }
-    for capability in CapabilitySet::all().iter() {
-        let _ = remove_capability_from_bounding_set(capability);
+}
+
+/// No capability, and none to be had by any program; then another user, if one is wanted. The program may start only after all of it.
+///
+/// # Errors
+/// The first step that the kernel refuses, or that has left a right behind.
+fn give_away(user: Option<(u32, u32)>) -> Result<(), Kept> {
+    prctl::set_no_new_privs().map_err(Kept::of("set no_new_privs"))?;
+    // Before the change of user, which takes away the right to do it.
+    empty_bounding_set()?;
+    if let Some((user, group)) = user {
+        become_user(user.into(), group.into())?;
     }
     let none = CapabilitySet::empty();
-    let _ = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .map_err(Kept::of("give up its capabilities"))?;
     // Last: a change of user would have taken it away.
-    let _ = prctl::set_pdeathsig(Signal::SIGKILL);
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Kept::of("be bound to the run"))?;
+    check_given_away()
+}
+
+/// Takes every capability that the kernel knows out of the bounding set: also those that are newer than the list of this program.
+fn empty_bounding_set() -> Result<(), Kept> {
+    for number in 0..u64::BITS {
+        let capability = CapabilitySet::from_bits_retain(1 << number);
+        match capability_is_in_bounding_set(capability) {
+            // capabilities(7): EINVAL is a number beyond the kernel's last capability.
+            Err(Errno::INVAL) => break,
+            Ok(false) => {}
+            Ok(true) | Err(_) => remove_capability_from_bounding_set(capability)
+                .map_err(Kept::of(&format!("remove capability {number} from its bounding set")))?,
+        }
+    }
+    Ok(())
+}
+
+/// Changes real, effective and saved ids, and checks them: a program that could go back would be root.
+fn become_user(user: Uid, group: Gid) -> Result<(), Kept> {
+    let what = format!("become user {user} of group {group}");
+    setgroups(&[]).map_err(Kept::of(&format!("{what} (setgroups)")))?;
+    setresgid(group, group, group).map_err(Kept::of(&format!("{what} (setresgid)")))?;
+    setresuid(user, user, user).map_err(Kept::of(&format!("{what} (setresuid)")))?;
+    let users = getresuid().map_err(Kept::of(&what))?;
+    let groups = getresgid().map_err(Kept::of(&what))?;
+    let others = getgroups().map_err(Kept::of(&what))?;
+    let changed = [users.real, users.effective, users.saved] == [user; 3]
+        && [groups.real, groups.effective, groups.saved] == [group; 3]
+        && others.is_empty();
+    if changed { Ok(()) } else { Err(Kept { what, why: "the kernel kept other ids".to_owned() }) }
+}
+
+/// Asks the kernel what is left.
+fn check_given_away() -> Result<(), Kept> {
+    let left = capabilities(None).map_err(Kept::of("read its capabilities"))?;
+    let none = [left.effective, left.permitted, left.inheritable].iter().all(CapabilitySet::is_empty);
+    if !none {
+        return Err(Kept { what: "give up its capabilities".to_owned(), why: "the kernel kept some".to_owned() });
+    }
+    match prctl::get_no_new_privs() {
+        Ok(true) => Ok(()),
+        _ => Err(Kept { what: "set no_new_privs".to_owned(), why: "the kernel did not keep it".to_owned() }),
+    }
 }
 
 fn start(order: &Order) -> i32 {
@@ -96,7 +166,7 @@ fn start(order: &Order) -> i32 {
     let child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("fairwave: `{program}` cannot be started: {error}");
+            eprintln!("fairwave: {program:?} cannot be started: {error}");
             return if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED };
         }
     };

@@ -26,6 +26,7 @@ mod ip;
 mod lateness;
 mod mapping;
 mod places;
+mod promise;
 mod store;
 
 #[cfg(target_os = "linux")]
@@ -55,6 +56,7 @@ use elsewhere as run;
 pub use accounts::{Books, LATENESS_PROMISE, RATE_PROMISE, Report};
 pub use error::LiveError;
 pub use host::register_all;
+pub use promise::Judgement;
 pub use run::{become_able, carry_out, run};
 
 use std::ffi::OsString;
@@ -90,4 +92,6 @@ pub struct Outcome {
     pub statuses: Vec<Option<i32>>,
     /// What went wrong in the hosts, in words.
     pub troubles: Vec<String>,
+    /// Why the file for Wireshark does not hold every packet; none when it does, and when none was asked for.
+    pub unrecorded: Option<String>,
 }

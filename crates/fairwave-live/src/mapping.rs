@@ -1,5 +1,5 @@
 //! Whose flow a packet is: those of the scenario by the ports that they were given, others by the next free place of those that the
-//! run keeps for programs between two hosts.
+//! run keeps for programs.
 
 use std::collections::HashMap;
 
@@ -7,6 +7,7 @@ use fairwave_core::packet::FlowId;
 
 use crate::addresses;
 use crate::ip::Key;
+use crate::places::Taken;
 
 /// A flow, and whether the packet goes back from its receiver to its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +31,10 @@ pub struct Mapping {
     known: HashMap<Key, Belongs>,
     /// By the hosts that the places' flows lead from and to.
     places: HashMap<(usize, usize), Places>,
+    /// Places between no hosts yet; the last is the next to be taken.
+    spare: Vec<FlowId>,
+    /// Spare places that were taken since this was last asked for.
+    pub taken: Vec<Taken>,
     /// Conversations that share a place with earlier ones, as there was none left.
     pub sharing: u64,
 }
@@ -46,8 +51,14 @@ impl Mapping {
         self.places.entry((from, to)).or_default().flows.push(flow);
     }
 
-    /// Whose a packet is. Who is seen for the first time takes the next place between its hosts; when all are taken they are given
-    /// out anew, and queues then take both conversations for one flow. None for hosts between which nothing was kept.
+    /// Keeps flows for programs between any two hosts between which there is one already.
+    pub fn keep_spare(&mut self, flows: impl DoubleEndedIterator<Item = FlowId>) {
+        self.spare = flows.rev().collect();
+    }
+
+    /// Whose a packet is. What is seen for the first time takes the next place between its hosts, or a spare one; when there is none,
+    /// those between its hosts are given out anew, and queues then take both conversations for one flow. None for hosts between which
+    /// nothing was kept.
     pub fn of(&mut self, key: Key) -> Option<Belongs> {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);
@@ -56,8 +67,16 @@ impl Mapping {
         let (forward, pair) =
             if self.places.contains_key(&(from, to)) { (key, (from, to)) } else { (key.reversed(), (to, from)) };
         let places = self.places.get_mut(&pair)?;
+        if places.taken >= places.flows.len() {
+            match (self.spare.pop(), places.flows.first()) {
+                (Some(spare), Some(first)) => {
+                    self.taken.push(Taken { flow: spare.0 as usize, like: first.0 as usize });
+                    places.flows.push(spare);
+                }
+                _ => self.sharing += 1,
+            }
+        }
         let flow = *places.flows.get(places.taken % places.flows.len().max(1))?;
-        self.sharing += u64::from(places.taken >= places.flows.len());
         places.taken += 1;
         self.know(forward, flow);
         self.known.get(&key).copied()
@@ -88,5 +107,21 @@ mod tests {
         assert_eq!(mapping.of(key(0, 1, 3)), Some(Belongs { flow: FlowId(10), feedback: false }));
         assert_eq!(mapping.sharing, 1);
         assert_eq!(mapping.of(key(0, 2, 1)), None);
+    }
+
+    #[test]
+    fn thousands_of_conversations_between_two_hosts_are_told_apart() {
+        let mut mapping = Mapping::default();
+        mapping.keep(0, 1, FlowId(7));
+        mapping.keep(2, 1, FlowId(8));
+        mapping.keep_spare((100..100 + 4096).map(FlowId));
+        let flows: Vec<u32> = (0..4097).map(|port| mapping.of(key(0, 1, port)).expect("a place").flow.0).collect();
+        assert_eq!(flows, [7].into_iter().chain(100..100 + 4096).collect::<Vec<u32>>());
+        assert_eq!(mapping.taken.first(), Some(&Taken { flow: 100, like: 7 }));
+        assert_eq!((mapping.taken.len(), mapping.sharing), (4096, 0));
+        // Other hosts have their first place still; then there is none left.
+        assert_eq!(mapping.of(key(2, 1, 1)), Some(Belongs { flow: FlowId(8), feedback: false }));
+        assert_eq!(mapping.of(key(2, 1, 2)), Some(Belongs { flow: FlowId(8), feedback: false }));
+        assert_eq!(mapping.sharing, 1);
     }
 }

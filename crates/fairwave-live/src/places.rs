@@ -1,6 +1,10 @@
 //! A plan with places for what programs send: flows of their own between the hosts, so that queues that tell flows apart tell those of
 //! programs apart as well.
+//!
+//! Each pair of hosts has one place. All further ones are spare: a conversation takes the next, whichever hosts it is between, and the
+//! place then leads between them. So a pair may have thousands of conversations, and a network of hundreds of pairs costs no more.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use fairwave_core::packet::Class;
@@ -14,8 +18,11 @@ use fairwave_scenario::plan::{FlowPlan, Plan};
 use crate::error::LiveError;
 use crate::host::PROGRAM;
 
-/// Conversations of programs between two hosts that are told apart, in each direction.
-pub const PLACES: usize = 32;
+/// Conversations of programs that are told apart, besides one for each pair of hosts.
+pub const SPARE: usize = 4096;
+
+/// The group of places that nobody has taken.
+const UNTAKEN: &str = "programs: not used";
 
 /// A flow that is kept for programs between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,11 +41,20 @@ pub fn group(plan: &Plan, from: usize, to: usize) -> String {
     format!("programs {}-{}", name(from), name(to))
 }
 
-/// Adds places between pairs of nodes. Pairs without a way between them get none.
+/// A place has been taken by a conversation between other hosts than it led between.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Index of its flow.
+    pub flow: usize,
+    /// Index of the flow of the first place between those hosts.
+    pub like: usize,
+}
+
+/// Adds places between pairs of nodes, and spare ones; answers with both. Pairs without a way between them get none.
 ///
 /// # Errors
 /// When programs' flows have not been handed in ([`crate::register_all`]).
-pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<Vec<Place>, LiveError> {
+pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<Place>, Range<usize>), LiveError> {
     let not_live = |error: &dyn std::fmt::Display| LiveError::NotLive {
         place: PROGRAM.to_owned(),
         what: error.to_string(),
@@ -54,30 +70,46 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<Vec<Place>, Live
         let name = group(plan, from, to);
         let group = plan.groups.len();
         plan.groups.push(name.clone());
-        for index in 0..PLACES {
-            places.push(Place { from, to, flow: plan.flows.len() });
-            plan.flows.push(FlowPlan {
-                group,
-                name: format!("{name}[{index}]"),
-                from,
-                to,
-                forward: forward.clone(),
-                backward: backward.clone(),
-                traffic: Arc::clone(&traffic),
-                transport: Arc::clone(&transport),
-                class: Class::Tcp,
-                start: Instant::ZERO,
-                stop: Instant::NEVER,
-                active: None,
-                at_most: None,
-                partner: None,
-                thresholds: Vec::new(),
-                playout: PlayoutConfig::default(),
-                concealment: Concealment::default(),
-                playback: None,
-                recovery: None,
-            });
+        places.push(Place { from, to, flow: plan.flows.len() });
+        plan.flows.push(FlowPlan {
+            group,
+            name,
+            from,
+            to,
+            forward,
+            backward,
+            traffic: Arc::clone(&traffic),
+            transport: Arc::clone(&transport),
+            class: Class::Tcp,
+            start: Instant::ZERO,
+            stop: Instant::NEVER,
+            active: None,
+            at_most: None,
+            partner: None,
+            thresholds: Vec::new(),
+            playout: PlayoutConfig::default(),
+            concealment: Concealment::default(),
+            playback: None,
+            recovery: None,
+        });
+    }
+    let spare = plan.flows.len();
+    if let Some(first) = places.first().and_then(|place| plan.flows.get(place.flow)).cloned() {
+        let group = plan.groups.len();
+        plan.groups.push(UNTAKEN.to_owned());
+        plan.flows.extend((0..SPARE).map(|_| FlowPlan { group, ..first.clone() }));
+    }
+    Ok((places, spare..plan.flows.len()))
+}
+
+/// The plan as it became: places that were taken belong to the group of their hosts, and lead between them.
+pub fn with_taken(plan: &Plan, taken: &[Taken]) -> Plan {
+    let mut plan = plan.clone();
+    for &Taken { flow, like } in taken {
+        let of_hosts = plan.flows.get(like).cloned();
+        if let (Some(place), Some(of_hosts)) = (plan.flows.get_mut(flow), of_hosts) {
+            *place = of_hosts;
         }
     }
-    Ok(places)
+    plan
 }

@@ -20,7 +20,7 @@ use crate::border::{Ends, Recording, Wires};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::namespace;
-use crate::places;
+use crate::places::{self, Taken};
 use crate::programs::{Exit, Programs};
 use crate::setup::{self, Setup};
 use crate::{Outcome, Report, Request};
@@ -101,6 +101,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
         deliveries: Vec::new(),
         stops: stops(&plan),
         first_place,
+        taken: Vec::new(),
     };
     router.watch_all().map_err(|error| LiveError::refused("epoll", error))?;
     let urgent = become_urgent();
@@ -157,6 +158,8 @@ struct Router<'p> {
     deliveries: Vec<Delivery>,
     stops: Vec<(Instant, usize, bool)>,
     first_place: usize,
+    /// Spare places that conversations of programs have taken.
+    taken: Vec<Taken>,
 }
 
 /// How the loop ended.
@@ -275,6 +278,9 @@ impl Router<'_> {
             let Some(Ok(bytes)) = wires.hosts.get(host).map(|host| host.device.recv(&mut self.room)) else { break };
             let at = self.clock.now();
             let Some(packet) = wires.read(host, self.room.get(..bytes).unwrap_or(&[]), at, self.plan) else { continue };
+            for taken in std::mem::take(&mut wires.mapping.taken) {
+                self.take_place(taken);
+            }
             if !self.stepped.enter(&packet, at)? {
                 let wires = self.stepped.border();
                 wires.accounts.books.after_end += 1;
@@ -282,6 +288,16 @@ impl Router<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A spare place leads between other hosts from now on.
+    fn take_place(&mut self, taken: Taken) {
+        let ways = &mut self.stepped.border().ways;
+        if let (Some(way), Some(place)) = (ways.get(taken.like).copied(), ways.get_mut(taken.flow)) {
+            *place = way;
+        }
+        self.stepped.reroute(taken.flow, taken.like);
+        self.taken.push(taken);
     }
 
     /// Feedback has come to a sender of ours, or the kernel takes more.
@@ -350,7 +366,8 @@ impl Router<'_> {
             Ended::Early(at) => at - Instant::ZERO,
         };
         // What is still under way when the run ends early goes on to the plan's end, where nobody waits for it.
-        let (mut result, (), mut wires) = self.stepped.finish()?;
+        let plan = places::with_taken(self.plan, &self.taken);
+        let (mut result, (), mut wires) = self.stepped.finish(&plan)?;
         for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {
             if let Ends::Kernel(kernel) = ends {
                 row.packets_retransmitted = kernel.retransmitted;
@@ -382,7 +399,8 @@ impl Router<'_> {
         let report: Report = wires.accounts.report(lasted, cpu, urgent);
         forget_unused_places(&mut result, self.plan, self.first_place);
         let result = matches!(ended, Ended::Planned).then_some(result);
-        Ok(Outcome { result, report, statuses, troubles })
+        let unrecorded = wires.recording.take().and_then(Recording::end);
+        Ok(Outcome { result, report, statuses, troubles, unrecorded })
     }
 }
 
@@ -405,14 +423,11 @@ fn troubles(wires: &Wires, names: &[String]) -> Vec<String> {
         troubles.push(format!("{damaged} datagrams were not what a transport of ours sends"));
     }
     if wires.mapping.sharing > 0 {
-        let places = places::PLACES;
+        let places = places::SPARE;
         troubles.push(format!(
-            "{} conversations of programs shared a flow with others: queues tell {places} between two hosts apart",
+            "{} conversations of programs shared a flow with earlier ones: queues distinguish {places} of a run",
             wires.mapping.sharing
         ));
-    }
-    if let Some(error) = wires.recording.as_ref().and_then(Recording::trouble) {
-        troubles.push(format!("the recording is not whole: {error}"));
     }
     troubles
 }

@@ -110,11 +110,11 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
     let number = |node: usize| numbers.get(node).copied().flatten();
     let programs_at = programs_at(&plan, request);
     let pairs = pairs(&programs_at, &numbers);
-    let kept = places::add(&mut plan, &pairs)?;
+    let (kept, spare) = places::add(&mut plan, &pairs)?;
+    // Each flow of the scenario has a port of its own; places for programs need none.
     let most = usize::from(u16::MAX - endpoints::FIRST_PORT);
-    if plan.flows.len() > most {
-        let help = "run fewer flows, or programs on fewer hosts";
-        return Err(LiveError::TooMany { what: "flows", found: plan.flows.len(), allowed: most, help });
+    if first_place > most {
+        return Err(LiveError::TooMany { what: "flows", found: first_place, allowed: most, help: "run fewer flows" });
     }
 
     let mut hosts = Vec::with_capacity(names.len());
@@ -159,6 +159,7 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
             mapping.keep(from, to, FlowId(place.flow as u32));
         }
     }
+    mapping.keep_spare(spare.map(|flow| FlowId(flow as u32)));
     let programs = programs(&request.plan, request, &numbers, &names);
     Ok(Setup { plan, hosts, names, ends, ways, mapping, programs, first_place })
 }

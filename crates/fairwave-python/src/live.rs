@@ -21,8 +21,9 @@ fn failed(error: &LiveError) -> PyErr {
 /// A host and a command for it, word by word.
 type Command = (String, Vec<String>);
 
-/// What a live run leaves: tables (none when it ended early), its report as JSON, the commands' statuses, what went wrong in words.
-type Left<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<String>);
+/// What a live run leaves: tables (none when it ended early), its report as JSON, the commands' statuses, what went wrong in words, and
+/// why the recording is not whole.
+type Left<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<String>, Option<String>);
 
 /// Makes a live run, and blocks until it is over.
 #[pyfunction]
@@ -52,7 +53,7 @@ pub fn live<'py>(
     let tables = outcome.result.as_ref().map(tables_of).transpose().map_err(RunError::new_err)?;
     let tables = tables.map(|tables| to_python(py, &tables)).transpose()?;
     let report = serde_json::to_string(&outcome.report).map_err(|error| RunError::new_err(error.to_string()))?;
-    Ok((tables, report, outcome.statuses, outcome.troubles))
+    Ok((tables, report, outcome.statuses, outcome.troubles, outcome.unrecorded))
 }
 
 /// Leaves the network alone, and nothing to record of flows.
@@ -63,6 +64,9 @@ fn without_flows(plan: &mut Plan) {
         flows.clear();
     }
     record.allotted.clear();
+    // Nobody's goodput is left to be put into bins: thousands of places for programs would take their room for nothing.
+    record.queues.clear();
+    record.bin = fairwave_core::units::Span::ZERO;
 }
 
 /// Makes this process able to make namespaces, and has it end with its parent. It must have a single thread. Answers whether it is

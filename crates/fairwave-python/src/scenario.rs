@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use fairwave_core::loss::LossConfig;
+use fairwave_core::queue::DisciplineConfig;
 use fairwave_core::random::Seed;
+use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{FlowPlan, LinkPlan, Plan};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -150,6 +154,37 @@ impl Scenario {
         judged(py, || Ok(describe(&self.inner.plan(Seed(seed))?).to_string()))
     }
 
+    /// Groups of calls, and the mean share of the time during which each speaker talks.
+    fn activities(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
+        judged(py, || Ok(self.inner.activities()))
+    }
+
+    /// What overrides that named a law alone kept of the law before and what they dropped, a sentence for each.
+    fn kept(&self) -> Vec<String> {
+        self.inner.kept()
+    }
+
+    /// An upper estimate of what a run with this seed costs: packet-hops, seconds of one core, bytes of memory.
+    fn cost(&self, py: Python<'_>, seed: u64) -> PyResult<(f64, f64, f64)> {
+        let cost = judged(py, || self.inner.cost(Seed(seed)))?;
+        Ok((cost.packet_hops, cost.seconds(), cost.memory))
+    }
+
+    /// The full name of the law of a family (`transport`, `queue`, `traffic`, `loss`) that `name` means: `tcp/cubic` for `cubic`.
+    /// A name that means none is left as it is.
+    #[staticmethod]
+    #[pyo3(signature = (name, family = "transport"))]
+    fn full_name(name: &str, family: &str) -> PyResult<String> {
+        let full = match family {
+            "transport" => TransportConfig::full_name(name),
+            "queue" => DisciplineConfig::full_name(name),
+            "traffic" => TrafficConfig::full_name(name),
+            "loss" => LossConfig::full_name(name),
+            _ => Ok(name.to_owned()),
+        };
+        full.map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
     /// What one may not expect of a law in a run with this seed: the link's name, and the words.
     fn cautions(&self, py: Python<'_>, seed: u64) -> PyResult<Vec<(String, String)>> {
         let plan = judged(py, || self.inner.plan(Seed(seed)))?;
@@ -190,6 +225,8 @@ fn describe(plan: &Plan) -> Value {
             "offered_bps": flow.offered(),
             "volume_bytes": flow.traffic.volume(on).map(|volume| volume.payload),
             "on_s": on,
+            "activity": flow.traffic.activity(),
+            "period_s": flow.traffic.period().map(|(period, _)| period.seconds()),
             "partner": flow.partner.and_then(|partner| plan.flows.get(partner.flow)).map(|other| other.name.as_str()),
             "start_s": flow.start.seconds(),
             "stop_s": if flow.stop == Instant::NEVER { plan.duration.seconds() } else { flow.stop.seconds() },

@@ -61,6 +61,31 @@ const HOPS_PER_RUN: f64 = 10_000.0;
 /// Packet-hops that a present-day core computes in a second, roughly.
 const HOPS_PER_SECOND: f64 = 1e7;
 
+/// What a run would cost, at the most.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Cost {
+    /// Packets times the links that each crosses, and other happenings of like cost.
+    pub packet_hops: f64,
+    /// Bytes of flows, links, and what flows keep.
+    pub memory: f64,
+}
+
+impl Cost {
+    /// Of so many flows and link directions, which do this work.
+    pub(crate) fn of(work: &[GroupWork], flows: usize, links: usize) -> Cost {
+        let kept: f64 = work.iter().map(|group| group.work.memory).sum();
+        Cost {
+            packet_hops: work.iter().map(|group| group.work.happenings).sum(),
+            memory: kept + flows as f64 * BYTES_PER_FLOW + links as f64 * BYTES_PER_LINK,
+        }
+    }
+
+    /// Seconds that a present-day core computes, roughly.
+    pub fn seconds(&self) -> f64 {
+        self.packet_hops / HOPS_PER_SECOND
+    }
+}
+
 /// Refuses numbers of flows and links that no memory holds; true when there is nothing to refuse.
 pub(crate) fn check_counts(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>) -> bool {
     let before = problems.len();

@@ -7,7 +7,7 @@
 use fairwave_core::random::Seed;
 use fairwave_core::units::Span;
 
-use crate::cost;
+use crate::cost::{self, Cost};
 use crate::error::{Problem, ScenarioError};
 use crate::events;
 use crate::flows::Flows;
@@ -49,8 +49,8 @@ impl Scenario {
         if runs <= cost::MOST_RUNS {
             return Ok(());
         }
-        let (_, happenings) = self.planned(seed)?;
-        Err(self.error(vec![cost::of_runs(runs, happenings)]))
+        let (_, cost) = self.planned(seed)?;
+        Err(self.error(vec![cost::of_runs(runs, cost.packet_hops)]))
     }
 
     /// An upper estimate of what a run costs: its packet-hops and other happenings. [`cost::computing`] says how long they take.
@@ -58,11 +58,19 @@ impl Scenario {
     /// # Errors
     /// What [`Scenario::plan`] finds for this seed.
     pub fn happenings(&self, seed: Seed) -> Result<f64, ScenarioError> {
-        self.planned(seed).map(|(_, happenings)| happenings)
+        self.cost(seed).map(|cost| cost.packet_hops)
     }
 
-    /// The plan, and an upper estimate of its packet-hops and other happenings.
-    fn planned(&self, seed: Seed) -> Result<(Plan, f64), ScenarioError> {
+    /// An upper estimate of what a run costs, made before anything is run.
+    ///
+    /// # Errors
+    /// What [`Scenario::plan`] finds for this seed.
+    pub fn cost(&self, seed: Seed) -> Result<Cost, ScenarioError> {
+        self.planned(seed).map(|(_, cost)| cost)
+    }
+
+    /// The plan, and an upper estimate of what a run of it costs.
+    fn planned(&self, seed: Seed) -> Result<(Plan, Cost), ScenarioError> {
         self.check()?;
         let mut problems = Vec::new();
         let settled = |problems: &mut Vec<Problem>| match std::mem::take(problems) {
@@ -98,7 +106,7 @@ impl Scenario {
         let marks = events::marks(&expanded, &links);
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;
-        let happenings = work.iter().map(|group| group.work.happenings).sum();
+        let cost = Cost::of(&work, flows.len(), links.len());
         let plan = Plan {
             name: self.name.clone(),
             seed,
@@ -126,7 +134,7 @@ impl Scenario {
             }
         }
         settled(&mut problems)?;
-        Ok((plan, happenings))
+        Ok((plan, cost))
     }
 }
 

@@ -105,7 +105,7 @@ impl Expansion<'_> {
         let resolved = |key: &str, error: serde_json::Error| Box::new(Problem::new(at.key(key), error.to_string()));
         let details = self.scenario.preset;
         let transport = flow.transport.with_details(details).map_err(|error| resolved("transport", error))?;
-        let traffic = flow.traffic.resolve(|_| ()).map_err(|error| resolved("traffic", error))?;
+        let traffic = flow.traffic.with_details(details).map_err(|error| resolved("traffic", error))?;
         let answer = traffic.answer().map(Arc::new);
         let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
         let ways = self.ways(flow, &at)?;

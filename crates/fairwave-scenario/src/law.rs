@@ -11,13 +11,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use fairwave_core::config::ConfigError;
+use fairwave_core::config::{ConfigError, check_fraction};
 use fairwave_core::link::jitter::JitterConfig;
 use fairwave_core::link::{RateConfig, ScheduleConfig};
-use fairwave_core::loss::{LossConfig, LossScheduleConfig};
+use fairwave_core::loss::{BernoulliConfig, LossConfig, LossScheduleConfig};
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, DisciplineConfig, QueueConfig};
 use fairwave_core::random::Seed;
+use fairwave_core::ratio::{Ratio, percent};
 use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
 use fairwave_core::transport::{PacketSize, Properties, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
@@ -36,9 +37,26 @@ pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
     /// The key that names the law: `discipline`.
     const TAG: &'static str;
 
+    /// Keys that several laws have, each with a meaning of its own: `alpha`. An override that names a law alone does not
+    /// hand them on.
+    const OWN_MEANING: &'static [&'static str] = &[];
+
+    /// The full name of the law that `name` means: `tcp/cubic` for `cubic`.
+    ///
+    /// # Errors
+    /// When it is short for several laws.
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        Ok(name.to_owned())
+    }
+
     /// The table that a name alone stands for.
     fn from_name(name: &str) -> Map<String, Value> {
         Map::from_iter([(Self::TAG.to_owned(), Value::from(name))])
+    }
+
+    /// The table that a ratio alone stands for: `loss = "2 %"`; none where a ratio says nothing. An error for one out of range.
+    fn from_ratio(_ratio: f64) -> Option<Result<Map<String, Value>, ConfigError>> {
+        None
     }
 
     /// The law whose `steps` a list stands for, if there is one.
@@ -59,6 +77,10 @@ impl Law for RateConfig {
     const TAG: &'static str = RateConfig::TAG;
     const OF_A_LIST: Option<&'static str> = Some(<ScheduleConfig as fairwave_core::registry::Law>::NAME);
 
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        RateConfig::full_name(name)
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         RateConfig::check(self)
     }
@@ -69,6 +91,19 @@ impl Law for LossConfig {
     const TAG: &'static str = LossConfig::TAG;
     const OF_A_LIST: Option<&'static str> = Some(<LossScheduleConfig as fairwave_core::registry::Law>::NAME);
 
+    fn from_ratio(ratio: f64) -> Option<Result<Map<String, Value>, ConfigError>> {
+        if let Err(error) = check_fraction("loss", ratio, "loss = \"2 %\"") {
+            return Some(Err(error));
+        }
+        let mut table = Self::from_name(<BernoulliConfig as fairwave_core::registry::Law>::NAME);
+        table.insert("rate".to_owned(), Value::from(ratio));
+        Some(Ok(table))
+    }
+
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        LossConfig::full_name(name)
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         LossConfig::check(self)
     }
@@ -77,6 +112,10 @@ impl Law for LossConfig {
 impl Law for JitterConfig {
     const WHAT: &'static str = JitterConfig::WHAT;
     const TAG: &'static str = JitterConfig::TAG;
+
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        JitterConfig::full_name(name)
+    }
 
     fn check(&self) -> Result<(), ConfigError> {
         JitterConfig::check(self)
@@ -87,6 +126,10 @@ impl Law for TrafficConfig {
     const WHAT: &'static str = TrafficConfig::WHAT;
     const TAG: &'static str = TrafficConfig::TAG;
 
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        TrafficConfig::full_name(name)
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         TrafficConfig::check(self)
     }
@@ -95,6 +138,11 @@ impl Law for TrafficConfig {
 impl Law for TransportConfig {
     const WHAT: &'static str = TransportConfig::WHAT;
     const TAG: &'static str = TransportConfig::TAG;
+    const OWN_MEANING: &'static [&'static str] = &["alpha", "beta", "gamma", "filter", "headroom", "ecn"];
+
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        TransportConfig::full_name(name)
+    }
 
     fn check(&self) -> Result<(), ConfigError> {
         TransportConfig::check(self)
@@ -104,6 +152,11 @@ impl Law for TransportConfig {
 impl Law for QueueConfig {
     const WHAT: &'static str = "queue";
     const TAG: &'static str = DisciplineConfig::TAG;
+    const OWN_MEANING: &'static [&'static str] = &["alpha", "beta", "gamma", "interval"];
+
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        DisciplineConfig::full_name(name)
+    }
 
     fn complete(table: &mut Map<String, Value>) {
         table.entry(Self::TAG).or_insert_with(|| Value::from("drop-tail"));
@@ -128,6 +181,32 @@ impl Law for PlayoutConfig {
 }
 
 const CAPACITY: &str = "capacity";
+const PHASE: &str = "phase";
+
+fn holds_percent(value: &Value) -> bool {
+    match value {
+        Value::String(text) => percent(text).is_some(),
+        Value::Array(items) => items.iter().any(holds_percent),
+        Value::Object(table) => table.values().any(holds_percent),
+        _ => false,
+    }
+}
+
+/// Ratios that are written in percent become the numbers that the law has `read`, so that a scenario shows one form alone.
+fn write_as_number(value: &mut Value, read: Option<&Value>) {
+    match (value, read) {
+        (own @ Value::String(_), Some(Value::Number(number))) if holds_percent(own) => {
+            *own = Value::Number(number.clone())
+        }
+        (Value::Array(items), Some(Value::Array(read))) => {
+            items.iter_mut().zip(read).for_each(|(item, read)| write_as_number(item, Some(read)));
+        }
+        (Value::Object(table), Some(read)) => {
+            table.iter_mut().for_each(|(key, value)| write_as_number(value, read.get(key)));
+        }
+        _ => {}
+    }
+}
 
 /// A buffer of so many bandwidth-delay products: `{ bdp = 1.0, at-least-packets = 50 }`.
 ///
@@ -175,11 +254,28 @@ pub struct Written<T> {
 }
 
 impl<T: Law> Written<T> {
-    fn checked(table: Map<String, Value>) -> Result<Self, serde_json::Error> {
+    fn checked(mut table: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        if let Some(Value::String(name)) = table.get_mut(T::TAG) {
+            *name = T::full_name(name)?;
+        }
         let mut whole = table.clone();
         T::complete(&mut whole);
-        serde_json::from_value::<T>(Value::Object(whole))?;
+        let law = serde_json::from_value::<T>(Value::Object(whole))?;
+        if table.values().any(holds_percent) {
+            let read = serde_json::to_value(law)?;
+            for (key, value) in &mut table {
+                write_as_number(value, read.get(key));
+            }
+        }
         Ok(Written { table, law: PhantomData })
+    }
+
+    /// The key of this table whose value the law refuses; none where it refuses none, or cannot be read for want of a key.
+    pub(crate) fn refused_key(table: &Map<String, Value>) -> Option<String> {
+        let mut whole = table.clone();
+        T::complete(&mut whole);
+        let error = serde_json::from_value::<T>(Value::Object(whole)).ok()?.check().err()?;
+        error.key.split('.').next().map(str::to_owned)
     }
 
     /// Writes a configuration out.
@@ -279,10 +375,26 @@ impl<'de, T: Law> Deserialize<'de> for Written<T> {
         impl<'de, T: Law> serde::de::Visitor<'de> for Forms<T> {
             type Value = Map<String, Value>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "the name of a {}, or a table with `{}`", T::WHAT, T::TAG)
+                let ratio = if T::from_ratio(0.0).is_some() { ", or percent such as `\"2 %\"`" } else { "" };
+                write!(f, "the name of a {}, or a table with `{}`{ratio}", T::WHAT, T::TAG)
             }
             fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-                Ok(T::from_name(name))
+                match percent(name) {
+                    Some(percent) if T::from_ratio(0.0).is_some() => self.visit_f64(percent / 100.0),
+                    _ => Ok(T::from_name(name)),
+                }
+            }
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Self::Value, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Self::Value, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_f64<E: serde::de::Error>(self, ratio: f64) -> Result<Self::Value, E> {
+                match T::from_ratio(ratio) {
+                    Some(table) => table.map_err(E::custom),
+                    None => Err(E::invalid_type(serde::de::Unexpected::Float(ratio), &self)),
+                }
             }
             fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
                 Map::deserialize(serde::de::value::MapAccessDeserializer::new(map))
@@ -334,9 +446,30 @@ impl<T: Law> JsonSchema for Written<T> {
                 required.clear();
             }
         }
-        json_schema!({
-            "anyOf": [{ "enum": names, "description": format!("A {} with its defaults.", T::WHAT) }, law],
-        })
+        let mut forms = vec![json!({ "enum": names, "description": format!("A {} with its defaults.", T::WHAT) }), law];
+        if T::from_ratio(0.0).is_some() {
+            let mut ratio = Ratio::json_schema(generator);
+            ratio.insert("description".to_owned(), Value::from("Each packet with this probability, by itself."));
+            forms.push(ratio.to_value());
+        }
+        json_schema!({ "anyOf": forms, "x-own-meaning": T::OWN_MEANING })
+    }
+}
+
+impl Written<TrafficConfig> {
+    /// The application's own configuration: where the scenario does not set its phase, the one of these details.
+    pub(crate) fn with_details(&self, details: Details) -> Result<TrafficConfig, serde_json::Error> {
+        let traffic = self.resolve(|_| ())?;
+        let like_ns2 = matches!(details, Details::Ns2 | Details::Ns2Of2004) && !self.table.contains_key(PHASE);
+        match traffic.phase_like_ns2().filter(|_| like_ns2) {
+            Some(phase) => {
+                let phase = serde_json::to_value(phase)?;
+                self.resolve(|table| {
+                    table.insert(PHASE.to_owned(), phase);
+                })
+            }
+            None => Ok(traffic),
+        }
     }
 }
 

@@ -33,7 +33,7 @@
 //! `law`, `rate`, `delay`, `direction`, `topology`, `shares`, `arrivals`, `active`, `model`. What it comes to: `template`, `select`, `load`,
 //! `workload`, `cost`, `ranges`, `preset`, `events`, `check`. The plan: `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`.
 //! In and out: `read`,
-//! `write`, `overrides`.
+//! `write`, `exchange`, `overrides`.
 
 mod active;
 pub mod arrivals;
@@ -45,6 +45,7 @@ mod details;
 mod direction;
 mod error;
 mod events;
+mod exchange;
 mod expand;
 mod export;
 mod flows;

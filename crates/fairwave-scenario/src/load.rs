@@ -82,7 +82,8 @@ impl Scenario {
     fn rate_of(&self, flow: &Flow, index: usize, load: &Load) -> Result<f64, Box<Problem>> {
         let at = Path::default().key("flow").index(index).key("traffic");
         // Laws that cannot be resolved are complained of elsewhere.
-        let (Ok(transport), Ok(traffic)) = (flow.transport.with_details(self.preset), flow.traffic.resolve(|_| ()))
+        let (Ok(transport), Ok(traffic)) =
+            (flow.transport.with_details(self.preset), flow.traffic.with_details(self.preset))
         else {
             return Ok(0.0);
         };

@@ -264,6 +264,12 @@ impl Scenario {
         self.hosts.unwrap_or_default().resolved(self.preset)
     }
 
+    /// The groups of calls, by name, and the mean share of the time during which each speaker of a group talks: above 0, at most 1.
+    pub fn activities(&self) -> Vec<(String, f64)> {
+        let of = |flow: &Flow| flow.traffic.with_details(self.preset).ok()?.activity();
+        self.flows.iter().filter_map(|flow| Some((flow.name.clone(), of(flow)?))).collect()
+    }
+
     /// How many flows the group has.
     pub(crate) fn count_of(&self, flow: &Flow) -> u64 {
         let of_path = || {

@@ -18,6 +18,8 @@ pub struct Origin {
     pub text: String,
     places: BTreeMap<Path, (Place, Place)>,
     overridden: Vec<Path>,
+    /// What overrides that name a law alone kept and dropped, by the key as it was written.
+    pub(crate) kept: BTreeMap<String, String>,
 }
 
 impl fmt::Debug for Origin {

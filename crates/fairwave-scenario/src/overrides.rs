@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::error::{Problem, ScenarioError};
+use crate::exchange::{Exchange, exchanged, tag_of};
 use crate::model::Scenario;
 use crate::path::{Path, Step};
 use crate::suggest::{list, nearest};
@@ -16,8 +17,8 @@ use crate::tree::Tree;
 
 impl Scenario {
     /// The same scenario with these values in the place of its own, checked. A key that was left out is added, a value
-    /// that was there is replaced whole (tables too: `flow.voice.transport` forgets the parameters of the one before).
-    /// `null` removes a key, so that its default applies.
+    /// that was there is replaced whole, tables too. The name of a law alone exchanges the law, and what the two have in common stays:
+    /// `queue = "codel"` keeps the buffer ([`Scenario::kept`]). `null` removes a key, so that its default applies.
     ///
     /// # Errors
     /// A path that leads nowhere, or whatever is wrong with the new scenario.
@@ -27,10 +28,17 @@ impl Scenario {
         })?;
         let mut origin = (*self.origin).clone();
         let mut problems = Vec::new();
+        // What says which law there is comes before what is said of the law.
+        let mut overrides: Vec<&(&str, Value)> = overrides.iter().collect();
+        overrides.sort_by_key(|(dotted, _)| is_within_law(dotted));
         for (dotted, value) in overrides {
-            let mut changed = Vec::new();
+            let mut changed = Changed::default();
             match set(&mut whole, Path::default(), &dotted.split('.').collect::<Vec<_>>(), value, &mut changed) {
-                Ok(()) => changed.into_iter().for_each(|path| origin.set_overridden(path)),
+                Ok(()) => {
+                    changed.paths.into_iter().for_each(|path| origin.set_overridden(path));
+                    origin.kept.remove(*dotted);
+                    origin.kept.extend(changed.words.map(|words| ((*dotted).to_owned(), words)));
+                }
                 Err(mut problem) => {
                     problem.message = format!("override `{dotted}`: {}", problem.message);
                     problems.push(*problem);
@@ -43,6 +51,11 @@ impl Scenario {
         }
         let tree = Tree::from_value(&whole, &Path::default(), &|path| origin.places(path));
         Scenario::from_parts(tree, origin)
+    }
+
+    /// What overrides that named a law alone kept of the law before, and what they dropped: a sentence for each.
+    pub fn kept(&self) -> Vec<String> {
+        self.origin.kept.iter().map(|(key, words)| format!("`{key}`: {words}")).collect()
     }
 
     /// The value that the text of an override means, as on a command line: `40`, `true`, `{ packets = 50 }` as TOML has
@@ -58,10 +71,38 @@ impl Scenario {
     }
 }
 
-fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut Vec<Path>) -> Result<(), Box<Problem>> {
+/// Whether a key is one of a law's parameters: neither the law itself nor the key that names it.
+fn is_within_law(dotted: &str) -> bool {
+    let keys: Vec<&str> = dotted.split('.').collect();
+    keys.iter().enumerate().any(|(place, key)| {
+        let within = keys.get(place + 1..).unwrap_or_default();
+        tag_of(key).is_some_and(|tag| !within.is_empty() && within != [tag])
+    })
+}
+
+/// What an override did.
+#[derive(Default)]
+struct Changed {
+    /// The values that are no longer what the text says.
+    paths: Vec<Path>,
+    /// What was kept and dropped where it exchanged a law.
+    words: Option<String>,
+}
+
+fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut Changed) -> Result<(), Box<Problem>> {
     let Some((key, rest)) = keys.split_first() else {
-        *at = value.clone();
-        changed.push(path);
+        let exchange = match (&*at, value, path.last_key()) {
+            (Value::Object(old), Value::String(name), Some(key)) if !old.is_empty() => exchanged(key, old, name),
+            _ => None,
+        };
+        *at = match exchange {
+            Some(Exchange { table, words }) => {
+                changed.words = changed.words.take().or(words);
+                Value::Object(table)
+            }
+            None => value.clone(),
+        };
+        changed.paths.push(path);
         return Ok(());
     };
     if key.is_empty() {
@@ -102,8 +143,15 @@ fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut V
             let inner = path.step(Step::Key((*key).to_owned()));
             if rest.is_empty() && value.is_null() {
                 table.remove(*key);
-                changed.push(inner);
+                changed.paths.push(inner);
                 return Ok(());
+            }
+            // The key that names a law exchanges it just as the name alone does.
+            if rest.is_empty()
+                && let (Value::String(_), Some(law)) = (value, path.last_key())
+                && tag_of(law) == Some(*key)
+            {
+                return set(at, path, &[], value, changed);
             }
             // `flow`, `link` and `event` are lists: with none there, there is nothing to name.
             if path.steps().is_empty()
@@ -112,6 +160,9 @@ fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut V
                 && !rest.is_empty()
             {
                 return Err(Box::new(Problem::new(inner, format!("this scenario has no [[{key}]]"))));
+            }
+            if let [law] = rest {
+                inherit(table, key, law);
             }
             set(table.entry(*key).or_insert_with(|| Value::Object(Map::new())), inner, rest, value, changed)
         }
@@ -123,6 +174,21 @@ fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut V
                     .help(format!("give all of `{key}` a new value")),
             ))
         }
+    }
+}
+
+/// Writes out the law that the table under `key` has from another table as long as it says nothing else, so that an override
+/// finds what it exchanges: a direction back has its queue from the direction there, a preset's access links from `access`.
+fn inherit(table: &mut Map<String, Value>, key: &str, law: &str) {
+    let from = match key {
+        "reverse" => table.get(law),
+        "source-access" | "sink-access" => table.get("access").and_then(|access| access.get(law)),
+        _ => None,
+    };
+    let Some(inherited) = from.filter(|value| value.is_object()).cloned() else { return };
+    let own = table.entry(key).or_insert_with(|| Value::Object(Map::new()));
+    if let Some(own) = own.as_object_mut() {
+        own.entry(law).or_insert(inherited);
     }
 }
 

@@ -70,7 +70,7 @@ impl Plan {
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
         let said =
             crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?)));
-        said.chain(self.left_over()).chain(self.marked_in_vain()).collect()
+        said.chain(self.left_over()).chain(self.marked_in_vain()).chain(self.classic_by_mistake()).collect()
     }
 
     /// What is recorded for longer than the run lasts: once for links whose rates were recorded for the same time.
@@ -92,6 +92,34 @@ impl Plan {
             )
         };
         said.into_iter().map(words).collect()
+    }
+
+    /// Groups of flows that yield little by little to marks, but whose packets a queue for L4S takes for those of a classic TCP.
+    fn classic_by_mistake(&self) -> Vec<(&str, String)> {
+        let mut said: Vec<(usize, &LinkPlan)> = Vec::new();
+        for flow in &self.flows {
+            let is_taken = flow.transport.tcp().is_some_and(|tcp| tcp.marks == Marks::Accurate && !tcp.one_answer);
+            let separates = |link: &&LinkPlan| link.direction.queue.discipline.nature().l4s;
+            let there = flow.forward.iter().filter_map(|link| self.links.get(*link)).find(separates);
+            if let Some(link) = there.filter(|_| is_taken && said.iter().all(|(group, _)| *group != flow.group)) {
+                said.push((flow.group, link));
+            }
+        }
+        let words = |(group, link): (usize, &LinkPlan)| {
+            let name = self.groups.get(group)?;
+            Some((
+                name.as_str(),
+                format!(
+                    "its packets bear ECT(0), so the {} of {} takes them for a classic TCP's and marks them rarely; but the flows yield to \
+                     a mark by little, so they crowd out classic TCP: write ecn = \"scalable\" (ECT(1), the L queue), or give the link \
+                     DCTCP's own queue, {{ discipline = \"red\", min-threshold = 20, max-threshold = 20, weight = 1.0, ecn = true, \
+                     harddrop = false }}",
+                    link.direction.queue.discipline.name(),
+                    link.name
+                ),
+            ))
+        };
+        said.into_iter().filter_map(words).collect()
     }
 
     /// Groups of flows that ask for marks on whose way no queue gives any.

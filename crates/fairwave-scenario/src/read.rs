@@ -205,7 +205,12 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
         if let Some(packets) = text.parse::<f64>().ok().filter(|packets| key == "packets" && *packets > 1e9) {
             what += &format!(": such a buffer would need about {} of memory", cost::of_packets(packets));
         }
-        return whole(Problem::new(value, what).allowed(plainly(expected)));
+        let example = with_unit(&key, text, expected);
+        let problem = Problem::new(value, what).allowed(plainly(expected));
+        return whole(match example.filter(|_| ["integer", "floating"].iter().any(|kind| found.starts_with(kind))) {
+            Some(example) => problem.help(format!("write the unit, too: for example `{key} = \"{example}\"`")),
+            None => problem,
+        });
     }
     // A configuration that names key, value, what is allowed and an example (`ConfigError`).
     if let Some((what, rest)) = message.split_once(", but must be ")
@@ -235,6 +240,24 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
         Some(help) => problem.help(format!("write {help}")),
         None => problem,
     })
+}
+
+/// A number with the unit that it probably lacks, where a quantity is expected.
+fn with_unit(key: &str, number: &str, expected: &str) -> Option<String> {
+    let unit = match key {
+        "rate" => "Mb/s",
+        "duration" | "warmup" | "start" | "stop" | "at" | "from" | "to"
+            if expected.contains("unit") || expected.contains("time") =>
+        {
+            "s"
+        }
+        _ if expected.starts_with("a rate ") => "Mb/s",
+        _ if expected.starts_with("a size ") => "B",
+        _ if expected.starts_with("a clock skew ") => "ppm",
+        _ if expected.starts_with("a time ") || expected.starts_with("a text with a unit") => "ms",
+        _ => return None,
+    };
+    (expected.contains("text") || expected.contains("time")).then(|| format!("{number} {unit}"))
 }
 
 /// Lists that serde took for the values of a table in their order, as it does for any table: whoever writes

@@ -2,6 +2,7 @@
 //! `load.rs`.
 
 use fairwave_core::packet::Class;
+use fairwave_core::ratio::Percent;
 use fairwave_core::units::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,10 +25,13 @@ pub struct Load {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Shares {
     /// Voice.
+    #[serde(with = "Percent")]
     pub voice: f64,
     /// UDP that is not voice.
+    #[serde(with = "Percent")]
     pub other_udp: f64,
     /// TCP.
+    #[serde(with = "Percent")]
     pub tcp: f64,
 }
 

@@ -9,7 +9,10 @@ pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a 
         .map(|candidate| {
             let other = candidate.to_lowercase();
             let prefix = folded.len() >= 3 && (other.starts_with(&folded) || folded.starts_with(&other));
-            let distance = strsim::damerau_levenshtein(&folded, &other);
+            // `cubik` is near to `tcp/cubic`, for which `cubic` is short.
+            let last = other.rsplit('/').next().unwrap_or(&other);
+            let distance = [other.as_str(), last].map(|word| strsim::damerau_levenshtein(&folded, word));
+            let distance = distance.into_iter().min().unwrap_or(usize::MAX);
             (if prefix { distance.min(1) } else { distance }, candidate)
         })
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(2))

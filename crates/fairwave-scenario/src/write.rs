@@ -78,7 +78,9 @@ impl Scenario {
             if let Ok(transport) = flow.transport.with_details(details).and_then(|law| Written::of(&law)) {
                 flow.transport = transport;
             }
-            flow.traffic = flow.traffic.spelled_out();
+            if let Ok(traffic) = flow.traffic.with_details(details).and_then(|law| Written::of(&law)) {
+                flow.traffic = traffic;
+            }
             flow.playout = flow.playout.as_ref().map(Written::spelled_out);
             [&mut flow.source_access, &mut flow.sink_access].into_iter().flatten()
         });
@@ -160,7 +162,7 @@ fn write_keys(table: &Value, text: &mut String) {
     }
 }
 
-fn inline(value: &Value) -> String {
+pub(crate) fn inline(value: &Value) -> String {
     match value {
         Value::Object(table) if table.is_empty() => "{}".to_owned(),
         Value::Object(table) => {

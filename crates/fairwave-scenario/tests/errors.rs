@@ -90,13 +90,20 @@ fn an_unknown_table_is_shown_with_the_nearest_one() {
 #[test]
 fn an_unknown_unit_is_shown_with_the_value_that_was_meant() {
     let said = complaint_about("rate = \"1 Mb/s\"", "rate = \"1 MB/s\"");
-    assert_says(&said, "15:8", &["unknown unit `MB/s`", "allowed: b/s, kb/s, Mb/s", "write `1 Mb/s`"]);
+    let words = ["`MB/s` counts bytes", "allowed: b/s, kb/s, Mb/s", "write `8 Mb/s`, or `1 Mb/s` if bits were meant"];
+    assert_says(&said, "15:8", &words);
+    let said = complaint_about("rate = \"1 Mb/s\"", "rate = \"1 mb/s\"");
+    assert_says(&said, "15:8", &["unknown unit `mb/s`", "write `1 Mb/s`"]);
 }
 
 #[test]
 fn a_number_without_a_unit_is_refused() {
     let said = complaint_about("delay = \"20 ms\"", "delay = 20");
-    assert_says(&said, "16:9", &["`delay` is the number 20", "a text with a unit"]);
+    assert_says(&said, "16:9", &["`delay` is the number 20", "a text with a unit", "`delay = \"20 ms\"`"]);
+    let said = complaint_about("rate = \"1 Mb/s\"", "rate = 2");
+    assert_says(&said, "15:8", &["`rate` is the number 2", "`rate = \"2 Mb/s\"`"]);
+    let said = complaint_about("duration = \"60 s\"", "duration = 60");
+    assert_says(&said, "2:12", &["`duration` is the number 60", "`duration = \"60 s\"`"]);
 }
 
 #[test]
@@ -296,7 +303,7 @@ fn allotted_shares_of_flows_that_do_not_exist_or_without_a_bin_are_refused() {
 #[test]
 fn a_playback_that_could_never_succeed_is_refused() {
     let said = complaint_about("timely =", "playback = { rate = \"1 Mb/s\", shares = [90] }\ntimely =");
-    assert_says(&said, "27:40", &["`shares` is 90", "not percent", "shares = [0.9]"]);
+    assert_says(&said, "27:40", &["`shares` is 90", "or percent in quotes", "shares = [0.9]"]);
 }
 
 #[test]
@@ -495,4 +502,33 @@ fn times_of_activity_are_in_order_and_the_only_ones() {
     let file =
         "transport = \"tcp/sack\"\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\nactive = [[\"1 s\", \"2 s\"]]";
     assert_says(&complaint_about_flow(file), "27:1", &["would never be complete", "arrivals"]);
+}
+
+#[test]
+fn a_short_name_of_no_law_is_refused_with_the_nearest() {
+    let said = complaint_about("transport = \"udp\"", "transport = \"cubik\"");
+    assert_says(&said, "25:13", &["unknown transport `cubik`", "did you mean `tcp/cubic`?"]);
+}
+
+#[test]
+fn a_ratio_may_be_written_in_percent() {
+    let written = |text: &str| Scenario::from_toml(text, "call.toml").expect("a sound scenario");
+    let sound = written(SOUND).content_hash().expect("a hash");
+    for loss in ["{ model = \"bernoulli\", rate = \"1 %\" }", "\"1 %\"", "\"1%\"", "0.01"] {
+        let other = written(&SOUND.replace("{ model = \"bernoulli\", rate = 0.01 }", loss));
+        assert_eq!(other.content_hash().expect("a hash"), sound, "loss = {loss}");
+        assert!(other.to_toml().expect("TOML").contains("rate = 0.01"), "one form alone is shown");
+    }
+    let queue = written(&SOUND.replace("packets = 50 }", "packets = 50 }, discipline = \"red\", max-p = \"5 %\""));
+    assert!(queue.to_toml().expect("TOML").contains("max-p = 0.05"));
+}
+
+#[test]
+fn percent_above_a_hundred_and_where_no_ratio_stands_is_refused() {
+    let said = complaint_about("rate = 0.01", "rate = \"101 %\"");
+    assert_says(&said, "18:38", &["`rate` is 1.01", "(link[1].loss.rate)", "or percent in quotes"]);
+    let said = complaint_about("packets = 50", "packets = \"50 %\"");
+    assert_says(&said, "17:34", &["`packets` is the text \"50 %\"", "a whole number"]);
+    let said = complaint_about("loss = { model = \"bernoulli\", rate = 0.01 }", "loss = 2");
+    assert_says(&said, "18:8", &["`loss` is 2", "a fraction from 0 to 1, or percent in quotes", "`loss = \"2 %\"`"]);
 }

@@ -423,3 +423,72 @@ fn who_asks_for_marks_where_no_queue_on_the_way_marks_is_told_so_once_for_a_grou
         assert!(in_vain(marking, classic).is_empty(), "{marking}");
     }
 }
+
+#[test]
+fn sources_begin_at_random_moments_unless_the_preset_is_ns2s_or_the_scenario_says_so() {
+    let phase = |preset: &str, traffic: &str| {
+        let text = format!(
+            "{}preset = \"{preset}\"\ntopology = {{ preset = \"dumbbell\" }}\n[[flow]]\nname = \"a\"\ntransport = \"udp\"\ntraffic = {traffic}\n",
+            "name = \"phases\"\nduration = \"10 s\"\n"
+        );
+        let scenario = scenario(&text);
+        let [planned, spelled] = [scenario.clone(), scenario.spelled_out()]
+            .map(|one| one.plan(Seed(1)).expect("a plan").to_json().expect("JSON")["flows"][0]["traffic"].clone());
+        assert_eq!(planned, spelled, "{text}");
+        planned["phase"].as_str().map(str::to_owned)
+    };
+    let cbr = r#"{ kind = "cbr", rate = "1 Mb/s" }"#;
+    let zero = r#"{ kind = "cbr", rate = "1 Mb/s", phase = "zero" }"#;
+    for preset in ["rfc", "linux"] {
+        assert_eq!(phase(preset, cbr).as_deref(), Some("random"), "{preset}");
+        assert_eq!(phase(preset, zero).as_deref(), Some("zero"), "{preset}");
+    }
+    for preset in ["ns2", "ns2-2004"] {
+        assert_eq!(phase(preset, cbr).as_deref(), Some("zero"), "{preset}");
+        assert_eq!(phase(preset, "\"video\"").as_deref(), Some("zero"), "{preset}");
+        assert_eq!(phase(preset, "{ kind = \"voice\", always-on = false }").as_deref(), Some("zero"), "{preset}");
+        assert_eq!(phase(preset, "\"voice\"").as_deref(), Some("random"), "{preset}: ns-2 has no such source");
+        assert_eq!(phase(preset, "{ kind = \"video\", phase = \"random\" }").as_deref(), Some("random"), "{preset}");
+    }
+    assert_eq!(phase("rfc", "\"bulk\""), None);
+}
+
+#[test]
+fn dctcp_with_ect_0_behind_a_queue_for_l4s_is_told_that_it_is_taken_for_a_classic_tcp() {
+    let said = |queue: &str, transport: &str| {
+        let text = format!(
+            r#"
+            name = "marks"
+            duration = "1 s"
+            [topology]
+            preset = "dumbbell"
+            bottleneck = {{ rate = "10 Mb/s", delay = "10 ms", queue = {queue} }}
+            [[flow]]
+            name = "center"
+            count = 3
+            transport = {transport}
+            traffic = "bulk"
+            "#
+        );
+        let plan = Scenario::from_toml(&text, "").expect("a scenario").plan(Seed(1)).expect("a plan");
+        plan.cautions().into_iter().map(|(name, words)| (name.to_owned(), words)).collect::<Vec<_>>()
+    };
+    let cautions = said(r#""dualpi2""#, r#""tcp/dctcp""#);
+    assert_eq!(cautions.len(), 1, "once for a group");
+    assert_eq!(cautions[0].0, "center");
+    assert!(
+        cautions[0].1.contains(r#"ecn = "scalable""#) && cautions[0].1.contains("dualpi2 of r1>r2"),
+        "{cautions:?}"
+    );
+    assert!(said(r#""dualpi2""#, r#"{ name = "tcp/dctcp", ecn = "scalable" }"#).is_empty(), "in the L queue");
+    assert!(said(r#""dualpi2""#, r#"{ name = "tcp/dctcp", ecn = "classic" }"#).is_empty(), "yields as to a loss");
+    assert!(
+        said(r#""dualpi2""#, r#"{ name = "tcp/cubic", ecn = "accurate" }"#).is_empty(),
+        "counts, and yields as to a loss"
+    );
+    let switch =
+        r#"{ discipline = "red", min-threshold = 20, max-threshold = 20, weight = 1.0, ecn = true, harddrop = false,
+                     capacity = { packets = 100 } }"#
+            .replace('\n', " ");
+    assert!(said(&switch, r#""tcp/dctcp""#).is_empty(), "what the caution says to write");
+}

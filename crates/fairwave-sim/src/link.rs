@@ -64,6 +64,8 @@ pub struct Link {
     simple: bool,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
+    /// When the last transmission began that was not a crossing in one step.
+    started: Instant,
     /// The queue.
     pub service: Service,
     /// What becomes of packets that have been transmitted.
@@ -114,6 +116,7 @@ impl Link {
             rate: LinkRate::new(rate, stream("transmission")).map_err(|error| error.within("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
+            started: Instant::ZERO,
             last_wire: 0,
             last_time: Span::ZERO,
             fed_in_order: false,
@@ -137,6 +140,7 @@ impl Link {
     /// steady rate the last time is kept.
     #[inline]
     pub fn transmit(&mut self, start: Instant, packet: &Packet) {
+        self.started = start;
         self.free = if packet.wire == self.last_wire { start + self.last_time } else { self.end_of(start, packet) };
     }
 
@@ -189,6 +193,9 @@ impl Link {
             return false;
         }
         self.measure.failed(self.free, packet.wire, window);
+        if self.straddles_warmup(window) {
+            self.measure.begun_before(0);
+        }
         true
     }
 
@@ -202,6 +209,9 @@ impl Link {
     #[inline(always)]
     pub fn leave(&mut self, packet: &Packet, window: Window) -> Leaving {
         let counts = self.measure.departed(self.free, packet.wire, window);
+        if self.straddles_warmup(window) || !counts {
+            self.split(packet, window);
+        }
         if self.lossy {
             let lost = match &mut self.wire {
                 Wire::Lossy(loss) => loss.lost(self.free, packet),
@@ -223,6 +233,25 @@ impl Link {
         }
         let arrival = self.free + self.delay;
         if arrival > window.end { Leaving::UnderWay } else { Leaving::Arrives(arrival) }
+    }
+
+    /// Whether the packet that was transmitted last began before the window and left in it.
+    #[inline]
+    fn straddles_warmup(&self, window: Window) -> bool {
+        (self.started < window.warmup) == (self.free >= window.warmup)
+    }
+
+    /// Counts the part of a packet that was transmitted within the window, of one whose transmission straddles an edge of it.
+    #[cold]
+    #[inline(never)]
+    fn split(&mut self, packet: &Packet, window: Window) {
+        let wire = u64::from(packet.wire);
+        let part = |from: Instant, to: Instant| self.rate.capacity(from, to).get().min(wire);
+        if self.free <= window.end {
+            self.measure.begun_before(wire - part(window.warmup, self.free));
+        } else if self.started < window.end {
+            self.measure.cut_off(part(self.started.max(window.warmup), window.end));
+        }
     }
 
     /// The packet that left last, of a link that changes, is not lost.

@@ -121,6 +121,10 @@ pub struct LinkMeasure {
     pub disorder: Disorder,
     /// Before the window.
     disorder_warming: Disorder,
+    /// Of the bytes that left in the window, those transmitted before it: the beginning of a single packet.
+    sent_before: u64,
+    /// Of a packet that is being transmitted at the end, the bytes transmitted by then.
+    sent_by_end: u64,
 }
 
 /// What a wire does to packets that arrive.
@@ -166,6 +170,21 @@ impl LinkMeasure {
             departures: warming.departures + steady.departures,
             wire: warming.wire + steady.wire,
         }
+    }
+
+    /// Bytes on the wire that were transmitted within the window: of packets that straddle an edge the part that lies in it.
+    pub fn transmitted(&self) -> u64 {
+        self.steady.wire + self.sent_by_end - self.sent_before
+    }
+
+    /// A packet that leaves the transmitter in the window was partly transmitted before: so many bytes of it.
+    pub fn begun_before(&mut self, bytes: u64) {
+        self.sent_before = bytes;
+    }
+
+    /// Of the packet that is being transmitted at the end so many bytes have been.
+    pub fn cut_off(&mut self, bytes: u64) {
+        self.sent_by_end = bytes;
     }
 
     /// Packets that did not come through in the whole run.

@@ -61,13 +61,16 @@ pub struct FlowRow {
     pub stop_s: f64,
     /// How long it was on in the window.
     pub measured_s: f64,
-    /// Units that the application made and sent, and of which it is known what became: those received and those lost.
+    /// Units that the application made and of which it is known what became: those received, those lost and those waiting.
     pub units_sent: u64,
     /// Units complete at the receiver.
     pub units_received: u64,
     /// Units that will not arrive: a packet of theirs is gone and is not sent again, or at the end of the run they are older
-    /// than the flow's longest threshold of timeliness and than the longest delay of the hundred units that arrived last.
+    /// than the flow's longest threshold of timeliness and than the longest delay of the hundred units that arrived last, and their
+    /// sender does not hold them.
     pub units_lost: u64,
+    /// Units that their sender still held at the end of the run, too old to be of use: missed, and not lost.
+    pub units_waiting: u64,
     /// Units that have not arrived by the end of the run and may yet: neither sent nor lost in the other counts.
     pub units_in_flight: u64,
     /// Payload delivered to the application, each byte once.
@@ -115,7 +118,8 @@ pub struct FlowRow {
     pub mos: f64,
     /// Why a call has no rating, or what has to be said beside it (see `fairwave_core::quality::call`); otherwise empty.
     pub quality_note: String,
-    /// Units that arrived but that a call's receiver did not play.
+    /// Of a call, units that arrived but that its receiver did not play; of a video, units that arrived after their frame was
+    /// shown. Both with those that wait.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: f64,
@@ -127,7 +131,7 @@ pub struct FlowRow {
     pub r_cost_delay: f64,
     /// Points of R that units cost that never arrived.
     pub r_cost_loss: f64,
-    /// Points of R that units cost that arrived too late, and time made up for those that were only just not too late.
+    /// Points of R that units cost that arrived too late or still wait, and time made up for those that were only just not too late.
     pub r_cost_lateness: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
@@ -340,7 +344,8 @@ pub struct LinkRow {
     pub mean_queue_packets: f64,
     /// Most that waited.
     pub max_queue_packets: u32,
-    /// Bits that left over what the link could have carried.
+    /// Bits transmitted over what the link could have carried, at most 1. Of a packet whose transmission straddles an edge of the window
+    /// counts the part within it.
     pub utilisation: f64,
     /// Dropped over arrived.
     pub drop_rate: f64,

@@ -4,6 +4,7 @@ use fairwave_core::quality::decodable::{Arrivals, Decodability, ReceivedFrame, d
 use fairwave_core::traffic::{Frames, LayerRates};
 use fairwave_core::units::Instant;
 
+use crate::collect::due::Due;
 use crate::unit_log::{Logged, UnitLog};
 
 /// Over the frames made in the log's window that were to be shown by `end`. What is left out of a frame by its sender never
@@ -76,16 +77,15 @@ fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     found
 }
 
-/// Units of the log's window that missed the showing of their frame, due by `end`, though nothing has lost them: they arrived after it, or are
-/// among the `waiting` newest, which had not left the sender when the run ended.
-pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, waiting: u64) -> u64 {
-    let missed = |(from_the_newest, unit): (usize, &Logged)| {
+/// Units of the log's window that missed the showing of their frame, due by `end`, though nothing has lost them: they arrived
+/// after it, or their sender still held them when the run ended.
+pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, due: &Due) -> u64 {
+    let missed = |unit: &&Logged| {
         let shown = unit.created + frames.playout_delay;
         let came_too_late = unit.arrived != Instant::NEVER && unit.arrived > shown;
-        let never_left = unit.arrived == Instant::NEVER && (from_the_newest as u64) < waiting;
-        unit.created >= log.from && shown <= end && (came_too_late || never_left)
+        unit.created >= log.from && shown <= end && (came_too_late || due.is_held(unit))
     };
-    log.units.iter().rev().filter(|unit| !unit.skipped).enumerate().filter(|&unit| missed(unit)).count() as u64
+    log.units.iter().filter(|unit| !unit.skipped).filter(missed).count() as u64
 }
 
 #[cfg(test)]

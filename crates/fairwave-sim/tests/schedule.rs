@@ -66,7 +66,9 @@ fn a_link_that_is_never_idle_carries_what_its_schedule_allows_whatever_its_queue
         let whole = 2e6 * 8.0 / 8.0;
         assert!(link.wire_departed as f64 <= whole, "{queue}: {} bytes", link.wire_departed);
         assert!(link.wire_departed as f64 > least * whole, "{queue}: {} bytes", link.wire_departed);
-        assert!((link.utilisation - link.wire_departed as f64 / whole).abs() < 1e-6, "{queue}: {}", link.utilisation);
+        // What is being transmitted at the end counts by its part.
+        let begun = link.utilisation - link.wire_departed as f64 / whole;
+        assert!((0.0..1500.0 / whole).contains(&begun), "{queue}: {}", link.utilisation);
         assert!(link.dropped_overflow + link.dropped_early > 0, "{queue} is overloaded");
     }
 }

@@ -1,7 +1,7 @@
 //! A run that somebody else's clock drives is the run that the simulator makes: the same packets leave at the same times, whenever
 //! its driver looks.
 
-use fairwave_core::packet::Packet;
+use fairwave_core::packet::{FlowId, Packet};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::Scenario;
@@ -94,7 +94,7 @@ fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
             sent.iter().for_each(|(packet, at)| assert!(run.enter(packet, *at).expect("in order")));
         }
         if now == end {
-            let (result, (), wires) = run.finish().expect("closed books");
+            let (result, (), wires) = run.finish(plan).expect("closed books");
             return (result, wires.gone);
         }
         now = run.next().max(now + Span::from_nanos(1)).min(now + tick).min(end);
@@ -115,6 +115,30 @@ fn whoever_drives_it_gets_what_the_simulator_gets() {
         assert_eq!(format!("{:?}", simulated.links), format!("{:?}", stepped.links), "{queue}, {transport}");
         assert!(gone > 20, "{gone} dropped or lost: too few to have shown anything");
     }
+}
+
+#[test]
+fn a_flow_that_takes_anothers_routes_is_counted_on_them() {
+    let plan = plan(r#"{ discipline = "fq-codel", capacity = { packets = 60 } }"#, "tcp/sack");
+    let (voice, data) = (0, 3);
+    let taken = {
+        let mut taken = plan.clone();
+        taken.flows[data] = taken.flows[voice].clone();
+        taken
+    };
+    let mut run = Stepped::new(&plan, (), Wires::default()).expect("a run");
+    run.reroute(data, voice);
+    let at = Instant::from_seconds(2.0);
+    run.advance(at).expect("in order");
+    let (packet, _) = *run.border().sent.iter().find(|(packet, _)| packet.flow.0 < 3).expect("a packet");
+    let packet = Packet { flow: FlowId(data as u32), ..packet };
+    assert!(run.enter(&packet, at).expect("in order"));
+    // Nodes' books close only if it went where the plan says.
+    let (result, ..) = run.finish(&taken).expect("closed books");
+    assert_eq!(result.flows.iter().map(|row| row.group.as_str()).collect::<Vec<_>>(), ["voice"; 4]);
+    assert_eq!(result.flows[data].packets_sent, 1);
+    let from_c = result.links.iter().find(|row| row.link == "c>r").expect("a link");
+    assert_eq!(from_c.departures, 0);
 }
 
 proptest! {

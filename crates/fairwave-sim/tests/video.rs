@@ -39,7 +39,7 @@ fn units_that_adaptation_leaves_out_are_neither_sent_nor_lost() {
     assert!(flow.units_skipped > 0);
     let made = flow.units_sent + flow.units_in_flight + flow.units_skipped;
     assert_eq!(made, (30 * 25 + 1) * 3, "the frames of 0 s and of 30 s included");
-    assert_eq!(flow.units_lost, flow.units_sent - flow.units_received);
+    assert_eq!(flow.units_lost, flow.units_sent - flow.units_received - flow.units_waiting);
     let skipped = result.units.iter().filter(|unit| unit.fate == "skipped").count() as u64;
     assert_eq!(skipped, flow.units_skipped);
 }
@@ -85,6 +85,17 @@ fn a_video_that_waits_in_its_sender_is_late_and_its_wait_is_told() {
     let due = (29 * 25 + 1) * 3;
     assert!(flow.late_units > due * 8 / 10 && flow.late_units <= due, "{} of {due}", flow.late_units);
     assert!(flow.decodable_ratio < 0.2, "{}", flow.decodable_ratio);
+    // Each unit has one fate: what waits is not lost as well.
+    assert_eq!(flow.units_sent, flow.units_received + flow.units_lost + flow.units_waiting);
+    assert!(flow.units_lost + flow.late_units <= flow.units_sent, "{flow:?}");
+    assert!(flow.units_lost <= flow.dropped, "{} lost, {} packets dropped", flow.units_lost, flow.dropped);
+}
+
+#[test]
+fn a_video_over_tcp_loses_nothing_and_what_waits_is_late() {
+    let flow = &run_too_much(r#"{"name":"tcp/reno"}"#, "1 s").flows[0];
+    assert_eq!(flow.units_lost, 0);
+    assert!(flow.units_waiting > 100 && flow.late_units > flow.units_waiting, "{flow:?}");
 }
 
 #[test]

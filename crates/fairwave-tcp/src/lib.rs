@@ -42,8 +42,8 @@ use fairwave_endpoint::sizes::narrow;
 use flavours::Flavour;
 pub use pacing::Pacing;
 pub use receiver::TcpReceiver;
-pub use recovery::Recovery;
 pub use recovery::sack::PipeRule;
+pub use recovery::{ProbeRule, Recovery};
 pub use rtt::{RtoLimits, RttClock};
 pub use sender::TcpSender;
 
@@ -91,12 +91,17 @@ pub struct TcpConfig {
     /// A SYN and its acknowledgement come first. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
-    /// Acknowledge every second segment. Default: linux true, else false.
+    /// Acknowledge every second segment, and one that stays alone after `ack-delay` (RFC 5681 §4.2). Default true; ns2 false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,
     /// The longest delay of an acknowledgement. Default 100 ms; linux 40 ms; rfc and linux at most 500 ms (RFC 5681 §4.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_delay: Option<Span>,
+    /// In congestion avoidance the window grows by the segments that are acknowledged, not by the acknowledgements (RFC 5681 §3.1; RFC
+    /// 3465 §2.1). For controllers that grow with each acknowledgement. Default: rfc true if acknowledgements are delayed; ns2 false;
+    /// linux counts by its own rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte_counting: Option<bool>,
     /// So many of the first segments of data are acknowledged at once although acknowledgements are delayed. Default: linux 16, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick_acks: Option<u32>,
@@ -125,7 +130,8 @@ pub struct TcpConfig {
     /// The timeout before the first measurement. Default: rfc and linux 1 s, ns2 3 s, ns2-2004 6 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Span>,
-    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s.
+    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s. With linux also what a tail-loss probe waits beyond two
+    /// round trips when one segment is in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Span>,
     /// The longest timeout. Default 60 s; linux 120 s.
@@ -188,6 +194,8 @@ pub struct TcpParameters {
     pub jitter: Span,
     /// Congestion window after the handshake, segments.
     pub initial_window: f64,
+    /// Congestion avoidance counts the segments that an acknowledgement covers, see [`control::Path::credit`].
+    pub counts_segments: bool,
     /// Slow start after idling.
     pub slow_start_restart: bool,
     /// After a lost SYN the window begins with one segment (RFC 5681 §3.1).
@@ -208,6 +216,8 @@ pub struct TcpParameters {
     pub quick_acks: u32,
     /// Retransmission timeout.
     pub rto: RtoLimits,
+    /// How long a tail-loss probe waits.
+    pub probe: ProbeRule,
     /// For how long the application's units are worth sending.
     pub deadline: Option<Span>,
 }
@@ -241,17 +251,26 @@ pub struct Needs {
     pub marks: Marks,
     /// [`ControlLaw::PACES`].
     pub paces: bool,
+    /// [`ControlLaw::CREDIT`].
+    pub credit: bool,
 }
 
 impl Needs {
     /// Those of a controller.
     pub const fn of<C: ControlLaw>() -> Self {
-        Needs { recovery: C::RECOVERY, waves: C::WAVES, samples: C::SAMPLES, marks: C::MARKS, paces: C::PACES }
+        Needs {
+            recovery: C::RECOVERY,
+            waves: C::WAVES,
+            samples: C::SAMPLES,
+            marks: C::MARKS,
+            paces: C::PACES,
+            credit: C::CREDIT,
+        }
     }
 
     /// Those of a controller that asks for nothing but a recovery.
     pub const fn recovery(recovery: Recovery) -> Self {
-        Needs { recovery, waves: false, samples: false, marks: Marks::None, paces: false }
+        Needs { recovery, waves: false, samples: false, marks: Marks::None, paces: false, credit: true }
     }
 }
 
@@ -301,7 +320,8 @@ impl TcpConfig {
             restart_window: if ns2 { 1.0 } else { f64::from(initial) },
             initial_threshold: f64::from(self.initial_threshold.unwrap_or(receiver_window)),
             handshake: self.handshake.unwrap_or(true),
-            delayed_ack: (self.delayed_ack.unwrap_or(linux))
+            delayed_ack: self
+                .delays_acknowledgements()
                 .then(|| self.ack_delay.unwrap_or(Span::from_millis(if linux { 40 } else { 100 }))),
             quick_acks: self.quick_acks.unwrap_or(if linux { 16 } else { 0 }),
             duplicate_threshold: self.duplicates.unwrap_or(3),
@@ -310,6 +330,7 @@ impl TcpConfig {
                 || matches!(recovery, Recovery::Newreno | Recovery::Sack | Recovery::Rack),
             deflate: !ns2,
             decrease_from_flight: !ns2,
+            counts_segments: self.byte_counting.unwrap_or(self.delays_acknowledgements() && !ns2),
             slow_start_restart: self.slow_start_restart.unwrap_or(true),
             like_ns2: ns2,
             pipe: self.pipe.unwrap_or(if ns2 { PipeRule::Counted } else { PipeRule::Rfc6675 }),
@@ -321,6 +342,7 @@ impl TcpConfig {
                 min: min_rto,
                 max: self.max_rto.unwrap_or(Span::from_secs(if linux { 120 } else { 60 })),
             },
+            probe: if linux { ProbeRule::Linux } else { ProbeRule::Rfc8985 },
             jitter: self.send_jitter.unwrap_or(Span::ZERO),
             waves: needs.waves,
             marks: self.ecn.unwrap_or(needs.marks),
@@ -342,6 +364,12 @@ impl TcpConfig {
             Recovery::Sack if self.preset == Preset::Linux => Recovery::Rack,
             recovery => recovery,
         })
+    }
+
+    /// Whether the receiver delays acknowledgements: RFC 5681 §4.2 has it as a SHOULD, and RFC 9293 §3.8.6.3, too; ns-2's sink does
+    /// not.
+    fn delays_acknowledgements(&self) -> bool {
+        self.delayed_ack.unwrap_or(!self.preset.like_ns2())
     }
 
     fn default_segment(&self) -> Bytes {
@@ -376,6 +404,10 @@ impl TcpConfig {
                 return Err(ConfigError::new("prr", true, allowed, "recovery = \"rack\""));
             }
         }
+        if let Some(counting) = self.byte_counting.filter(|_| !needs.credit || self.preset == Preset::Linux) {
+            let allowed = "left out with the preset linux, and with a controller that has a rule of its own for what an acknowledgement adds";
+            return Err(ConfigError::new("byte-counting", counting, allowed, "delayed-ack = true"));
+        }
         if let Some(pipe) = self.pipe.filter(|_| recovery == Recovery::Rack) {
             let pipe = if pipe == PipeRule::Counted { "counted" } else { "rfc6675" };
             let allowed = "left out with recovery rack, which counts what it has not marked as lost";
@@ -403,8 +435,7 @@ impl TcpConfig {
             let allowed = format!("from 0 to {LARGEST_WINDOW} segments");
             return Err(ConfigError::new("quick-acks", quick, allowed, "quick-acks = 16"));
         }
-        let delays = self.delayed_ack.unwrap_or(self.preset == Preset::Linux);
-        if let Some(quick) = self.quick_acks.filter(|quick| *quick > 0 && !delays) {
+        if let Some(quick) = self.quick_acks.filter(|quick| *quick > 0 && !self.delays_acknowledgements()) {
             let allowed = "0 or left out where every segment is acknowledged at once";
             return Err(ConfigError::new("quick-acks", quick, allowed, "delayed-ack = true"));
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::control::{Control, Controller, Path, RateSample, Verdict, Window};
-use super::storyboards::{TcpWire, at, bottleneck, bulk, losing, sendings, sequence, wire};
+use super::storyboards::{TcpWire, at, bottleneck, bulk, losing, sendings, sequence, undelayed, wire};
 use super::*;
 use fairwave_endpoint::path_test::{Fate, Wire};
 use fairwave_endpoint::{FlowContext, Sender};
@@ -15,7 +15,7 @@ use fairwave_units::random::Seed;
 use fairwave_units::units::{Instant, Rate};
 
 fn marked_by(marks: Marks) -> TcpConfig {
-    TcpConfig { ecn: Some(marks), ..TcpConfig::default() }
+    TcpConfig { ecn: Some(marks), ..undelayed() }
 }
 
 /// Marks the first sending of these segments.
@@ -275,7 +275,7 @@ fn gaps(wire: &TcpWire, from: Instant) -> Vec<u64> {
 fn a_law_that_paces_has_its_segments_leave_no_faster_than_its_rate() {
     for recovery in [Recovery::Newreno, Recovery::Sack, Recovery::Rack] {
         let needs = Needs { paces: true, ..Needs::recovery(recovery) };
-        let (mut wire, _) = noting(&TcpConfig::default(), needs, 1000.0, 500.0, true);
+        let (mut wire, _) = noting(&undelayed(), needs, 1000.0, 500.0, true);
         wire.run_until(at(4000));
         let gaps = gaps(&wire, at(300));
         assert!(gaps.iter().all(|&gap| gap == 2000), "{recovery:?}: {:?}", &gaps[..9]);
@@ -287,7 +287,7 @@ fn a_law_that_paces_has_its_segments_leave_no_faster_than_its_rate() {
 fn what_is_sent_again_is_paced_but_for_the_first_of_a_recovery() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
         let needs = Needs { paces: true, ..Needs::recovery(recovery) };
-        let (wire, _) = noting(&TcpConfig::default(), needs, 60.0, 1000.0, true);
+        let (wire, _) = noting(&undelayed(), needs, 60.0, 1000.0, true);
         let mut wire = losing(wire, &[300, 301, 302, 303, 304, 305, 306]);
         wire.run_until(at(4000));
         let again: Vec<Instant> = (wire.sent.iter())
@@ -311,12 +311,8 @@ fn a_paced_window_leaves_at_twice_its_rate_in_slow_start() {
 
 #[test]
 fn a_paced_window_leaves_at_a_fifth_more_than_its_rate_in_congestion_avoidance() {
-    let config = TcpConfig {
-        pacing: Some(true),
-        initial_threshold: Some(20),
-        receiver_window: Some(20),
-        ..TcpConfig::default()
-    };
+    let config =
+        TcpConfig { pacing: Some(true), initial_threshold: Some(20), receiver_window: Some(20), ..undelayed() };
     let (mut paced, mut clocked) =
         (bulk(Flavour::Newreno, &config), bulk(Flavour::Newreno, &TcpConfig { pacing: None, ..config }));
     for wire in [&mut paced, &mut clocked] {
@@ -373,7 +369,7 @@ fn a_sample_measures_the_rate_of_a_bottleneck_within_a_hundredth() {
         for megabits in [1u64, 10, 100] {
             let rate = megabits as f64 * 1e6 / (8.0 * 1040.0);
             // One and a half times what the path holds, without a loss.
-            let (mut wire, told) = noting(&TcpConfig::default(), needs, 1.5 * (rate * 0.1 + 2.0), f64::INFINITY, true);
+            let (mut wire, told) = noting(&undelayed(), needs, 1.5 * (rate * 0.1 + 2.0), f64::INFINITY, true);
             wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
             wire.run_until(at(3000));
             let rates: Vec<f64> = told.samples().iter().map(|sample| sample.rate).collect();
@@ -391,7 +387,7 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
     for recovery in [Recovery::Sack, Recovery::Rack] {
         let needs = Needs { samples: true, ..Needs::recovery(recovery) };
         let rate = 10e6 / (8.0 * 1040.0);
-        let (mut wire, told) = noting(&TcpConfig::default(), needs, 200.0, f64::INFINITY, true);
+        let (mut wire, told) = noting(&undelayed(), needs, 200.0, f64::INFINITY, true);
         wire.bottleneck = Some(Rate::from_bits_per_second(10_000_000));
         let mut dice = Seed(3).stream("loss");
         wire.fate =
@@ -418,7 +414,7 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
 #[test]
 fn a_sender_that_its_application_holds_back_says_so_with_every_sample() {
     let needs = Needs { samples: true, ..SACK };
-    let (mut wire, told) = noting(&TcpConfig::default(), needs, 50.0, f64::INFINITY, false);
+    let (mut wire, told) = noting(&undelayed(), needs, 50.0, f64::INFINITY, false);
     let unit = |id: u32| Unit {
         id,
         payload: 1000,
@@ -433,7 +429,7 @@ fn a_sender_that_its_application_holds_back_says_so_with_every_sample() {
     assert!(samples.iter().all(|sample| sample.application_limited));
     let rate = samples.last().expect("one").rate;
     assert!((rate / 50.0 - 1.0).abs() < 0.25, "the application's rate: {rate}");
-    let (mut wire, told) = noting(&TcpConfig::default(), needs, 50.0, f64::INFINITY, true);
+    let (mut wire, told) = noting(&undelayed(), needs, 50.0, f64::INFINITY, true);
     wire.run_until(at(1000));
     assert!(told.samples().iter().all(|sample| !sample.application_limited));
 }
@@ -442,7 +438,7 @@ fn a_sender_that_its_application_holds_back_says_so_with_every_sample() {
 fn a_sample_comes_after_the_acknowledgement_that_it_belongs_to_and_before_what_that_lets_go() {
     for recovery in [Recovery::Newreno, Recovery::Sack, Recovery::Rack] {
         let needs = Needs { samples: true, ..Needs::recovery(recovery) };
-        let (mut wire, told) = noting(&TcpConfig::default(), needs, 10.0, f64::INFINITY, true);
+        let (mut wire, told) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
         wire.run_until(at(1000));
         let events = told.all();
         for pair in events.chunks(2) {
@@ -505,7 +501,7 @@ fn the_first_segments_are_acknowledged_at_once_and_then_every_second_one() {
 #[test]
 fn keys_that_would_be_ignored_are_refused() {
     let refused = |config: TcpConfig| config.check().expect_err("refused").to_string();
-    assert!(refused(TcpConfig { quick_acks: Some(4), ..TcpConfig::default() }).contains("delayed-ack = true"));
+    assert!(refused(TcpConfig { quick_acks: Some(4), ..undelayed() }).contains("delayed-ack = true"));
     assert!(refused(TcpConfig { quick_acks: Some(u32::MAX), ..linux() }).contains("quick-acks"));
     assert!(refused(TcpConfig { ack_delay: Some(Span::from_millis(600)), ..linux() }).contains("500 ms"));
     assert_eq!(TcpConfig { quick_acks: Some(0), ..TcpConfig::default() }.check(), Ok(()));
@@ -567,7 +563,7 @@ fn recovery_by_time_finds_a_retransmission_that_was_lost() {
 #[test]
 fn a_timeout_ends_with_word_of_recovery_where_losses_are_found_by_time() {
     let needs = Needs::recovery(Recovery::Rack);
-    let (mut wire, told) = noting(&TcpConfig::default(), needs, 10.0, f64::INFINITY, true);
+    let (mut wire, told) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
     wire.fate = Box::new(|_, now, _| if (at(500)..at(2200)).contains(&now) { Fate::Lose } else { Fate::Pass });
     wire.run_until(at(10_000));
     assert!(wire.sender.view().timeouts >= 1);

@@ -333,6 +333,10 @@ mod tests {
     use super::super::{Flavour, TcpConfig};
     use super::*;
 
+    fn undelayed() -> TcpConfig {
+        TcpConfig { delayed_ack: Some(false), ..TcpConfig::default() }
+    }
+
     fn receiver(config: TcpConfig) -> TcpReceiver {
         TcpReceiver::new(FlowContext::default(), &config.parameters(Flavour::Sack))
     }
@@ -429,7 +433,7 @@ mod tests {
     #[test]
     fn blocks_are_reported_newest_first() {
         // RFC 2018 §4: the first block is the one that the segment belongs to, the others as last reported.
-        let acks = acknowledgements(&mut receiver(TcpConfig::default()), &[0, 1, 3, 5, 6, 8, 2, 4]);
+        let acks = acknowledgements(&mut receiver(undelayed()), &[0, 1, 3, 5, 6, 8, 2, 4]);
         assert_eq!(acks[2], (2, vec![(3, 4)]));
         assert_eq!(acks[3], (2, vec![(5, 6), (3, 4)]));
         assert_eq!(acks[4], (2, vec![(5, 7), (3, 4)]));
@@ -483,10 +487,10 @@ mod tests {
     #[test]
     fn rfc_3168_section_6_1_5_a_mark_outside_the_window_says_nothing() {
         for marks in [Marks::Classic, Marks::Accurate] {
-            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
+            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..undelayed() };
             let acks = marked(&mut receiver(config), &[(0, Ecn::Ce), (1, Ecn::Ect0), (1, Ecn::Ce), (6, Ecn::Ce)]);
             assert!(acks.iter().all(|&(_, echo, count)| !echo && count == 0), "{marks:?}: {acks:?}");
-            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..TcpConfig::default() };
+            let config = TcpConfig { receiver_window: Some(4), ecn: Some(marks), ..undelayed() };
             let acks = marked(&mut receiver(config), &[(0, Ecn::NotEct), (1, Ecn::Ect0), (5, Ecn::Ce)]);
             assert_eq!(
                 acks[2],
@@ -534,7 +538,7 @@ mod tests {
 
     #[test]
     fn a_waves_rate_is_its_payload_over_its_time() {
-        let mut receiver = TcpReceiver::new(FlowContext::default(), &TcpConfig::default().parameters(Flavour::Real));
+        let mut receiver = TcpReceiver::new(FlowContext::default(), &undelayed().parameters(Flavour::Real));
         let mut out = Output::default();
         for n in 0..5u32 {
             // 1000 bytes every 4 ms: 2 Mb/s.

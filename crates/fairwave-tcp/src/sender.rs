@@ -140,6 +140,7 @@ impl Sender for TcpSender {
         let path = &mut connection.path;
         path.now = now;
         path.acknowledged = next - connection.una;
+        path.credit = if connection.parameters.counts_segments { path.acknowledged } else { 1 };
         path.flight = connection.max - connection.una;
         path.unacknowledged = next;
         path.next = connection.next.max(next);

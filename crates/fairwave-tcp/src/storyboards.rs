@@ -19,6 +19,11 @@ pub(super) fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
+/// Every segment is acknowledged.
+pub(super) fn undelayed() -> TcpConfig {
+    TcpConfig { delayed_ack: Some(false), ..TcpConfig::default() }
+}
+
 fn ns2() -> TcpConfig {
     TcpConfig { preset: Preset::Ns2, ..TcpConfig::default() }
 }
@@ -77,13 +82,38 @@ fn windows(wire: &mut TcpWire, from: u64, to: u64) -> Vec<f64> {
 
 #[test]
 fn slow_start_doubles_the_window_each_round_trip_after_the_handshake() {
-    let config = TcpConfig { initial_window: Some(2), ..TcpConfig::default() };
+    let config = TcpConfig { initial_window: Some(2), ..undelayed() };
     let mut wire = bulk(Flavour::Reno, &config);
     wire.run_until(at(499));
     let per_round: Vec<usize> = (0..5)
         .map(|n| wire.sent.iter().filter(|(time, _)| *time >= at(n * 100) && *time < at(n * 100 + 100)).count())
         .collect();
     assert_eq!(per_round, [1, 2, 4, 8, 16]);
+}
+
+#[test]
+fn rfc_5681_section_3_1_with_delayed_acknowledgements_reno_gains_a_segment_per_round_trip_as_without() {
+    let gained = |preset, delayed| {
+        let config = TcpConfig { preset, delayed_ack: delayed, initial_threshold: Some(16), ..TcpConfig::default() };
+        let windows = windows(&mut bulk(Flavour::Reno, &config), 1500, 3510);
+        windows.last().expect("a window") - windows[0]
+    };
+    // Twenty round trips of 100 ms.
+    for delayed in [None, Some(true), Some(false)] {
+        let gained = gained(Preset::Rfc, delayed);
+        assert!((gained - 20.0).abs() < 1.5, "{delayed:?}: {gained}");
+    }
+    let (each, second) = (gained(Preset::Ns2, None), gained(Preset::Ns2, Some(true)));
+    assert!((each - 20.0).abs() < 1.5 && (second - 10.0).abs() < 1.5, "ns-2: {each} and {second}");
+}
+
+#[test]
+fn rfc_5681_section_4_2_acknowledgements_are_delayed_unless_the_preset_is_ns2s() {
+    let delay = |preset| TcpConfig { preset, ..TcpConfig::default() }.parameters(Flavour::Reno).delayed_ack;
+    assert_eq!(delay(Preset::Rfc), Some(Span::from_millis(100)));
+    assert_eq!(delay(Preset::Linux), Some(Span::from_millis(40)));
+    assert_eq!([delay(Preset::Ns2), delay(Preset::Ns2Of2004)], [None, None]);
+    assert_eq!(undelayed().parameters(Flavour::Reno).delayed_ack, None);
 }
 
 #[test]
@@ -523,7 +553,7 @@ fn a_sender_says_what_held_it_back_and_for_how_long() {
         times.map(|time| time.nanos() / 1_000_000)
     };
     // A round trip for the handshake and three of slow start: 4, 8, 16 segments.
-    assert_eq!(shares(&TcpConfig { receiver_window: Some(32), ..TcpConfig::default() }, Vec::new()), [9600, 400, 0]);
+    assert_eq!(shares(&TcpConfig { receiver_window: Some(32), ..undelayed() }, Vec::new()), [9600, 400, 0]);
     assert_eq!(shares(&TcpConfig { initial_threshold: Some(2), ..TcpConfig::default() }, Vec::new()), [0, 10_000, 0]);
     // A unit per second is sent as soon as it is made, but for the first, which waits for the handshake.
     let unit =

@@ -293,10 +293,11 @@ impl Properties for TransportConfig {
 impl FromStr for TransportConfig {
     type Err = ConfigError;
 
-    /// The transport of this name with its defaults.
+    /// The transport of this name, or of the only one that it is short for, with its defaults.
     fn from_str(name: &str) -> Result<Self, ConfigError> {
         let names = TransportConfig::names();
-        if !names.iter().any(|known| known == name) {
+        let full = TransportConfig::full_name(name);
+        if full.is_ok_and(|full| !names.contains(&full)) {
             let allowed = format!("one of {}", names.join(", "));
             return Err(ConfigError::new("transport", name, allowed, "transport = \"tcp/vegas\""));
         }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
 use fairwave_endpoint::wire::Protocol;
-use fairwave_tcp::control::{AnyControlLaw, Control, ControlLaw};
+use fairwave_tcp::control::{AnyControlLaw, Control, ControlLaw, Marks};
 pub use fairwave_tcp::*;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
@@ -109,9 +109,22 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = C::json_schema(generator);
-        described_with_connection(own, generator)
+        let mut schema = described_with_connection(own, generator);
+        // Controllers that answer marks in a way of their own choose how they are reported.
+        if C::MARKS != Marks::None
+            && let Some(about) =
+                schema.ensure_object().get_mut("properties").and_then(|keys| keys.pointer_mut("/ecn/description"))
+        {
+            let marks = serde_json::to_value(C::MARKS).unwrap_or_default();
+            let asked = format!("Default: {}.", marks.as_str().unwrap_or_default());
+            *about = Value::from(about.as_str().unwrap_or_default().replace(ANY_MARKS, &asked));
+        }
+        schema
     }
 }
+
+/// What the connection's schema says of the default of `ecn`, whatever the controller.
+const ANY_MARKS: &str = "Default: what the controller asks for; none for most.";
 
 /// A controller's schema with the keys of the connection.
 fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator) -> Schema {
@@ -244,6 +257,7 @@ impl GivenTcp {
             samples: self.law.any_samples(),
             marks: self.law.any_marks(),
             paces: self.law.any_paces(),
+            credit: true,
         }
     }
 

@@ -45,7 +45,7 @@ pub fn check_fraction(key: &str, value: f64, example: &str) -> Result<(), Config
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }
-    Err(ConfigError::new(key, value, "a fraction from 0 to 1 (not percent)", example))
+    Err(ConfigError::new(key, value, "a fraction from 0 to 1, or percent in quotes (\"2 %\")", example))
 }
 
 /// Accepts a number in the open interval (`low`, `high`); `high` may be infinite, the value may not.
@@ -74,7 +74,7 @@ mod tests {
         let error = check_fraction("rate", 5.0, "rate = 0.05").expect_err("5 is no fraction").within("loss");
         assert_eq!(
             error.to_string(),
-            "`loss.rate` is 5, but must be a fraction from 0 to 1 (not percent); write for example `rate = 0.05`"
+            "`loss.rate` is 5, but must be a fraction from 0 to 1, or percent in quotes (\"2 %\"); write for example `rate = 0.05`"
         );
     }
 

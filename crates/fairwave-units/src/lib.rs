@@ -4,6 +4,7 @@
 pub mod config;
 pub mod layers;
 pub mod random;
+pub mod ratio;
 pub mod registry;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

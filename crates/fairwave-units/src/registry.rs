@@ -245,6 +245,36 @@ pub fn take_name(tag: &'static str, table: &mut Map<String, Value>) -> Result<St
     }
 }
 
+/// Laws whose names begin so belong to the machine that runs them, not to the simulator: only their full names mean them.
+const OF_THE_MACHINE: &str = "host/";
+
+/// The full name of the law that `name` means among those that are `known`: its own, or the only one that ends in `/name`
+/// (`cubic` means `tcp/cubic`). A name that means none of them is left as it is.
+///
+/// # Errors
+/// When several laws end in it.
+pub fn full_name(name: &str, known: impl IntoIterator<Item = String>) -> Result<String, serde_json::Error> {
+    let mut found: Vec<String> = Vec::new();
+    for full in known {
+        if full == name {
+            return Ok(full);
+        }
+        let last = full.rsplit_once('/').map(|(_, last)| last);
+        if last == Some(name) && !full.starts_with(OF_THE_MACHINE) {
+            found.push(full);
+        }
+    }
+    match found.as_slice() {
+        [] => Ok(name.to_owned()),
+        [only] => Ok(only.clone()),
+        [first, ..] => {
+            let all: Vec<String> = found.iter().map(|full| format!("`{full}`")).collect();
+            let several = all.join(" and ");
+            Err(serde::de::Error::custom(format!("`{name}` is short for {several}; write for example `{first}`")))
+        }
+    }
+}
+
 /// The message for a name that no law of a family has.
 pub fn unknown_name(name: &str, known: impl IntoIterator<Item = String>) -> serde_json::Error {
     let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
@@ -304,6 +334,14 @@ macro_rules! family {
                 Self::BUILT_IN.iter().map(|name| (*name).to_owned()).chain($registry.names()).collect()
             }
 
+            /// The full name of the law that `name` means: `tcp/cubic` for `cubic`. A name that means no law is left as it is.
+            ///
+            /// # Errors
+            /// When it is short for several laws.
+            pub fn full_name(name: &str) -> Result<String, serde_json::Error> {
+                $crate::registry::full_name(name, Self::names())
+            }
+
             /// The law's name in scenarios.
             pub fn name(&self) -> &str {
                 match self {
@@ -345,7 +383,7 @@ macro_rules! family {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let mut table = $crate::registry::table_or_name($tag, deserializer)?;
                 let read = || {
-                    let name = $crate::registry::take_name($tag, &mut table)?;
+                    let name = Self::full_name(&$crate::registry::take_name($tag, &mut table)?)?;
                     $(if name == <$Law as $crate::registry::Law>::NAME {
                         return serde_json::from_value(serde_json::Value::Object(table)).map($Config::$Variant);
                     })+
@@ -396,3 +434,28 @@ macro_rules! laws {
     };
 }
 pub use crate::laws;
+
+#[cfg(test)]
+mod tests {
+    use super::full_name;
+
+    fn meant_by(name: &str) -> Result<String, String> {
+        let known = ["udp", "tcp/reno", "tcp/cubic", "quic/cubic", "host/reno", "host/program"];
+        full_name(name, known.map(str::to_owned)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_short_name_means_the_only_law_that_ends_in_it() {
+        assert_eq!(meant_by("udp").as_deref(), Ok("udp"));
+        assert_eq!(meant_by("tcp/reno").as_deref(), Ok("tcp/reno"));
+        assert_eq!(meant_by("reno").as_deref(), Ok("tcp/reno"), "the machine's own is only meant by its full name");
+        assert_eq!(meant_by("program").as_deref(), Ok("program"));
+        assert_eq!(meant_by("vegas").as_deref(), Ok("vegas"), "what means no law is refused where it is read");
+    }
+
+    #[test]
+    fn a_short_name_of_several_laws_is_refused_with_all_of_them() {
+        let said = meant_by("cubic").expect_err("two laws");
+        assert_eq!(said, "`cubic` is short for `tcp/cubic` and `quic/cubic`; write for example `tcp/cubic`");
+    }
+}

@@ -253,7 +253,7 @@ impl Sub for Bytes {
 
 /// Why a text is not a quantity, and what to write instead.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{text}` is not a {quantity}: {problem}; write for example {example}")]
+#[error("`{text}` is not a {quantity}: {problem}; write {remedy}")]
 pub struct UnitError {
     /// The text as given.
     pub text: String,
@@ -261,8 +261,8 @@ pub struct UnitError {
     pub quantity: &'static str,
     /// What is wrong with it.
     pub problem: String,
-    /// Texts that would be accepted.
-    pub example: &'static str,
+    /// What to write instead: `for example` texts that would be accepted, or what was probably meant.
+    pub remedy: String,
 }
 
 /// A quantity written as a number and a unit, such as `10 Mb/s`.
@@ -272,12 +272,17 @@ trait Quantity: Sized {
     /// Accepted units, each with its worth in the base unit.
     const UNITS: &'static [(&'static str, f64)];
 
+    /// What a unit is that counts bits for bytes or bytes for bits, and what is probably meant by so many of it.
+    fn confused(_number: f64, _unit: &str) -> Option<(&'static str, String)> {
+        None
+    }
+
     fn parse(text: &str) -> Result<u64, UnitError> {
         let fail = |problem: String| UnitError {
             text: text.to_owned(),
             quantity: Self::NAME,
             problem,
-            example: Self::EXAMPLE,
+            remedy: format!("for example {}", Self::EXAMPLE),
         };
         let trimmed = text.trim();
         let split = trimmed
@@ -299,6 +304,10 @@ trait Quantity: Sized {
             return Err(fail(format!("the unit is missing (one of {})", allowed())));
         }
         let Some((_, worth)) = Self::UNITS.iter().find(|(name, _)| *name == unit) else {
+            if let Some((what, remedy)) = Self::confused(value, unit) {
+                let problem = format!("`{unit}` {what} (one of {})", allowed());
+                return Err(UnitError { remedy, ..fail(problem) });
+            }
             return Err(fail(format!("unknown unit `{unit}` (one of {})", allowed())));
         };
         let base = value * worth;
@@ -336,6 +345,22 @@ impl Quantity for Rate {
         ("Mbps", 1e6),
         ("Gbps", 1e9),
     ];
+
+    fn confused(number: f64, unit: &str) -> Option<(&'static str, String)> {
+        let amount = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps"))?;
+        let (worth, bits) = match amount {
+            "B" => (1.0, "b/s"),
+            "kB" | "KB" => (1e3, "kb/s"),
+            "MB" => (1e6, "Mb/s"),
+            "GB" => (1e9, "Gb/s"),
+            "KiB" => (1024.0, "kb/s"),
+            "MiB" => (1_048_576.0, "Mb/s"),
+            "GiB" => (1_073_741_824.0, "Gb/s"),
+            _ => return None,
+        };
+        let bytes = Rate(libm::round(number * worth * 8.0) as u64);
+        Some(("counts bytes, a rate counts bits", format!("`{bytes}`, or `{number} {bits}` if bits were meant")))
+    }
 }
 
 impl Quantity for Bytes {
@@ -351,6 +376,18 @@ impl Quantity for Bytes {
         ("byte", 1.0),
         ("bytes", 1.0),
     ];
+
+    fn confused(number: f64, unit: &str) -> Option<(&'static str, String)> {
+        let (worth, bytes) = match unit {
+            "b" | "bit" | "bits" => (1.0, "B"),
+            "kb" | "kbit" => (1e3, "kB"),
+            "Mb" | "Mbit" => (1e6, "MB"),
+            "Gb" | "Gbit" => (1e9, "GB"),
+            _ => return None,
+        };
+        let size = Bytes(libm::round(number * worth / 8.0) as u64);
+        Some(("counts bits, a size counts bytes", format!("`{size}`, or `{number} {bytes}` if bytes were meant")))
+    }
 }
 
 impl Quantity for Skew {
@@ -516,6 +553,21 @@ mod tests {
         assert!("10".parse::<Span>().expect_err("no unit").to_string().contains("unit is missing"));
         assert!("-1 s".parse::<Span>().expect_err("negative").to_string().contains("negative"));
         assert!("fast".parse::<Rate>().expect_err("no number").to_string().contains("no number"));
+    }
+
+    #[test]
+    fn bytes_for_bits_are_shown_with_both_that_may_be_meant() {
+        for (text, bytes, bits) in [
+            ("2MB/s", "`16 Mb/s`", "`2 Mb/s`"),
+            ("250 kB/s", "`2 Mb/s`", "`250 kb/s`"),
+            ("2 MiB/s", "`16.777216 Mb/s`", "`2 Mb/s`"),
+            ("1.5 GBps", "`12 Gb/s`", "`1.5 Gb/s`"),
+        ] {
+            let error = text.parse::<Rate>().expect_err("bytes").to_string();
+            assert!(error.ends_with(&format!("; write {bytes}, or {bits} if bits were meant")), "{error}");
+        }
+        let error = "10 Mb".parse::<Bytes>().expect_err("bits").to_string();
+        assert!(error.ends_with("; write `1.25 MB`, or `10 MB` if bytes were meant"), "{error}");
     }
 
     #[test]

@@ -399,8 +399,10 @@ def find(
     holds, fails, upwards = search(trial)
     probe(trial)
     remarks = reversals(trial, each, upwards)
+    limits = wanted.of.measure.limits
     tested = [
-        Tested(each[step], interval(trial.samples[step]), trial.known[step]) for step in sorted(trial.known)
+        Tested(each[step], interval(trial.samples[step]).within(limits), trial.known[step])
+        for step in sorted(trial.known)
     ]
     if any(one.verdict == "open" for one in tested):
         remarks.append(

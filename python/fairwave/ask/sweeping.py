@@ -121,7 +121,8 @@ def sweep(
     check_runs(math.prod(len(labels) for labels in grid.axes.values()) * n, scenario.native, seed)
     points = [Point(point.labels, prepared(point.scenario)) for point in grid.points()]
     kept = keep if keep is not None else Memory()
-    asked = [*dict.fromkeys([*(goal.of for goal in goals), *show])]
+    # A measure that is asked for twice is one measure: its samples count once.
+    asked = list({one.text: one for one in [*show, *(goal.of for goal in goals)]}.values())
     runs: dict[int, list[Tables]] = {i: [] for i in range(len(points))}
     values: dict[tuple[int, str], list[float | None]] = {
         (i, one.text): [] for i in range(len(points)) for one in asked
@@ -171,4 +172,4 @@ def _cell(
     mine = [goal for goal in goals if goal.of.text == text]
     wanted = min((goal.wanted(found.mean) for goal in mine), default=None)
     reached = wanted is None or (found.n > 1 and found.half_width <= wanted)
-    return Cell(point.labels, text, measure, found, wanted, reached)
+    return Cell(point.labels, text, measure, found.within(measure.limits), wanted, reached)

@@ -19,7 +19,9 @@ def main() -> None:
     try:
         _main()
     except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
-        sys.stderr.write(f"error: {_stopped()}\n")
+        from fairwave.cli.console import complain
+
+        complain(_stopped())
         sys.exit(STOPPED)
 
 
@@ -48,6 +50,9 @@ def _main() -> None:
         sys.stderr.close()
         sys.exit(FAILED)
     except OSError as error:
+        if _is_lost(error):
+            complain(f"{error}; {_kept()}")
+            sys.exit(FAILED)
         complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
         sys.exit(BAD_INPUT)
     except Exception as error:
@@ -70,6 +75,8 @@ def _trace(error: BaseException) -> None:
         return
     import traceback
 
+    from fairwave.cli.console import visible
+
     here = __file__.rpartition("cli")[0]
     frames = [
         one
@@ -78,9 +85,8 @@ def _trace(error: BaseException) -> None:
     ]
     if frames:
         last = "".join(traceback.format_exception_only(cause))
-        sys.stderr.write(
-            f"Traceback (most recent call last):\n{''.join(traceback.format_list(frames))}{last}"
-        )
+        told = f"Traceback (most recent call last):\n{''.join(traceback.format_list(frames))}{last}"
+        sys.stderr.write(visible(told))
 
 
 def _questions() -> tuple[type[Exception], ...]:
@@ -93,13 +99,24 @@ def _questions() -> tuple[type[Exception], ...]:
     return tuple(getattr(sys.modules[module], name) for module, name in wanted if module in sys.modules)
 
 
+def _is_lost(error: OSError) -> bool:
+    """Whether the cluster that made the runs was lost among them."""
+    cluster = sys.modules.get("fairwave.cluster")
+    return cluster is not None and isinstance(error, cluster.ClusterLostError)
+
+
 def _stopped() -> str:
-    """What is said when the user stops: whether anything is kept."""
+    """What is said when the user stops."""
+    return f"stopped; {_kept()}"
+
+
+def _kept() -> str:
+    """Whether anything is kept of work that did not come to its end."""
     folders = sys.modules.get("fairwave.folders")
     kept = folders.keeps() if folders is not None else None
     if kept is None:
-        return "stopped; nothing is kept without a folder: with --out the same command goes on from what had finished"
-    return f"stopped; what had finished is kept in {kept}, and the same command goes on from it"
+        return "nothing is kept without a folder: with --out the same command goes on from what had finished"
+    return f"what had finished is kept in {kept}, and the same command goes on from it"
 
 
 def _usage(error: Exception) -> int | None:
@@ -109,5 +126,9 @@ def _usage(error: Exception) -> int | None:
     if not isinstance(status, int):
         return None
     if callable(show):
+        from fairwave.cli.console import visible
+
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = visible(message)  # type: ignore[attr-defined]  # which it has
         show()
     return status

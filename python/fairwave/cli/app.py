@@ -81,6 +81,15 @@ Laws = Annotated[
         help="Laws and measures of your own: a Python file, which is run. A scenario never runs one. Repeatable.",
     ),
 ]
+Measures = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--measures",
+        metavar="NAME,…",
+        help="Show these measures instead of the usual: mos,missed, loss.voice for one flow group, or all. "
+        "`fairwave list measures` names them. Repeatable.",
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
@@ -152,11 +161,12 @@ def run(
             help="Write which packets a link lost (link:r1>r2=losses.txt) or a flow (flow:voice[0]=…). Repeatable.",
         ),
     ] = None,
+    measures: Measures = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
-    """Run a scenario and show what its flows and links came to."""
+    """Run a scenario: how its flows fare, then what flows and links came to."""
     use_laws(laws)
     from fairwave.cli.input import where
     from fairwave.cli.runs import run_scenario
@@ -176,6 +186,7 @@ def run(
             captures=capture or [],
             patterns=loss_pattern or [],
             payload=capture_payload,
+            measures=measures or [],
         )
 
 
@@ -302,6 +313,7 @@ def compare(
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,
+    measures: Measures = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -314,7 +326,7 @@ def compare(
     with where(cluster):
         compare_alternatives(
             scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
-            threads, json=json, audio=audio, playout=playout, overwrite=overwrite,
+            threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [],
         )  # fmt: skip
 
 
@@ -353,6 +365,7 @@ def sweep(
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,
+    measures: Measures = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -365,7 +378,7 @@ def sweep(
     with where(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
-            json=json, overwrite=overwrite,
+            json=json, overwrite=overwrite, measures=measures or [],
         )  # fmt: skip
 
 

@@ -12,11 +12,14 @@ from fairwave.cli.input import BadInputError, groups, kept, kind, media_group, s
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from fairwave.ask import Sweep
     from fairwave.ask.wording import Asked
+    from fairwave.report.answer import Answer
     from fairwave.scenario import Scenario
+    from fairwave.study.statistics import Interval
 
 
 def sweep_grid(
@@ -33,6 +36,7 @@ def sweep_grid(
     *,
     json: bool,
     overwrite: bool,
+    measures: Sequence[str] = (),
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
@@ -47,7 +51,10 @@ def sweep_grid(
     read = scenario(path, settings)
     warn(read, seed)
     goals = [precision(one, read) for one in until]
-    shown = [measure(one, read) for one in show] or ([] if goals else _usual(read))
+    shown = [measure(one, read) for one in show] + _named(measures, read)
+    # The verdict needs them, whatever else is shown.
+    telling = _usual(read)
+    asked = [one.text for one in [*(goal.of for goal in goals), *shown]]
     axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
     points = 1
     for _, values in varied:
@@ -56,46 +63,91 @@ def sweep_grid(
         keep = kept(out)
         with console.progress(f"{read.name}: {points} points", quiet=json) as progress:
             found = sweep(
-                read, axes, goals, show=shown, n=replications, most=max(most, replications), seed=seed,
+                read, axes, goals, show=[*shown, *telling], n=replications, most=max(most, replications), seed=seed,
                 threads=threads, keep=keep, progress=progress,
             )  # fmt: skip
         if out:
             found.results.save(out)
     if json:
-        console.document(_sweep_document(read, found))
+        console.document(_sweep_document(read, found, varied, asked or [one.text for one in telling]))
         return
-    _show_sweep(read, found)
+    console.answer(_verdict(read, found, varied))
+    columns = asked if shown else [*asked, *(one.text for one in telling)]
+    _show_sweep(read, found, list(dict.fromkeys(columns)))
     if out:
         console.say(f"\ntables: {out}")
 
 
-USUAL = {
-    "voice": "mos", "recording": "mos", "conversation": "conversation_mos",
-    "transfer": "completion", "web": "completion",
-}  # fmt: skip
-"""The measure that is told of a kind of traffic where nobody says which; goodput of all others."""
+def _named(given: Sequence[str], read: Scenario) -> list[Asked]:
+    """The measures that `--measures` names: of the group that is swept, unless a name says of which."""
+    from fairwave.ask.wording import measure
+    from fairwave.study.measures import STANDARD
+
+    names = [one.strip() for text in given for one in text.split(",") if one.strip()]
+    group = media_group(read)
+    if "all" in names:
+        names = list(STANDARD)
+    return [measure(one if "." in one else f"{one}.{group}", read) for one in names]
 
 
 def _usual(read: Scenario) -> list[Asked]:
-    """What is told where nobody says what to tell."""
-    from fairwave.ask.wording import measure
+    """What is said of each point: whether the group fares well, and why."""
+    from fairwave.ask.wording import Asked
+    from fairwave.report import shown
+    from fairwave.study import measures
 
     group = media_group(read)
-    usual = USUAL.get(kind(groups(read)[group]), "goodput")
-    return [measure(f"{usual}.{group}", read)]
+    what = kind(groups(read)[group])
+    if what in shown.TRANSFERS:
+        found = [measures.completion(group), measures.unfinished(group), measures.goodput(group)]
+    elif what.startswith("bulk"):
+        found = [measures.goodput(group)]
+    else:
+        found = [*shown.headline(group), measures.delay(group)]
+    return [Asked(f"{one.id}.{group}", one) for one in found]
 
 
-def _show_sweep(read: Scenario, found: Sweep) -> None:
-    asked = list(dict.fromkeys(cell.asked for cell in found.cells))
-    labels = {cell.asked: cell.measure.label for cell in found.cells}
+def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) -> Answer:
+    """At which points the group fares well."""
+    from fairwave.report.verdict import Varied, of_points, short_key
+
+    group = media_group(read)
+    if len(varied) == 1:
+        key = varied[0][0]
+        under = Varied(key, group, key).under
+    else:
+        under = Varied("alternative", group).under
+    by_measure: dict[str, dict[Any, Interval]] = {}
+    for cell in found.cells:
+        parts = [(short_key(axis), label) for axis, label in cell.labels.items()]
+        label = parts[0][1] if len(parts) == 1 else ", ".join(f"{axis} = {one}" for axis, one in parts)
+        if cell.asked == f"{cell.measure.id}.{group}":
+            by_measure.setdefault(cell.measure.id, {})[label] = cell.interval
+    return of_points(list(by_measure.items()), under, group, found.results)
+
+
+def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
+    """A row per point, with the measures that are defined at some point."""
+    defined = {cell.asked for cell in found.cells if cell.interval.n}
+    asked = [one for one in usual if one in defined] or list(usual)
+    if any(one.startswith("mouth_to_ear.") for one in asked):
+        asked = [one for one in asked if not one.startswith("delay.") or one == usual[0]]
+    owners = {one.partition(".")[2] for one in asked}
+    (owner,) = owners if len(owners) == 1 else ("",)
+    labels = {cell.asked: cell.measure.label.removeprefix(f"{owner} ") for cell in found.cells}
     axes = list(found.results.axes)
     rows = []
-    each = [found.cells[at : at + len(asked)] for at in range(0, len(found.cells), len(asked))]
-    for cells in each:
+    count = len(labels)
+    points = [found.cells[at : at + count] for at in range(0, len(found.cells), count)]
+    for point in points:
+        by_asked = {cell.asked: cell for cell in point}
+        cells = [by_asked[one] for one in asked]
         marked = [f"{cell.interval}{'' if cell.reached else ' !'}" for cell in cells]
-        runs = max(cell.interval.n + cell.interval.undefined for cell in cells)
+        runs = max(cell.interval.n + cell.interval.undefined for cell in point)
         rows.append([*(str(cells[0].labels[axis]) for axis in axes), *marked, str(runs)])
-    said = []
+    from fairwave.advice import activities
+
+    said = [f"{name}: {words}" for name, words in activities(read).items()]
     if short := found.short:
         wanted = ", ".join(dict.fromkeys(f"{cell.asked} ± {cell.wanted:.3g}" for cell in short))
         said.append(
@@ -103,15 +155,20 @@ def _show_sweep(read: Scenario, found: Sweep) -> None:
             "point: --most allows more"
         )
     console.table(
-        f"{read.name} — mean ± 95 % interval",
+        f"{f'{read.name}, {owner}' if owner else read.name} — mean ± 95 % interval",
         [*axes, *(labels[one] for one in asked), "replications"], rows,
         caption="\n".join(said),
     )  # fmt: skip
 
 
-def _sweep_document(read: Scenario, found: Sweep) -> dict[str, Any]:
+def _sweep_document(
+    read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], asked: Sequence[str]
+) -> dict[str, Any]:
+    defined = {cell.asked for cell in found.cells if cell.interval.n}
     return {
         "scenario": read.name,
+        "activity": read.activities,
+        "verdict": list(_verdict(read, found, varied).sentences),
         "points": [
             {
                 "labels": dict(cell.labels), "measure": cell.asked, "unit": cell.measure.unit,
@@ -120,6 +177,7 @@ def _sweep_document(read: Scenario, found: Sweep) -> dict[str, Any]:
                 "wanted": cell.wanted, "reached": cell.reached,
             }
             for cell in found.cells
+            if cell.asked in asked and (cell.asked in defined or cell.wanted is not None or len(asked) == 1)
         ],
         "most": found.most,
         "provenance": found.results.provenance.to_dict(),
@@ -141,6 +199,7 @@ def find_value(
     overwrite: bool,
 ) -> None:
     """Searches how far a value may go before a condition no longer holds."""
+    from fairwave.advice import activities
     from fairwave.ask import find
     from fairwave.ask.wording import condition, steps
     from fairwave.folders import claimed
@@ -167,7 +226,12 @@ def find_value(
             )  # fmt: skip
         asked = range(seed, seed + max(one.interval.n for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
-        document = {"scenario": read.name, **answer.to_dict(), "provenance": origin.to_dict()}
+        document = {
+            "scenario": read.name,
+            "activity": read.activities,
+            **answer.to_dict(),
+            "provenance": origin.to_dict(),
+        }
         if out:
             write_text(out / "answer.json", console.json_text(document))
     if json:
@@ -184,6 +248,8 @@ def find_value(
         ],
     )
     console.out.print(f"\n[bold]{escape(str(answer))}[/]")
+    for name, said in activities(read).items():
+        console.out.print(f"{escape(name)}: {said}", highlight=False)
     console.out.print(
         f"[dim]{answer.level * 100:g} % confidence for the answer as a whole; {answer.runs} runs[/]"
     )

@@ -23,6 +23,7 @@ from fairwave.cli.input import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.report.answer import Answer
     from fairwave.report.comparison import Line
     from fairwave.report.heard import Heard
     from fairwave.scenario import Scenario
@@ -43,11 +44,13 @@ class Alternatives:
         axis: Name of the axis: the key's last part, `transport`, or `alternative` where several keys vary.
         changes: Label to what it sets.
         title: What varies, in words.
+        key: The key that takes the values; empty where several keys vary.
     """
 
     axis: str
     changes: dict[Any, dict[str, Any]]
     title: str
+    key: str = ""
 
     @property
     def keys(self) -> set[str]:
@@ -95,8 +98,10 @@ def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
         transports = dict.fromkeys(one.strip() for one in over.split(",") if one.strip())
         if not transports:
             raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
-        return Alternatives(AXIS, {one: {f"flow.{group}.transport": one} for one in transports}, "transports")
+        key = f"flow.{group}.transport"
+        return Alternatives(AXIS, {one: {key: one} for one in transports}, "transports", key)
     from fairwave.ask.wording import variation
+    from fairwave.report.verdict import short_key
 
     varied = [variation(one) for one in vary]
     if len(varied) == 1:
@@ -106,12 +111,13 @@ def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
             key if axis in TAKEN else axis,
             {label: {key: value} for label, value in values.items()},
             f"values of {key}",
+            key,
         )
     changes: dict[Any, dict[str, Any]] = {}
     for combination in product(*(values.items() for _, values in varied)):
         keys = [key for key, _ in varied]
         label = ", ".join(
-            f"{key.rpartition('.')[2]} {label}" for key, (label, _) in zip(keys, combination, strict=True)
+            f"{short_key(key)} = {label}" for key, (label, _) in zip(keys, combination, strict=True)
         )
         changes[label] = {key: value for key, (_, value) in zip(keys, combination, strict=True)}
     return Alternatives("alternative", changes, " × ".join(key for key, _ in varied))
@@ -133,21 +139,26 @@ def compare_alternatives(
     audio: bool,
     playout: str | None,
     overwrite: bool = False,
+    measures: Sequence[str] = (),
 ) -> None:
     """Runs, compares, and leaves a page."""
-    from fairwave.cli.input import kept
+    from fairwave.cli.input import kept, measure_names
     from fairwave.folders import claimed
     from fairwave.report import call, comparison
+    from fairwave.report.verdict import of_comparison
     from fairwave.study.grid import Grid
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     alternatives(over, vary, "any")  # mistakes are told before the scenario's
     base = scenario(path, settings)
+    names = measure_names(measures, base)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group)
     buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
+    for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
+        console.say(f"note: {words}", quiet=json)
     heard, remarks = _heard(base, group, speech, asked, points) if audio and voice else (None, [])
     if heard is not None:
         base = heard.scenario
@@ -161,7 +172,8 @@ def compare_alternatives(
             f"{base.name}: {len(asked.changes)} {asked.title} × {replications}", quiet=json
         ) as progress:
             results = grid.run(chosen, threads=threads, keep=kept(folder), progress=progress)
-        found = comparison.lines(heard.whole(results) if heard else results, asked.axis, group)
+        whole = heard.whole(results) if heard else results
+        found = comparison.lines(whole, asked.axis, group, names=names)
         clips: list[Clip] = []
         if heard is not None:
             console.say("making the calls audible …", quiet=json)
@@ -176,10 +188,14 @@ def compare_alternatives(
             found=found,
             heard=heard if clips else None,
             seed=seed,
+            key=asked.key,
         )  # fmt: skip
+    answer = of_comparison(found, asked.axis, group, whole, asked.key)
     if json:
-        console.document(_document(base, asked, found, results.provenance.to_dict(), page, clips, remarks))
+        provenance = results.provenance.to_dict()
+        console.document(_document(base, asked, found, answer, provenance, page, clips, remarks))
         return
+    console.answer(answer)
     _show(base, asked, found, replications)
     for remark in remarks:
         console.say(f"\n{remark}")
@@ -224,12 +240,13 @@ def _heard(
 
 def _show(base: Scenario, asked: Alternatives, found: list[Line], replications: int) -> None:
     from fairwave.report import style
-    from fairwave.report.comparison import footnotes, starred
+    from fairwave.report.comparison import STARRED, footnotes
+    from fairwave.report.verdict import short_key
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
     last = None
-    for line in found:
+    for line in (one for one in found if one.usual):
         if last != line.group:
             rows.append([f"[bold]{line.group}[/]", *([""] * len(labels))])
         last = line.group
@@ -239,10 +256,11 @@ def _show(base: Scenario, asked: Alternatives, found: list[Line], replications: 
         ]
         rows.append([f"  {line.label}", *cells])
     console.table(
-        f"{base.name} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
+        f"{base.name}: {short_key(asked.key) or asked.title} — {replications} replication"
+        f"{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(style.title(label) for label in labels)],
         rows,
-        caption=f"{starred(asked.axis)}\n{footnotes(found)}".rstrip(),
+        caption=f"{STARRED}\n{footnotes(found)}".rstrip(),
     )
 
 
@@ -250,6 +268,7 @@ def _document(
     base: Scenario,
     asked: Alternatives,
     found: list[Line],
+    answer: Answer,
     provenance: dict[str, Any],
     page: Path,
     clips: list[Clip],
@@ -259,6 +278,7 @@ def _document(
 
     return {
         "scenario": base.name,
+        "verdict": list(answer.sentences),
         "axis": asked.axis,
         "alternatives": {str(label): changes for label, changes in asked.changes.items()},
         "comparison": comparison.as_data(found, asked.axis),

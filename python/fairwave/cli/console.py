@@ -1,9 +1,14 @@
-"""Tables, progress and messages in the terminal."""
+"""Tables, progress and messages in the terminal.
+
+All that people see goes through here, and control characters in it are shown and not obeyed: a scenario's names, a
+file's name or what a tool complains of may hold escapes that would write over other lines or change the terminal.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,17 +20,36 @@ from rich.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.text import Text
+
+    from fairwave.report.answer import Answer
     from fairwave.study.replication import Progress
 
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys instead of showing it: control characters except line feed and tab, and marks of direction."""
+
+
+def visible(text: str) -> str:
+    r"""The text with control characters written out: an escape character becomes `\x1b`."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+class _Terminal(Console):
+    """A console that shows control characters: every text that it is given comes by here, cells of tables too."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(visible(text), **how)
+
+
 # Where no terminal sets a width, tables get the room that they need.
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-err = Console(stderr=True, highlight=False)
+out = _Terminal(highlight=False, width=None if sys.stdout.isatty() else 120)
+err = _Terminal(stderr=True, highlight=False)
 
 
 def complain(message: str) -> None:
     """An error message, as it stands."""
     text = message if message.startswith(("error", "warning")) else f"error: {message}"
-    print(text.rstrip(), file=sys.stderr)  # noqa: T201  # as it stands: scenario errors draw with columns
+    print(visible(text.rstrip()), file=sys.stderr)  # noqa: T201  # as it stands: scenario errors draw with columns
 
 
 def say(message: str, *, quiet: bool = False) -> None:
@@ -52,6 +76,18 @@ def table(
         out.print(f"[dim]{escape(caption)}[/]")
 
 
+def answer(said: Answer) -> None:
+    """What stands above all tables: the verdict, and how sure it is."""
+    if not said.sentences:
+        return
+    first, *others = said.sentences
+    out.print(f"\n[bold]{escape(first)}[/]", soft_wrap=True)
+    for sentence in others:
+        out.print(escape(sentence), soft_wrap=True)
+    if said.sure:
+        out.print(f"[dim]{escape(said.sure)}[/]", soft_wrap=True)
+
+
 def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
     """Names with a line about each, on standard output."""
     shown = Table(show_header=False, box=None, pad_edge=False)
@@ -64,8 +100,9 @@ def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
 
 
 def json_text(data: Any) -> str:
-    """A JSON document; numbers that do not exist are null."""
-    return json.dumps(_finite(data), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    """A JSON document; numbers that do not exist are null, control characters are written by their numbers."""
+    text = json.dumps(_finite(data), ensure_ascii=False, indent=2, allow_nan=False)
+    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def document(data: Any) -> None:
@@ -79,8 +116,9 @@ def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]
     if quiet or not err.is_terminal:
         yield lambda _: None
         return
+    what = escape(visible(what))
     with err.status(what) as shown:
-        yield lambda now: shown.update(f"{what}: {escape(now)}")
+        yield lambda now: shown.update(f"{what}: {escape(visible(now))}")
 
 
 @contextmanager
@@ -108,7 +146,7 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Progress | None]:
         ),
     )
     with Bar(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(what, total=None, ended="")
+        task = bar.add_task(escape(visible(what)), total=None, ended="")
         yield lambda done, total: bar.update(task, completed=done, total=total, ended=f"{int(done)}/{total}")
 
 

@@ -12,6 +12,8 @@ from fairwave.scenario import LARGEST_SEED, Scenario, load, located, with_files
 from fairwave.scenario import read as read_open
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairwave.speech import Playout
     from fairwave.study.keeping import Keep
 
@@ -123,6 +125,27 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
     return next(iter(known))
 
 
+def measure_names(given: Sequence[str], read: Scenario) -> list[str]:
+    """The measures that `--measures` names, in order: `mos`, `loss.voice` or `all`, with commas between them.
+
+    Raises:
+        BadInputError: No measure or flow group has such a name; the message lists them.
+    """
+    from fairwave.ask.wording import measure
+
+    names = [one.strip() for text in given for one in text.split(",") if one.strip()]
+    if given and not names:
+        raise BadInputError("--measures names no measure; write for example --measures mos,missed, or all")
+    for name in names:
+        if ">" in name:
+            raise BadInputError(
+                f"--measures takes measures of flow groups, not of links ({name!r}); fairwave sweep --show takes both"
+            )
+        if name != "all":
+            measure(name, read)
+    return list(dict.fromkeys(names))
+
+
 def playout_buffer(text: str) -> Playout:
     """The playout buffer that is asked for: `neteq`, `adaptive`, or a fixed delay such as `100 ms`."""
     import re
@@ -154,14 +177,21 @@ def kind(flow: dict[str, Any]) -> str:
     return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)
 
 
-def how_many(flow: dict[str, Any]) -> str:
-    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`."""
+def how_many(flow: dict[str, Any], activity: str | None = None) -> str:
+    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`.
+
+    Args:
+        flow: The group as the scenario has it.
+        activity: How much its speakers talk, in words (`fairwave.advice.activities`), where they are calls.
+    """
     arrivals = flow.get("arrivals")
     if arrivals is None:
-        return f"{flow.get('count', 1)} × {kind(flow)}"
-    if isinstance(arrivals, str):
-        return f"{kind(flow)}, {arrivals}"
-    return f"{kind(flow)}, {arrivals.get('rate') or arrivals.get('load')}"
+        found = f"{flow.get('count', 1)} × {kind(flow)}"
+    elif isinstance(arrivals, str):
+        found = f"{kind(flow)}, {arrivals}"
+    else:
+        found = f"{kind(flow)}, {arrivals.get('rate') or arrivals.get('load')}"
+    return f"{found} ({activity})" if activity else found
 
 
 def is_clip(flow: dict[str, Any]) -> bool:

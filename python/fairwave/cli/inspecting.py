@@ -74,21 +74,30 @@ def show_names(what: str | None, *, json: bool) -> None:
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
     """Checks a scenario and says what it comes to."""
-    from fairwave.advice import advise
+    from fairwave.advice import activities, advise
 
     seeds(seed, 1)
     read = scenario(path, settings)
     plan = read.plan(seed)
     warn(read, seed)
     if json:
-        found = {"ratings": ratings(read), "advice": advise(read, seed).to_dict()} if not expand else {}
+        known = {
+            "activity": read.activities,
+            "ratings": ratings(read),
+            "kept": read.kept(),
+            "advice": advise(read, seed).to_dict(),
+        }
+        found = known if not expand else {}
         console.document(plan if expand else _overview(read.hash, plan) | found)
         return
     if expand:
-        console.out.print_json(json_.dumps(plan, ensure_ascii=False))
+        text = json_.dumps(plan, ensure_ascii=False)
+        console.out.print_json(text, ensure_ascii=console.CONTROL.search(text) is not None)
         return
     overview = _overview(read.hash, plan)
+    overview |= {f"speech of {name}": said for name, said in activities(read).items()}
     overview |= {f"rating of {name}": said for name, said in ratings(read).items()}
+    overview["cost of a run"] = str(read.cost(seed))
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))
 
@@ -124,6 +133,11 @@ def _show_advice(found: Advice) -> None:
     )  # fmt: skip
     for words in found.mistakes:
         console.out.print(f"[yellow]likely mistake:[/] {escape(words)}", soft_wrap=True)
+    if found.cost.is_large:
+        console.out.print(
+            f"[yellow]a run is costly:[/] {found.cost}. Shorten `duration`, lower the rates, or simulate fewer flows.",
+            soft_wrap=True,
+        )
 
 
 def ratings(read: Scenario) -> dict[str, str]:
@@ -142,7 +156,9 @@ def ratings(read: Scenario) -> dict[str, str]:
 
 
 def warn(read: Scenario, seed: int) -> None:
-    """Says on standard error what one may not expect of the scenario's laws."""
+    """Says on standard error what `--set` kept where it exchanged a law, and what one may not expect of the laws."""
+    for words in read.kept():
+        console.say(f"note: {words}")
     for words in read.cautions(seed):
         console.complain(f"warning: {words}")
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
-from fairwave.cli import FAILED, console
+from fairwave.cli import FAILED, STOPPED, console
 from fairwave.cli.input import BadInputError, scenario
 from fairwave.cli.inspecting import warn
 
@@ -17,19 +17,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.live import Live
+    from fairwave.report.single import Drawn
     from fairwave.scenario import Scenario
 
 
 def _tell(made: Live) -> None:
     """The accounts, and what went wrong, on standard error: standard output is the programs'."""
-    from fairwave.live import accounts
+    from fairwave.live import accounts, promise
 
     for what, value in accounts(made.report):
         console.say(f"  {what + ':':<38}{value}")
     for trouble in made.troubles:
         console.complain(trouble)
+    if made.unrecorded:
+        console.complain(f"the capture does not hold every packet: {made.unrecorded}")
     if made.broken:
-        console.complain(f"the run's promise was not kept: {made.broken}")
+        console.complain(promise(made.report))
+    else:
+        console.say(promise(made.report))
 
 
 def live_scenario(
@@ -47,9 +52,10 @@ def live_scenario(
     json: bool,
 ) -> int:
     """Runs a scenario in real time, shows what came of it and how true it was, and answers with the exit status."""
-    from fairwave.cli.runs import drawn, run_document, show
+    from fairwave.cli.runs import run_document, show
     from fairwave.folders import claimed
     from fairwave.live import live
+    from fairwave.live.beside import simulated
 
     read = scenario(path, settings)
     warn(read, seed)
@@ -57,24 +63,29 @@ def live_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    if beside:
-        from fairwave.live.beside import simulated
+    other = simulated(read) if beside else None  # before anything runs: it may be refused
+    if out and page:
+        from fairwave.report.single import to_draw
 
-        other = simulated(read)  # before anything runs: it may be refused
-    with claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
-        length = read.to_dict()["duration"]
-        console.say(f"{read.name}: live, for {length} …", quiet=json)
-        made = live(read, seed, recording=capture, laws=laws)
-        if made.results is None:
-            raise RunError("the live run ended before its time")
-        shown = drawn(read, made.results, seed, out, [], quiet=json) if out and page else None
-        if out:
-            if shown is None:
-                made.results.save(out)
-            (out / "accounts.json").write_text(json_.dumps(made.report, indent=2) + "\n")
-    rows = _beside(read, other, seed, made) if beside else []
+        read = to_draw(read, seed)
+    shown, saved, undrawn = None, False, ""
+    try:
+        with claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
+            console.say(f"{read.name}: live, for {read.to_dict()['duration']} …", quiet=json)
+            made = live(read, seed, recording=capture, laws=laws)
+            if made.results is None:
+                raise RunError("the live run ended before its time")
+            if out:
+                _save(made, out)
+                saved = True
+            if out and page:
+                shown, undrawn = _drawn(read, made, seed, out, quiet=json)
+    except KeyboardInterrupt:
+        console.complain(_stopped(out if saved else None, capture))
+        raise SystemExit(STOPPED) from None
+    rows = _beside(read, other, seed, made) if other else []
     if json:
-        told = {"accounts": made.report, "troubles": made.troubles}
+        told = {"accounts": made.report, "troubles": made.troubles, "unrecorded": made.unrecorded}
         if beside:
             told["beside"] = [vars(row) for row in rows]
         console.document(run_document(read, made.results) | told)
@@ -87,7 +98,44 @@ def live_scenario(
         if out:
             console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
         _tell(made)
-    return FAILED if made.broken or not made.report["books_closed"] else 0
+    if undrawn:
+        console.complain(f"the page could not be drawn: {undrawn}; tables and accounts are kept in {out}")
+    return FAILED if made.failed or undrawn else 0
+
+
+def _save(made: Live, out: Path) -> None:
+    """Leaves tables and accounts, before anything else is tried with them."""
+    from fairwave.staging import write_text
+
+    assert made.results is not None
+    made.results.save(out)
+    write_text(out / "accounts.json", json_.dumps(made.report, indent=2) + "\n")
+
+
+def _drawn(read: Scenario, made: Live, seed: int, out: Path, *, quiet: bool) -> tuple[Path | None, str]:
+    """Leaves the page of what was recorded live; its path, or why there is none."""
+    from fairwave.cli.runs import drawn
+    from fairwave.live import accounts, promise
+    from fairwave.report.single import of_live
+
+    assert made.results is not None
+    told = [f"{what}: {value}" for what, value in accounts(made.report)]
+    run: Drawn = of_live(read, made.results, seed, promise=promise(made.report), accounts=told)
+    try:
+        return drawn(read, made.results, seed, out, [], quiet=quiet, run=run), ""
+    except Exception as error:  # noqa: BLE001  # whatever it is, the run's results are there and must be named
+        return None, f"{type(error).__name__}: {error}"
+
+
+def _stopped(saved: Path | None, capture: Path | None) -> str:
+    """What is said when the user stops a live run."""
+    kept = (
+        f"tables and accounts are kept in {saved}"
+        if saved
+        else "a live run keeps nothing before it ends, and the same command begins anew"
+    )
+    cut = f"; {capture} ends in the middle" if capture and not saved else ""
+    return f"stopped; {kept}{cut}"
 
 
 def _beside(read: Scenario, other: Scenario, seed: int, made: Live) -> list[Any]:
@@ -146,13 +194,13 @@ def shell(
         where = ", ".join(f"{command[0]} at {host}" for host, command in commands)
         console.say(f"{read.name}: {where}; for {longest:g} s at most")
     made = live(read, seed, commands, flows=flows, duration=longest, recording=capture, laws=laws)
-    if not quiet or made.broken:
+    if not quiet or made.failed:
         _tell(made)
     status = made.statuses[-1]
     if status is None:
         console.complain(f"{commands[-1][1][0]} was ended after {longest:g} s: --for SECONDS gives it longer")
         return FAILED
-    return status or (FAILED if made.broken or not made.report["books_closed"] else 0)
+    return status or (FAILED if made.failed else 0)
 
 
 def _first_host(read: Scenario, seed: int) -> str:

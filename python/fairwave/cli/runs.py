@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
@@ -13,20 +14,25 @@ from fairwave.cli.input import (
     is_clip,
     kept,
     kind,
+    measure_names,
     scenario,
     seeds,
     threads_or_all,
 )
 from fairwave.cli.inspecting import warn
 
+MOS, R, PERCENT, POSITIVE = (1.0, 4.5), (0.0, 129.0), (0.0, 100.0), (0.0, float("inf"))
+"""As in `fairwave.study.measures`, which is read only when it is needed."""
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.report.answer import Answer
+    from fairwave.report.single import Drawn
     from fairwave.report.video import Seen
     from fairwave.results import Results
     from fairwave.scenario import Scenario
-    from fairwave.study.measures import Measure
 
 LEAST_WAIT_S = 1e-5
 """Links on which packets wait less, on average, are not worth a line."""
@@ -42,11 +48,12 @@ LEAST_SHARE = 0.005
 """What held the senders back for a smaller share of the time is not worth a word."""
 
 LINKS = (
-    ("utilisation", "utilisation %", 100.0),
-    ("mean_queue_packets", "mean queue, packets", 1.0),
-    ("drop_rate", "dropped %", 100.0),
-    ("mean_wait_s", "mean wait, ms", 1e3),
+    ("utilisation", "utilisation %", 100.0, PERCENT),
+    ("mean_queue_packets", "mean queue, packets", 1.0, POSITIVE),
+    ("drop_rate", "dropped %", 100.0, PERCENT),
+    ("mean_wait_s", "mean wait, ms", 1e3, POSITIVE),
 )
+"""Columns of the table of links: name, title, factor, and the least and most that it can be."""
 
 
 def run_scenario(
@@ -64,6 +71,7 @@ def run_scenario(
     captures: Sequence[str] = (),
     patterns: Sequence[str] = (),
     payload: bool = False,
+    measures: Sequence[str] = (),
 ) -> None:
     """Runs and shows what flows and links came to."""
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
@@ -76,6 +84,7 @@ def run_scenario(
     lost = pairs(patterns, "--loss-pattern", PATTERN_EXAMPLE)
     read = scenario(path, settings)
     warn(read, seed)
+    names = measure_names(measures, read)
     clips = streamed(read) if out else []
     # What a clip's viewer sees needs every unit of the flow.
     record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
@@ -88,46 +97,66 @@ def run_scenario(
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = watch(read, results, clips, out) if out and clips else []
-        shown = drawn(read, results, seed, out, watched, quiet=json) if out and page else None
+        shown = drawn(read, results, seed, out, watched, quiet=json, names=names) if out and page else None
         if out and shown is None:
             results.save(out)
     captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
     if json:
-        console.document(run_document(read, results) | captured)
+        console.document(run_document(read, results, names) | captured)
         return
-    show(read, results, replications)
+    show(read, results, replications, names)
     for film in watched:
         console.say(f"\n{film}")
     if out:
         console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
 
 
-def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
-    """Leaves the run as a page, with its tables."""
+def verdict(read: Scenario, results: Results) -> Answer:
+    """What page and terminal say first."""
+    from fairwave.report.verdict import made_of, of_run
+
+    kinds = {name: kind(flow) for name, flow in groups(read).items()}
+    return of_run(results, kinds, lambda name: made_of(name, results))
+
+
+def drawn(
+    read: Scenario,
+    results: Results,
+    seed: int,
+    out: Path,
+    films: list[Seen],
+    *,
+    quiet: bool,
+    names: Sequence[str] = (),
+    run: Drawn | None = None,
+) -> Path:
+    """Leaves the run as a page, with its tables; it is simulated once more to be drawn, unless `run` is given."""
+    from fairwave.advice import activities
     from fairwave.report import single
-    from fairwave.report.answer import made_of, of_run
     from fairwave.report.page import TableView
 
     console.say("drawing …", quiet=quiet)
     tables, notes = [], []
+    summary = _summary(read, results, names)
     for name, flow in groups(read).items():
-        mine = [row for row in _summary(read, results) if row["group"] == name]
+        mine = [row for row in summary if row["group"] == name and row["usual"]]
         rows = [
             [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
         ]
-        head = f"{name}: {how_many(flow)}"
+        head = f"{name}: {how_many(flow, activities(read).get(name))}"
         if rows:
             tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
         if both := both_directions(results, name):
             tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
-        notes += [f"{name}: {said}." for row in mine[-1:] for said in row["remarks"]]
+        notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
-        tables.append(TableView("links", "Busiest links", ["link", *(title for _, title, _ in LINKS)], links))
+        tables.append(
+            TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
+        )
     description = str(read.to_dict().get("description", ""))
-    run = single.drawn(read, results, seed)
-    kinds = {name: kind(flow) for name, flow in groups(read).items()}
-    answer = of_run(results, kinds, lambda name: made_of(name, results))
+    run = run or single.drawn(read, results, seed)
+    answer = verdict(read, results)
     return single.write(
         run, results, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films
     )
@@ -157,13 +186,13 @@ BOTH = ("", "there", "back", "together")
 """Columns of the table that shows a conversation as one thing with two directions."""
 
 _BOTH = (
-    ("mouth to ear, ms", "mouth_to_ear_there_s", "mouth_to_ear_back_s", "round_trip_s", 1e3),
-    ("R (E-model)", "r_there", "r_back", "", 1.0),
-    ("MOS (E-model); together: the worse", "mos_there", "mos_back", "mos", 1.0),
-    ("MOS; together: the mean", "mos_there", "mos_back", "mos_mean", 1.0),
+    ("mouth to ear, ms", "mouth_to_ear_there_s", "mouth_to_ear_back_s", "round_trip_s", 1e3, POSITIVE),
+    ("R (E-model)", "r_there", "r_back", "", 1.0, R),
+    ("MOS (E-model); together: the worse", "mos_there", "mos_back", "mos", 1.0, MOS),
+    ("MOS; together: the mean", "mos_there", "mos_back", "mos_mean", 1.0, MOS),
     (
         "both talk, % of the time, as heard by who listens; together: as meant",
-        "double_talk_heard_to", "double_talk_heard_from", "double_talk_meant", 100.0,
+        "double_talk_heard_to", "double_talk_heard_from", "double_talk_meant", 100.0, PERCENT,
     ),
 )  # fmt: skip
 
@@ -178,73 +207,54 @@ def both_directions(results: Results, group: str) -> list[list[str]]:
         return []
     rows = results.to_polars("conversations").filter(pl.col("group").cast(pl.String) == group)
 
-    def cell(column: str, scale: float) -> str:
+    def cell(column: str, scale: float, ends: tuple[float, float]) -> str:
         if not column:
             return ""
         each = (
             rows.group_by("run", maintain_order=True).agg(pl.col(column).mean() * scale)[column].drop_nulls()
         )
-        return str(interval(each.to_numpy())) if len(each) else "not defined"
+        return str(interval(each.to_numpy()).within(ends)) if len(each) else "not defined"
 
     if not rows.height:
         return []
     return [
-        [title, *(cell(column, scale) for column in (there, back, whole))]
-        for title, there, back, whole, scale in _BOTH
+        [title, *(cell(column, scale, ends) for column in (there, back, whole))]
+        for title, there, back, whole, scale, ends in _BOTH
     ]
 
 
-def _measures(name: str, flow: dict[str, Any]) -> list[Measure]:
-    from fairwave.study import measures, watched
+def _summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every measure of every group, in order; `usual` says whether people see it.
 
-    arrives = [measures.refused(name)] if flow.get("arrivals") else []
-    if kind(flow) in {"transfer", "web"}:
-        return [
-            measures.completion(name), measures.completion_median(name), measures.completion_p95(name),
-            measures.slowdown(name), measures.unfinished(name), *arrives, measures.goodput(name),
-            measures.packet_loss(name), measures.retransmitted(name),
-        ]  # fmt: skip
-    if kind(flow) == "conversation":
-        return [
-            measures.conversation_mos(name), measures.conversation_mos_mean(name), measures.round_trip(name),
-            measures.double_talk(name), measures.double_talk_heard(name), measures.loss(name), measures.delay(name),
-            measures.delay_p95(name), measures.jitter(name), measures.late_for_playout(name),
-            measures.r_factor(name), measures.mos(name), measures.worst_mos(name),
-        ]  # fmt: skip
-    if kind(flow).startswith("bulk"):
-        return [
-            measures.goodput(name),
-            measures.worst_goodput(name),
-            measures.fairness(name),
-            measures.packet_loss(name),
-            measures.retransmitted(name),
-            *measures.own(name),
-        ]
-    return [
-        measures.goodput_per_flow(name), measures.fairness(name), measures.loss(name), measures.delay(name),
-        measures.delay_p95(name), measures.jitter(name),
-        *(measures.index(name, reading) for reading in measures.READINGS),
-        measures.late_for_playout(name), measures.mouth_to_ear(name),
-        measures.r_factor(name), measures.mos(name),
-        measures.worst_loss(name), measures.worst_mos(name), *watched.of_viewers(name),
-        *arrives,
-        *measures.own(name),
-    ]  # fmt: skip
+    Args:
+        read: The scenario.
+        results: The runs.
+        names: Measures that people are to see instead of the usual.
 
-
-def _summary(read: Scenario, results: Results) -> list[dict[str, Any]]:
+    Raises:
+        BadInputError: No measure has such a name.
+    """
+    from fairwave.report import shown
+    from fairwave.report.comparison import is_worth_a_row
     from fairwave.study.remarks import NOT_DEFINED, told, undefined
 
     rows = []
-    for name, flow in groups(read).items():
-        for measure in _measures(name, flow):
+    for name in groups(read):
+        wanted = shown.of_group(results, name)
+        if names:
+            asked = shown.asked(results, names, name)
+            ids = {one.measure.id for one in asked}
+            wanted = [*asked, *(replace(one, usual=False) for one in wanted if one.measure.id not in ids)]
+        for one in wanted:
+            measure = one.measure
             cell = measure.over(results).interval()
             if cell.n or undefined(results, measure.id, name):
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
                         "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
-                        "remarks": [str(one) for one in told(results, measure.id, name)],
+                        "remarks": [str(said) for said in told(results, measure.id, name)],
+                        "usual": one.usual and (bool(names) or is_worth_a_row(measure, [cell])),
                         "text": str(cell) if cell.n else NOT_DEFINED,
                     }
                 )  # fmt: skip
@@ -281,25 +291,30 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
     queueing = order.filter(pl.col("mean_wait_s") > LEAST_WAIT_S)
     for name in queueing["link"].head(most):
         part = links.filter(pl.col("link") == name)
-        rows.append((name, [str(interval((part[column] * scale).to_numpy())) for column, _, scale in LINKS]))
+        cells = [interval((part[column] * scale).to_numpy()).within(ends) for column, _, scale, ends in LINKS]
+        rows.append((name, [str(cell) for cell in cells]))
     return rows
 
 
-def show(read: Scenario, results: Results, replications: int) -> None:
-    """Shows what groups and links came to, as tables."""
-    from fairwave.report.answer import made_of
+def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
+    """Shows the verdict, then what groups and links came to, as tables."""
+    from fairwave.advice import activities
+    from fairwave.report.verdict import made_of
     from fairwave.study.remarks import MARK
+
+    console.answer(verdict(read, results))
+    activity = activities(read)
 
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
     said: dict[str, list[str]] = {}
-    for row in _summary(read, results):
+    for row in (one for one in _summary(read, results, names) if one["usual"]):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
         mark = f" {MARK}" if row["remarks"] else ""
         by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
         if row["remarks"]:
-            said[row["group"]] = row["remarks"]
+            said.setdefault(row["group"], []).extend(row["remarks"])
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
@@ -307,23 +322,25 @@ def show(read: Scenario, results: Results, replications: int) -> None:
             rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
-        caption = [made_of(name, results), *(f"{MARK} {one}" for one in said.get(name, []))]
+        caption = [made_of(name, results), *(f"{MARK} {one}" for one in dict.fromkeys(said.get(name, [])))]
         console.table(
-            f"{name}: {how_many(flow)} over {how} — {several}", ["", "value"], rows,
+            f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, caption)),
         )  # fmt: skip
         if both := both_directions(results, name):
             console.table(f"{name}: both directions", list(BOTH), both)
     links = [[name, *cells] for name, cells in _busy_links(results)]
     if links:
-        console.table("busiest links", ["link", *(title for _, title, _ in LINKS)], links)
+        console.table("busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
 
 
-def run_document(read: Scenario, results: Results) -> dict[str, Any]:
-    """The same for programs."""
-    summary = [{key: value for key, value in row.items() if key != "text"} for row in _summary(read, results)]
+def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) -> dict[str, Any]:
+    """The same for programs, with every measure."""
+    rows = _summary(read, results, names)
+    summary = [{key: value for key, value in row.items() if key not in {"text", "usual"}} for row in rows]
     return {
         "scenario": read.name,
+        "verdict": list(verdict(read, results).sentences),
         "summary": summary,
         "limited": {name: limits(results, name) for name in groups(read)},
         "flows": results.to_polars("flows").to_dicts(),

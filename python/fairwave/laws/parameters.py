@@ -114,13 +114,38 @@ class Known:
         """Its key in scenarios."""
         return self.attribute.replace("_", "-")
 
+    def accepts(self, value: Any) -> bool:
+        """Whether a value, or each of a list, lies within the bounds."""
+        given = self.given
+        if isinstance(value, list | tuple):
+            return all(self.accepts(one) for one in value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return True
+        return (
+            (given.above is None or value > given.above)
+            and (given.least is None or value >= given.least)
+            and (given.below is None or value < given.below)
+            and (given.most is None or value <= given.most)
+        )
+
+    def allowed(self) -> str:
+        """The bounds in words."""
+        given = self.given
+        bounds = (
+            (given.above, "above"), (given.least, "at least"), (given.below, "below"), (given.most, "at most"),
+        )  # fmt: skip
+        return " and ".join(f"{word} {bound:g}" for bound, word in bounds if bound is not None)
+
     def example(self) -> Any:
         """A value that would be accepted."""
         given = self.given
         if given.example is not None:
             return given.example
-        if given.default is not NEEDED and given.default is not None:
-            return given.default
+        return given.default if given.default is not NEEDED and given.default is not None else self.within()
+
+    def within(self) -> Any:
+        """A value within the bounds."""
+        given = self.given
         one: Any = self.choices[0] if self.choices else EXAMPLES[self.kind]
         if self.kind not in {"flag", "text"}:
             low = given.least if given.least is not None else given.above
@@ -129,7 +154,10 @@ class Known:
             if not fits:
                 low, high = (low if low is not None else high - 2), (high if high is not None else low + 2)  # type: ignore[operator]
                 one = (low + high) / 2
-                one = math.floor(one) if self.kind in {"whole", "size"} else one
+                if self.kind in {"whole", "size"}:
+                    one = next(
+                        (near for near in (math.floor(one), math.ceil(one)) if self.accepts(near)), one
+                    )
         return [one] if self.several else one
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,7 +176,7 @@ def parameters_of(law: type[Any], base: type[Any]) -> tuple[Known, ...]:
     """The parameters of a law's class: what it and the classes between it and `base` annotate, in that order.
 
     Raises:
-        TypeError: An annotation is of no type that a scenario can write.
+        TypeError: An annotation is of no type that a scenario can write, or a default or an example out of its bounds.
     """
     if "_parameters" in law.__dict__:
         return tuple(law.__dict__["_parameters"])
@@ -195,7 +223,14 @@ def _known(law: type[Any], name: str, hint: Any, value: Any) -> Known:
             "texts, fairwave.Duration, fairwave.Rate and fairwave.Size, a list of one of them, or one of them | None. "
             "What the law remembers is no parameter: set it in `begin`, or annotate it as ClassVar"
         )
-    return Known(name, kind, several, choices, given)
+    known = Known(name, kind, several, choices, given)
+    for what, one in (("default", given.default), ("example", given.example)):
+        if not known.accepts(one):
+            raise TypeError(
+                f"{law.__name__}.{name}: its {what} {one!r} must be {known.allowed()}; write for example "
+                f"{what}={known.within()!r}"
+            )
+    return known
 
 
 def _kind(hint: Any) -> tuple[Kind | None, tuple[str, ...] | None]:

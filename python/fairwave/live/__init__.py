@@ -45,12 +45,19 @@ class Live:
         report: How true it was: rate error, release lateness, deadlines missed, processor, books.
         statuses: Of each command, its exit status; None for one that was ended with the run.
         troubles: What went wrong in the hosts, in words.
+        unrecorded: Why the file of all packets is not whole; None when it is, and when none was asked for.
     """
 
     results: Results | None
     report: dict[str, Any]
     statuses: list[int | None]
     troubles: list[str]
+    unrecorded: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the numbers must not be trusted, or not all packets were recorded."""
+        return bool(self.broken or self.unrecorded) or not self.report["books_closed"]
 
     @property
     def broken(self) -> str | None:
@@ -89,7 +96,7 @@ def live(
     from fairwave.study.grid import Point, assemble_runs
 
     ready = prepared(scenario)
-    raw, report, statuses, troubles = _in_a_process(
+    raw, report, statuses, troubles, unrecorded = _in_a_process(
         {
             "scenario": ready.native.to_json(),
             "file": ready.name,
@@ -104,9 +111,10 @@ def live(
     results = None
     if raw is not None:
         made = tables_.tables(raw)
-        made["flows"] = _without_what_the_kernel_keeps_to_itself(made["flows"])
+        if "flows" in made:  # not where there is the network alone
+            made["flows"] = _without_what_the_kernel_keeps_to_itself(made["flows"])
         results = assemble_runs([(Point({}, ready), seed)], [made])
-    return Live(results, json.loads(report), statuses, troubles)
+    return Live(results, json.loads(report), statuses, troubles, unrecorded)
 
 
 UNTOLD = ("timeouts", "fast_retransmits")
@@ -153,7 +161,10 @@ traffic = "bulk"
 """
 
 
-def _in_a_process(job: dict[str, Any]) -> tuple[RawTables | None, str, list[int | None], list[str]]:
+_Left = tuple["RawTables | None", str, "list[int | None]", "list[str]", "str | None"]
+
+
+def _in_a_process(job: dict[str, Any]) -> _Left:
     job_from, job_to = os.pipe()
     result_from, result_to = os.pipe()
     command = [sys.executable, "-m", "fairwave.live.host", str(job_from), str(result_to)]
@@ -174,7 +185,7 @@ def _in_a_process(job: dict[str, Any]) -> tuple[RawTables | None, str, list[int 
         raise _native.RunError(f"the live run's process ended with status {status}, and left nothing")
     how, what = pickle.loads(answer)  # from a process of our own
     if how == "made":
-        made: tuple[RawTables | None, str, list[int | None], list[str]] = what
+        made: _Left = what
         return made
     raise (_native.ScenarioError if how == "ScenarioError" else _native.RunError)(what)
 
@@ -187,6 +198,19 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
             if not part:
                 return
             yield part
+
+
+def promise(report: dict[str, Any]) -> str:
+    """Whether the promise of accuracy was kept, in a sentence."""
+    if report["broken"]:
+        return f"The promise of accuracy was not kept: {report['broken']}."
+    if report["not_judged"]:
+        return f"The promise of accuracy was not judged: {report['not_judged']}."
+    released = report["books"]["released"]
+    return (
+        f"The promise of accuracy was kept: {report['deadlines_missed']} of {released} packets left more than 1 ms "
+        "late (at most 1 % may, 95 % confidence)."
+    )
 
 
 def accounts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:

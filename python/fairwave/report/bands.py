@@ -15,6 +15,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairwave.study.statistics import t_quantile
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -91,9 +93,26 @@ class Scale:
         return "g" if self.unit else ".2f"
 
 
-def in_words(bands: Sequence[str]) -> str:
-    """Bands as a sentence has them: "good", or "good or fair, which is undecided"."""
-    return bands[0] if len(bands) == 1 else f"{' or '.join(bands)}, which is undecided"
+def in_words(bands: Sequence[str], runs: int) -> str:
+    """Bands, best first, as a sentence has them: "good", or "undecided after 2 runs: poor to good"."""
+    return bands[0] if len(bands) == 1 else f"undecided after {runs} runs: {bands[-1]} to {bands[0]}"
+
+
+MORE = (10, 20, 30, 50, 100, 200, 500, 1000)
+"""Numbers of replications that are suggested."""
+
+
+def enough(scale: Scale, cell: Interval) -> int | None:
+    """The least of `MORE` replications that probably decides in which band a mean lies; none where 1000 may not."""
+    bounds = [bound for bound in (scale.good, scale.poor) if cell.low < bound <= cell.high]
+    near = min((abs(cell.mean - bound) for bound in bounds), default=math.inf)
+    # An interval that is cut at one end is as wide as its other end says.
+    half = max(cell.high - cell.mean, cell.mean - cell.low)
+    deviation = half * math.sqrt(cell.n) / t_quantile(cell.level, cell.n)
+    fits = (n for n in MORE if n > cell.n and t_quantile(cell.level, n) * deviation / math.sqrt(n) < near)
+    found = next(fits, None)
+    # What few runs say of the spread is too uncertain to plan more than a first attempt.
+    return min(found or 20, 100) if cell.n < 10 else found
 
 
 SCALES: tuple[Scale, ...] = (
@@ -109,9 +128,9 @@ SCALES: tuple[Scale, ...] = (
         "frame in 25 is, a freeze each second at 25 frames per second (a bound of fairwave's own).",
     ),
     Scale(
-        "loss", "loss", "{} lost", "%", (0.0, 10.0), 1.0, 3.0, higher=False,
-        source="Bands after ITU-T G.1010: good up to 1 % lost, what it wants for video; fair up to 3 %, what it wants "
-        "for a voice.",
+        "missed", "packets missed", "{} of the packets missed", "%", (0.0, 10.0), 1.0, 3.0, higher=False,
+        source="Bands after ITU-T G.1010: good up to 1 % of the information lost, what it asks for video; fair up "
+        "to 3 %, what it asks for a voice. Missed is what was lost or still waits in the sender.",
     ),
 )  # fmt: skip
 """Every measure that has bands, that which says most about what people get first."""

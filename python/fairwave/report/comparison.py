@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from fairwave.report import figures as drawing
-from fairwave.report import style
-from fairwave.report.answer import of_comparison
+from fairwave.report import shown, style
 from fairwave.report.call import draw_units
 from fairwave.report.page import Card, Page, TableView
+from fairwave.report.shown import Shown
+from fairwave.report.verdict import of_comparison
 from fairwave.staging import staging
-from fairwave.study import measures, watched
 from fairwave.study.remarks import MARK, NOT_DEFINED, told, undefined
-from fairwave.study.statistics import Interval, paired
+from fairwave.study.statistics import Interval, against_the_best, paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +39,11 @@ class Line:
         group: Flow group it is about.
         measured: The measure in every run.
         cells: Label to interval.
-        best: Labels that no other is significantly better than, when the measure has a good direction and some are
-            worse.
+        best: The best label and all that are not significantly worse, when the measure has a good direction and some
+            are worse.
         undefined: Why the measure is defined nowhere; empty when it is somewhere.
         remarks: What has to be said beside it.
+        usual: Whether people see it; programs see all lines.
     """
 
     group: str
@@ -51,6 +52,7 @@ class Line:
     best: frozenset[Any]
     undefined: str = ""
     remarks: tuple[Remark, ...] = ()
+    usual: bool = True
 
     @property
     def measure(self) -> Measure:
@@ -72,56 +74,13 @@ class Line:
         return str(self.cells[label]) if self.cells[label].n else NOT_DEFINED
 
 
-def call_measures(group: str) -> list[Measure]:
-    """What is shown of the flows that are compared."""
-    return [
-        measures.mos(group),
-        measures.worst_mos(group),
-        measures.r_factor(group),
-        measures.late_for_playout(group),
-        measures.mouth_to_ear(group),
-        *watched.of_viewers(group),
-        measures.loss(group),
-        measures.worst_loss(group),
-        measures.delay(group),
-        measures.delay_p95(group),
-        measures.jitter(group),
-        *(measures.index(group, reading) for reading in measures.READINGS),
-        measures.conversation_mos(group),
-        measures.round_trip(group),
-        measures.double_talk(group),
-        measures.double_talk_heard(group),
-        *completion_measures(group),
-        measures.refused(group),
-        measures.goodput_per_flow(group),
-        measures.fairness(group),
-        *measures.own(group),
-    ]
-
-
-def completion_measures(group: str) -> list[Measure]:
-    """What is shown of files and pages."""
-    return [
-        measures.completion(group),
-        measures.completion_median(group),
-        measures.completion_p95(group),
-        measures.unfinished(group),
-    ]
-
-
-def other_measures(group: str) -> list[Measure]:
-    """What is shown of everybody else."""
-    return [
-        measures.goodput(group),
-        measures.worst_goodput(group),
-        measures.fairness(group),
-        measures.retransmitted(group),
-        *completion_measures(group),
-        *measures.own(group),
-    ]
-
-
-def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | None = None) -> list[Line]:
+def lines(
+    results: Results,
+    axis: str,
+    group: str,
+    wanted: Sequence[Measure] | None = None,
+    names: Sequence[str] = (),
+) -> list[Line]:
     """Every measure that is defined for some run, for the group that is compared and then for the others.
 
     A rating that no call has is there too, with the reason.
@@ -131,51 +90,67 @@ def lines(results: Results, axis: str, group: str, wanted: Sequence[Measure] | N
         axis: Its name.
         group: The flow group that is compared.
         wanted: Measures instead of the usual.
+        names: Measures that people are to see instead of the usual: `mos`, `loss.voice`, `all`.
+
+    Raises:
+        KeyError: No measure has such a name.
     """
     present = results.to_polars("flows")["group"].cast(pl.String).unique(maintain_order=True).to_list()
-    chosen = [(group, one) for one in (wanted if wanted is not None else call_measures(group))]
-    if wanted is None:
-        chosen += [(other, one) for other in present if other != group for one in other_measures(other)]
+    if wanted is not None:
+        chosen = [Shown(group, one) for one in wanted]
+    else:
+        owners = [group, *(other for other in present if other != group)]
+        chosen = [one for owner in owners for one in shown.of_group(results, owner, brief=owner != group)]
+        if names:
+            asked = [one for owner in owners for one in shown.asked(results, names, owner)]
+            named = {(one.group, one.measure.id) for one in asked}
+            rest = [one for one in chosen if (one.group, one.measure.id) not in named]
+            chosen = [*asked, *(replace(one, usual=False) for one in rest)]
     found = []
-    for owner, measure in chosen:
-        measured = measure.over(results)
+    for one in chosen:
+        measured = one.measure.over(results)
         labels = measured.labels(axis)
         cells = {label: measured.interval(**{axis: label}) for label in labels}
-        why = undefined(results, measure.id, owner)
+        why = undefined(results, one.measure.id, one.group)
         if not why and all(np.isnan(cell.mean) for cell in cells.values()):
             continue
-        said = tuple(told(results, measure.id, owner))
-        found.append(Line(owner, measured, cells, _best(measured, axis, labels), why, said))
+        usual = one.usual and (bool(names) or is_worth_a_row(one.measure, list(cells.values())))
+        said = tuple(told(results, one.measure.id, one.group))
+        found.append(Line(one.group, measured, cells, _best(measured, axis, labels), why, said, usual))
     return found
 
 
+def is_worth_a_row(measure: Measure, cells: Sequence[Interval]) -> bool:
+    """Whether people need to see a measure: what waits in a sender, or is refused, only where there is any."""
+    return measure.id not in {"waiting", "sender_wait", "refused"} or any(cell.mean > 0 for cell in cells)
+
+
 def footnotes(found: Sequence[Line]) -> str:
-    """What has to be said beside marked lines, each thing once; empty when there are none."""
-    each = dict.fromkeys(f"{line.group}: {said}" for line in found for said in line.remarks)
+    """What has to be said beside marked lines that people see, each thing once; empty when there are none."""
+    each = dict.fromkeys(f"{line.group}: {said}" for line in found if line.usual for said in line.remarks)
     return f"{MARK} {'. '.join(each)}." if each else ""
 
 
-def starred(axis: str) -> str:
-    """What a star beside a number says, and what it says that there is none."""
-    return (
-        f"A star (*) marks the means than which no other {axis} has a significantly better one, in rows in which some "
-        f"{axis} is significantly worse than another: the 95 % interval of their differences, paired by seed, leaves "
-        "zero out. A row without a star shows no such difference, or its measure has no better direction."
-    )
+STARRED = (
+    "A star (*) marks the best value and every value that is not significantly worse (95 %, paired by seed). Rows "
+    "without a significant difference have no star."
+)
+"""What a star beside a number says."""
 
 
 def _best(measured: Measured, axis: str, labels: Sequence[Any]) -> frozenset[Any]:
-    """Those that no other beats significantly, by paired differences; none when that is true of all."""
+    """The best and all that are not significantly worse, by paired differences; none when that is true of all."""
     sign = {"higher": 1.0, "lower": -1.0}.get(measured.measure.better or "")
     if sign is None:
         return frozenset()
     samples = {label: sign * measured.samples(**{axis: label}) for label in labels}
     rated = [label for label in labels if not np.isnan(samples[label]).all()]
-
-    def beaten(label: Any) -> bool:
-        return any(paired(samples[other], samples[label]).low > 0 for other in rated if other != label)
-
-    best = frozenset(label for label in rated if not beaten(label))
+    if not rated:
+        return frozenset()
+    first = max(rated, key=lambda label: float(np.nanmean(samples[label])))
+    level = against_the_best(len(rated))
+    best = frozenset(label for label in rated if paired(samples[first], samples[label], level).low <= 0)
+    best |= {first}
     return frozenset() if len(best) == len(rated) else best
 
 
@@ -207,7 +182,7 @@ def as_data(found: Sequence[Line], axis: str) -> list[dict[str, Any]]:
     return rows
 
 
-def table_view(found: Sequence[Line], axis: str) -> TableView:
+def table_view(found: Sequence[Line]) -> TableView:
     """The comparison as a table: measures down, alternatives across."""
     labels = list(found[0].cells) if found else []
     rows = [
@@ -216,6 +191,7 @@ def table_view(found: Sequence[Line], axis: str) -> TableView:
             *(f"{line.cell(label)}{' *' if label in line.best else ''}" for label in line.cells),
         ]
         for line in found
+        if line.usual
     ]
     return TableView(
         "comparison",
@@ -223,7 +199,7 @@ def table_view(found: Sequence[Line], axis: str) -> TableView:
         ["measure", *(style.title(label) for label in labels)],
         rows,
         ("comparison.csv",),
-        caption=f"{starred(axis)} {footnotes(found)}".rstrip(),
+        caption=f"{STARRED} {footnotes(found)}".rstrip(),
     )
 
 
@@ -231,14 +207,14 @@ def draw(results: Results, found: Sequence[Line], axis: str, folder: Path) -> li
     """Bars for what decides about a call and for what it does to the others."""
     wanted = {
         "call": (
-            "What the callers get",
-            ("mos", "loss", "delay_p95", "index_gap", "index_excess-gap", "index_delay"),
+            "What the users get",
+            ("conversation_mos", "mos", "decodable", "missed", "mouth_to_ear", "delay_p95", "completion"),
         ),
         "others": ("What it does to everyone else", ("goodput",)),
     }
     drawings = []
     for name, (title, ids) in wanted.items():
-        chosen = [line for line in found if line.measure.id in ids and not line.undefined]
+        chosen = [line for line in found if line.measure.id in ids and not line.undefined and line.usual]
         if not chosen:
             continue
         panels, numbers = [], []
@@ -289,6 +265,7 @@ def write(
     found: Sequence[Line] | None = None,
     heard: Heard | None = None,
     seed: int = 1,
+    key: str = "",
 ) -> Path:
     """Leaves page, tables and figures in the folder `out`, all or nothing.
 
@@ -305,6 +282,7 @@ def write(
         found: The comparison, where it has been made already.
         heard: The call that is heard, which is then drawn unit by unit.
         seed: Seed of the run in which it is heard.
+        key: The scenario's key that is varied; empty for several keys, or where nobody knows.
 
     Returns:
         The page.
@@ -326,14 +304,14 @@ def write(
             title=title,
             kicker="Comparison",
             lead=lead,
-            answer=of_comparison(chosen, axis, group, counted),
+            answer=of_comparison(chosen, axis, group, counted, key),
             cards=[
                 Card(str(len(next(iter(chosen)).cells) if chosen else 0), f"{axis}s compared"),
                 Card(str(replications), "replications each"),
                 Card(str(results.runs.num_rows), "runs"),
             ],
             drawings=drawings,
-            tables=[table_view(chosen, axis)],
+            tables=[table_view(chosen)],
             clips=clips,
             heard=notes if clips else (),
             notes=() if clips else notes,

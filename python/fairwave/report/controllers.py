@@ -362,7 +362,7 @@ CONTROLLERS = (
     Controller(
         "cubic",
         "CUBIC: flat around the last loss",
-        tcp("tcp/cubic", **{"preset": "rfc", "fast-convergence": False}),
+        tcp("tcp/cubic", **{"preset": "rfc", "delayed-ack": False, "fast-convergence": False}),
         "The window comes back fast at first, then ever more slowly to where the last loss happened. (Without fast "
         "convergence, which RFC 9438 §4.7 advises against for a flow alone.)",
         None,
@@ -371,7 +371,7 @@ CONTROLLERS = (
     Controller(
         "ledbat",
         "LEDBAT++: in the background",
-        tcp("tcp/ledbat++", preset="rfc"),
+        tcp("tcp/ledbat++", **{"preset": "rfc", "delayed-ack": False}),
         "The queue grows to the target of 60 ms; from time to time the window falls to two segments, so that it "
         "empties and the path is measured without it.",
         None,
@@ -380,7 +380,7 @@ CONTROLLERS = (
     Controller(
         "bbr",
         "BBR, version 3: a model of the path",
-        tcp("tcp/bbr", preset="rfc"),
+        tcp("tcp/bbr", **{"preset": "rfc", "delayed-ack": False}),
         "It sends at the rate that the path was seen to deliver, probes for more every two to three seconds, and "
         "halves what is in flight every five seconds to measure the path without a queue.",
         "bandwidth of the path, b/s",
@@ -389,7 +389,7 @@ CONTROLLERS = (
     Controller(
         "bbr1",
         "BBR, version 1: eight phases",
-        tcp("tcp/bbr1", preset="rfc"),
+        tcp("tcp/bbr1", **{"preset": "rfc", "delayed-ack": False}),
         "A quarter faster for a round trip, a quarter slower for the next, and six at the rate; every ten seconds four "
         "segments in flight.",
         "bandwidth of the path, b/s",

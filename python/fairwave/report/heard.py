@@ -70,7 +70,7 @@ class Heard:
         if not calls:
             raise SpeechError(f"the group {group!r} has no flows; give it a count of 1 or more")
         traffic = calls[-1]["traffic"]
-        always = bool(traffic.get("always-on"))
+        always = calls[-1]["activity"] == 1.0
         said = script(
             recording,
             packet_time(traffic),
@@ -79,6 +79,9 @@ class Heard:
         )
         codec, why = heard_as(traffic["codec"], said.frame)
         table = said.traffic(traffic["codec"], traffic.get("payload"))
+        written = _groups(scenario)[group]["traffic"]
+        if isinstance(written, dict) and "phase" in written:
+            table["phase"] = written["phase"]
         if len(calls) == 1:
             name, carrying = group, scenario.with_overrides({f"flow.{group}.traffic": table})
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fairwave import lab
 from fairwave.provenance import seeds_in_words
-from fairwave.report import embedding, figures, style
+from fairwave.report import embedding, figures, policy, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,6 +110,7 @@ class Page:
         scenario: The scenario's text.
         setups: Where there are several: of each part of what was run a name and the text of a scenario.
         tables_first: Whether tables stand before figures.
+        live: Whether it shows a run on real packets, which no seed repeats and no lab simulates.
     """
 
     title: str
@@ -134,6 +136,7 @@ class Page:
     scenario: str = ""
     setups: Mapping[str, str] = field(default_factory=dict)
     tables_first: bool = False
+    live: bool = False
 
     def html(self, folder: Path) -> str:
         """The page's text, with everything that it shows, plays and offers within.
@@ -143,8 +146,13 @@ class Page:
         """
         data, left_out = embedding.gathered(folder)
         left_out += [f"{one.file.name} ({embedding.in_words(one.file.stat().st_size)})" for one in self.films]
-        return _template().render(
+        template = _template()
+        # As it stands there: it holds no markup of ours, and its hash is that of these very characters.
+        player = _text("player.js") if self.clips else ""
+        made = template.render(
             page=self,
+            policy=policy.PLACE,
+            player=player,
             looks=style.LOOKS,
             seeds=seeds_in_words(self.provenance.seeds),
             rows=figures.table_rows,
@@ -158,9 +166,10 @@ class Page:
             as_video=lambda one: embedding.data_uri(one.mp4, "mp4"),
             data=data,
             left_out=left_out,
-            lab=lab.link_from(folder, self.scenario) if self.scenario else None,
+            lab=lab.link_from(folder, self.scenario) if self.scenario and not self.live else None,
             labs={name: link for name, text in self.setups.items() if (link := lab.link_from(folder, text))},
         )
+        return policy.with_policy(made, [player] if player else [])
 
 
 def _tone(judgement: Judgement) -> str:
@@ -170,10 +179,26 @@ def _tone(judgement: Judgement) -> str:
     return TONES[judgement.about.verdict] if judgement.about else judgement.verdict.name.lower()
 
 
+def _text(name: str) -> str:
+    """A file beside the template."""
+    return (resources.files("fairwave.report") / "templates" / name).read_text(encoding="utf-8")
+
+
 @cache
 def _template() -> Template:
     import jinja2
 
     loader = jinja2.PackageLoader("fairwave.report", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["spans"] = _spans
     return environment.get_template("page.html.j2")
+
+
+def _spans(text: str) -> str:
+    """A sentence with what is to be typed, which stands between backticks, as code."""
+    from markupsafe import Markup, escape
+
+    parts = str(text).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in enumerate(parts)
+    )

@@ -1,7 +1,8 @@
 """A run as a page: the network, what its links and senders did over time, and a call packet by packet.
 
 What is drawn is one run, that of the first seed, made once more with series recorded; recording changes nothing else
-of it. Numbers in tables are those of all replications.
+of it. Numbers in tables are those of all replications. A live run cannot be made once more: it records the series
+itself (`to_draw`), and those are drawn (`of_live`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ LINKS = 4
 SENDERS = 6
 """So many senders' windows are drawn: the first of each group."""
 
+ONE_LIVE = "One live run, measured on real packets: another one gives other numbers."
+"""How sure the numbers of a live run are."""
+
 BINS = 120
 """Where the scenario says nothing of bins, the run is cut into so many."""
 
@@ -48,12 +52,21 @@ class Drawn:
         results: Of one run.
         seed: Its seed.
         call: The flow that is drawn packet by packet; empty when there is none.
+        promise: Of a live run, whether it kept its promise, in a sentence; empty for a simulated one.
+        accounts: Of a live run, how true it was, a remark each.
     """
 
     scenario: Scenario
     results: Results
     seed: int
     call: str
+    promise: str = ""
+    accounts: Sequence[str] = ()
+
+    @property
+    def live(self) -> bool:
+        """Whether it was made on real packets."""
+        return bool(self.promise)
 
     def series(self, kind: str) -> pl.DataFrame:
         """Series of one kind: columns `name`, `time_s`, `value`; no rows where there are none."""
@@ -69,30 +82,55 @@ def drawn(scenario: Scenario, results: Results, seed: int) -> Drawn:
     Raises:
         fairwave.RunError: The run was refused or failed.
     """
-    data = scenario.to_dict()
-    flows = [flow for flow in data.get("flow", []) if flow.get("count", 1) != 0]
-    names = [flow["name"] for flow in flows]
-    tcp = [flow["name"] for flow in flows if _name(flow["transport"], "name").startswith("tcp/")]
-    calls = [
-        flow["name"]
-        for flow in flows
-        if _name(flow["traffic"], "kind") in {"voice", "recording", "conversation"}
-    ]
-    call = f"{calls[0]}[0]" if calls else ""
-    record = data.get("record", {})
+    recorded, call = _recorded(scenario, seed, _busiest(results))
+    return Drawn(recorded, recorded.run(seed), seed, call)
+
+
+def to_draw(scenario: Scenario, seed: int) -> Scenario:
+    """The scenario that also records what `of_live` draws: which queues are the busiest is not known before it runs."""
+    recorded, _ = _recorded(scenario, seed, ["*"])
+    asked, added = (one.to_dict().get("record", {}) for one in (scenario, recorded))
+    kept = {key: asked[key] for key in ("goodput", "window-interval") if key in asked}
+    for key in ("units", "windows"):
+        kept[key] = list(dict.fromkeys([*asked.get(key, []), *added.get(key, [])]))
+    return recorded.with_overrides({f"record.{key}": value for key, value in kept.items()})
+
+
+def of_live(
+    scenario: Scenario, results: Results, seed: int, *, promise: str, accounts: Sequence[str]
+) -> Drawn:
+    """What a live run of the scenario of `to_draw` recorded itself: nothing is simulated."""
+    return Drawn(scenario, results, seed, _first_call(scenario), promise, accounts)
+
+
+def _flows(scenario: Scenario) -> list[dict[str, Any]]:
+    return [flow for flow in scenario.to_dict().get("flow", []) if flow.get("count", 1) != 0]
+
+
+def _first_call(scenario: Scenario) -> str:
+    kinds = {"voice", "recording", "conversation"}
+    calls = [flow["name"] for flow in _flows(scenario) if _name(flow.get("traffic"), "kind") in kinds]
+    return f"{calls[0]}[0]" if calls else ""
+
+
+def _recorded(scenario: Scenario, seed: int, queues: list[str]) -> tuple[Scenario, str]:
+    """The scenario with everything recorded that is drawn, and the call among it."""
+    flows = _flows(scenario)
+    tcp = [flow["name"] for flow in flows if _name(flow.get("transport"), "name").startswith("tcp/")]
+    call = _first_call(scenario)
+    record = scenario.to_dict().get("record", {})
     seconds = scenario.plan(seed)["duration_s"]
     changes: dict[str, Any] = {
-        "record.queues": _busiest(results),
+        "record.queues": queues,
         "record.goodput": None,
-        "record.allotted": names,
+        "record.allotted": [flow["name"] for flow in flows],
         "record.windows": [f"{name}[0]" for name in tcp[:SENDERS]],
         "record.window-interval": f"{max(round(seconds / 600 * 1e3), 10)} ms",
         "record.units": [call] if call else [],
     }
     if "bin" not in record:
         changes["record.bin"] = f"{max(round(seconds / BINS * 1e3), 10)} ms"
-    recorded = scenario.with_overrides(changes)
-    return Drawn(recorded, recorded.run(seed), seed, call)
+    return scenario.with_overrides(changes), call
 
 
 def _name(value: Any, key: str) -> str:
@@ -148,22 +186,28 @@ def write(
         (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         page = Page(
             title=title,
-            kicker="Run",
-            lead=lead,
-            answer=answer,
+            kicker="Live run" if run.live else "Run",
+            lead=" ".join(filter(None, (run.promise, lead))),
+            answer=replace(answer, sure=ONE_LIVE) if run.live else answer,
             cards=[
                 Card(str(results.runs.num_rows), "runs"),
                 Card(str(results.to_polars("flows").select("group", "flow").unique().height), "flows"),
-                Card(f"{run.scenario.plan(run.seed)['duration_s']:g} s", "simulated"),
+                Card(
+                    f"{run.scenario.plan(run.seed)['duration_s']:g} s",
+                    "in real time" if run.live else "simulated",
+                ),
             ],
             drawings=drawings,
-            drawn=f"One run, that with seed {run.seed}, made once more to record it.",
+            drawn="What this live run recorded itself."
+            if run.live
+            else f"One run, that with seed {run.seed}, made once more to record it.",
             tables=tables,
-            notes=notes,
+            notes=[*([" · ".join(run.accounts)] if run.live else []), *notes],
             films=films,
             scenario=scenario,
             provenance=results.provenance,
             tables_first=True,
+            live=run.live,
         )
         (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return out / "index.html"
@@ -180,6 +224,11 @@ PANELS = (
 def draw_series(run: Drawn, folder: Path) -> drawing.Drawing | None:
     """Goodput, queues and windows over time, one below the other; none where nothing was recorded."""
     panels = [(title, unit, run.series(kind), scale) for kind, title, unit, scale in PANELS]
+    busiest = _busiest(run.results)
+    panels = [
+        (title, unit, rows.filter(pl.col("name").is_in(busiest)) if unit == "packets" else rows, scale)
+        for title, unit, rows, scale in panels
+    ]
     panels = [(title, unit, rows, scale) for title, unit, rows, scale in panels if rows.height]
     if not panels:
         return None

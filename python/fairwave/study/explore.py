@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -168,7 +168,7 @@ class _Run:
         self, missing: Sequence[Candidate], seeds: Sequence[int], workers: int
     ) -> Iterator[tuple[Candidate, dict[str, Any]]]:
         from fairwave import studies
-        from fairwave.cluster import executor
+        from fairwave.cluster import executor, lost
 
         assert self.study.readings is not None
         pool = executor() if self.study.name in studies.names() else None
@@ -190,6 +190,8 @@ class _Run:
                     one = open_.pop(ended)
                     try:
                         yield one, ended.result()
+                    except CancelledError:
+                        raise lost() from None
                     except Exception as error:
                         if hasattr(error, "add_note"):  # from Python 3.11 on
                             error.add_note(f"in the reading {one.key}")

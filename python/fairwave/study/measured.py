@@ -103,11 +103,11 @@ class Measured:
         return part.sort("seed")["value"].to_numpy().astype(float)
 
     def interval(self, **labels: Any) -> Interval:
-        """Mean and 95 % interval at one point."""
-        return interval(self.samples(**labels))
+        """Mean and 95 % interval at one point, which ends where the measure ends."""
+        return interval(self.samples(**labels)).within(self.measure.limits)
 
     def summary(self, by: Sequence[str] | None = None) -> pl.DataFrame:
-        """Mean and 95 % interval per point, or per combination of the axes `by`.
+        """Mean and 95 % interval per point, or per combination of the axes `by`; intervals end where the measure ends.
 
         What the other axes hold is averaged within each seed first, so that `n` stays the number of replications.
         Where the measure is not defined it is left out; `undefined` says how often.
@@ -116,7 +116,10 @@ class Measured:
         frame = self.frame
         if len(axes) < len(self.axes):
             frame = frame.group_by([*axes, "seed"], maintain_order=True).agg(DEFINED.mean())
-        return summarise(frame, axes)
+        least, most = self.measure.limits
+        return summarise(frame, axes).with_columns(
+            pl.col("low").clip(lower_bound=least), pl.col("high").clip(upper_bound=most)
+        )
 
     def points(self, *, without: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Every combination of labels that occurs, the axes `without` left out."""

@@ -219,8 +219,54 @@ def of_group(
     return Measure(id or column, _name(title, group), unit, reduce, better, table=table, limits=limits)
 
 
+def _with_defaults(frame: pl.DataFrame, **columns: float | None) -> pl.DataFrame:
+    """The frame with columns that results of an earlier version do not have."""
+    missing = {name: value for name, value in columns.items() if name not in frame.columns}
+    return frame.with_columns(**{name: pl.lit(value, pl.Float64) for name, value in missing.items()})
+
+
+def missed(group: str | None = None) -> Measure:
+    """Packets that the user misses, in % of those sent: lost, too late to be played or shown, or still in the sender.
+
+    Of a call this is the packet loss that the E-model takes: with the time that the jitter buffer made up for packets
+    which it still played, counted in packets. Of a video it is what was lost or came after its frame was shown. Of
+    other streams it is what was lost or still waits in the sender.
+    """
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _with_defaults(
+            _of_group(results, group), units_waiting=0, late_units=0, missed_ratio=None, decodable_ratio=None
+        )
+        sent, lost = pl.col("units_sent"), pl.col("units_lost")
+        of_call, of_video = (pl.col(name).fill_nan(None) for name in ("missed_ratio", "decodable_ratio"))
+        part = (
+            pl.when(of_call.is_not_null())
+            .then(of_call * sent)
+            .when(of_video.is_not_null())
+            .then(lost + pl.col("late_units"))
+            .otherwise(lost + pl.col("units_waiting"))
+        )
+        value = _share(pl.min_horizontal(part, sent), sent, 100)
+        return rows.group_by("run", maintain_order=True).agg(value.alias("value"))
+
+    return Measure("missed", _name("packets missed", group), "%", reduce, "lower", limits=PERCENT)
+
+
+def waiting(group: str | None = None) -> Measure:
+    """Packets that their sender still held at the end of the run, too old to be of use, in % of those sent."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _with_defaults(_of_group(results, group), units_waiting=0)
+        value = _share(pl.col("units_waiting"), pl.col("units_sent"), 100)
+        return rows.group_by("run", maintain_order=True).agg(value.alias("value"))
+
+    return Measure(
+        "waiting", _name("still waiting in the sender", group), "%", reduce, "lower", limits=PERCENT
+    )
+
+
 def loss(group: str | None = None) -> Measure:
-    """Units that did not arrive, in % of those sent; what is in flight at the end counts in neither."""
+    """Packets lost in the network and not sent again, in % of those sent; what the sender still holds is not lost."""
     share = _share(pl.col("units_lost"), pl.col("units_sent"), 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, share), "lower", limits=PERCENT)
 
@@ -274,10 +320,10 @@ def jitter(group: str | None = None) -> Measure:
 
 
 def late_for_playout(group: str | None = None) -> Measure:
-    """Units that arrived but that the calls' receivers did not play, in % of those that arrived; calls only."""
+    """Packets of calls that came too late to be played, or still wait in the sender, in % of those not lost."""
     calls = pl.col("missed_ratio").fill_nan(None).is_not_null()
-    late, received = pl.col("late_units").filter(calls), pl.col("units_received").filter(calls)
-    share = _share(late, received, 100)
+    late, sent, lost = (pl.col(name).filter(calls) for name in ("late_units", "units_sent", "units_lost"))
+    share = _share(late, sent - lost, 100)
     return Measure(
         "late_for_playout",
         _name("late for playout", group),
@@ -401,6 +447,21 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
         limits=RATIO,
         scale="index",
     )
+
+
+def index_gap(group: str | None = None) -> Measure:
+    """Real-time performance index by the gap to the previous arrival (papers 000, 002), 0 to 1."""
+    return index(group, "gap")
+
+
+def index_excess_gap(group: str | None = None) -> Measure:
+    """Real-time performance index by the gap to the previous arrival in excess of the sender's own, 0 to 1."""
+    return index(group, "excess-gap")
+
+
+def index_sequence(group: str | None = None) -> Measure:
+    """Real-time performance index by the gap to the unit numbered one less (paper 001, Algorithm 1), 0 to 1."""
+    return index(group, "sequence")
 
 
 def delayed(
@@ -629,7 +690,9 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "short_term_fairness": short_term_fairness,
     "cov": cov,
     "overhead": overhead,
+    "missed": missed,
     "loss": loss,
+    "waiting": waiting,
     "packet_loss": packet_loss,
     "retransmitted": retransmitted,
     "delay": delay,
@@ -643,6 +706,9 @@ STANDARD: dict[str, Callable[[str | None], Measure]] = {
     "worst_loss": worst_loss,
     "worst_goodput": worst_goodput,
     "index": index,
+    "index_gap": index_gap,
+    "index_excess_gap": index_excess_gap,
+    "index_sequence": index_sequence,
     "delayed": delayed,
     "completion": completion,
     "completion_median": completion_median,

@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,9 +21,10 @@ from fairwave.staging import write_text
 from fairwave.study.claims import Comparison, Evidence
 from fairwave.study.keeping import Memory, engine
 from fairwave.study.replication import replicate
+from fairwave.study.runs_file import MISMATCH, on_stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairwave.study.readings import Reading, Readings
 
@@ -136,26 +138,77 @@ def from_plain(data: Mapping[str, Any]) -> Kept:
 
 
 class Shelf:
-    """Keeps what readings left, a file each, under the version that made it."""
+    """Keeps what readings left, a file each, under the version that made it.
 
-    def __init__(self, folder: Path, made_by: str) -> None:
+    A file begins with the SHA-256 of its key, its seeds and the rest of its text, so a file that is damaged, cut or
+    another reading's is noticed; its reading is judged again, and a line says so. Files without one (from earlier
+    releases) are read once and rewritten.
+
+    Args:
+        folder: Made when the first reading is kept.
+        made_by: The version.
+        tell: Receives a line about each damaged file; standard error when None.
+    """
+
+    def __init__(self, folder: Path, made_by: str, tell: Callable[[str], None] | None = None) -> None:
         self._folder = folder
         self._made_by = made_by
+        self._tell = tell if tell is not None else on_stderr
 
     def _file(self, key: str, seeds: Sequence[int]) -> Path:
         name = hashlib.sha256(f"{key}{list(seeds)}".encode()).hexdigest()[:20]
         return self._folder / f"{name}.json"
 
     def get(self, key: str, seeds: Sequence[int]) -> Kept | None:
-        """What this reading left under these seeds, if the same version made it."""
+        """What this reading left under these seeds, if the same version made it and its file is whole."""
+        file = self._file(key, seeds)
         try:
-            found = json.loads(self._file(key, seeds).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return self._read(file, key, seeds)
+        except FileNotFoundError:
             return None
-        return from_plain(found["kept"]) if found.get("version") == self._made_by else None
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            reason = str(error) if isinstance(error, (OSError, _DamagedError)) else NO_SUCH
+            self._tell(f"{file} is damaged ({reason}): its reading is judged again")
+            return None
+
+    def _read(self, file: Path, key: str, seeds: Sequence[int]) -> Kept | None:
+        text = file.read_text(encoding="utf-8")
+        has_digest = text.startswith(DIGEST)
+        if has_digest:
+            digest, _, rest = text[len(DIGEST) :].partition('"')
+            if digest != _digest(key, seeds, rest):
+                raise _DamagedError(MISMATCH)
+        elif not text.startswith(OLDER):
+            raise _DamagedError(NO_SUCH)
+        found = json.loads(text)
+        if found["version"] != self._made_by:
+            return None
+        kept = from_plain(found["kept"])
+        if not has_digest:
+            with suppress(OSError):
+                self.put(key, seeds, found["kept"])
+        return kept
 
     def put(self, key: str, seeds: Sequence[int], kept: Mapping[str, Any]) -> None:
         """Keeps it, in one step."""
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"version": self._made_by, "seeds": list(seeds), "kept": kept}, ensure_ascii=False)
-        write_text(self._file(key, seeds), text)
+        rest = f", {text[1:]}"
+        write_text(self._file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
+
+
+class _DamagedError(ValueError):
+    """A file of a shelf is not as it was written."""
+
+
+DIGEST = '{"sha256": "'
+"""How files of a shelf begin, before the digest."""
+
+OLDER = '{"version": "'
+"""How files without a digest begin."""
+
+NO_SUCH = "its text is not that of such a file"
+
+
+def _digest(key: str, seeds: Sequence[int], rest: str) -> str:
+    return hashlib.sha256(f"{key}{list(seeds)}{rest}".encode()).hexdigest()

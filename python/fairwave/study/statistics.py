@@ -13,7 +13,7 @@ Assumptions:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +53,24 @@ class Interval:
         """Half of the interval's length, in the unit of the mean."""
         return (self.high - self.low) / 2
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the mean does not lie in the middle, because the interval ends where its scale ends."""
+        above, below = self.high - self.mean, self.mean - self.low
+        return self.n > 1 and not math.isclose(above, below, rel_tol=1e-6, abs_tol=1e-12)
+
+    def within(self, limits: tuple[float, float]) -> Interval:
+        """The same interval, cut at the least and the most that the measured quantity can be.
+
+        A t interval is symmetric and does not know that a share ends at 1. The mean certainly lies within the limits,
+        so what is cut off cannot hold it, and the confidence stays the same.
+        """
+        if self.n < 2:
+            return self
+        least, most = limits
+        low, high = min(max(self.low, least), self.mean), max(min(self.high, most), self.mean)
+        return replace(self, low=low, high=high)
+
     def __str__(self) -> str:
         if math.isnan(self.mean):
             return "n/a"
@@ -63,8 +81,13 @@ class Interval:
         if half == 0:
             return f"{self.mean:.4g} ± 0{left_out}"
         # As many decimals as show two digits of the half width; what is smaller than 0.0001 is nothing to people.
-        decimals = min(max(1 - math.floor(math.log10(half)), 0), 4)
-        return f"{self.mean:.{decimals}f} ± {half:.{decimals}f}{left_out}"
+        return self.text(min(max(1 - math.floor(math.log10(half)), 0), 4)) + left_out
+
+    def text(self, decimals: int) -> str:
+        """Mean and interval: `26 ± 3`; `26 (0 to 64)` where the interval ends at the end of its scale."""
+        if self.is_cut:
+            return f"{self.mean:.{decimals}f} ({self.low:.{decimals}f} to {self.high:.{decimals}f})"
+        return f"{self.mean:.{decimals}f} ± {self.half_width:.{decimals}f}"
 
 
 def t_quantile(level: float, n: float) -> float:
@@ -125,6 +148,15 @@ def paired(ours: ArrayLike, theirs: ArrayLike, level: float = LEVEL) -> Interval
             f"paired samples need the same seeds on both sides, here {len(left)} and {len(right)}"
         )
     return interval(left - right, level)
+
+
+def against_the_best(count: int) -> float:
+    """The level at which the best of `count` alternatives is compared with each other one, so that all hold together.
+
+    Bonferroni: with twenty alternatives that do not differ, the best of them would look significantly better than some
+    other in most experiments.
+    """
+    return 1 - (1 - LEVEL) / max(count - 1, 1)
 
 
 def summarise(

@@ -92,7 +92,8 @@ def parse(data: bytes, name: str = "-", format: str | None = None, part: str | N
 
 def known() -> str:
     """What to write instead of what is no trace."""
-    return f"write a trace of {', '.join(FORMATS[:-1])} or {FORMATS[-1]} (see docs/links.md)"
+    formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+    return f"write a trace of {formats} (with a head such as {table.HEAD}; see docs/links.md)"
 
 
 def as_law(trace: Trace) -> dict[str, str]:

@@ -119,15 +119,18 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     if where.suffix.lower() in {".html", ".htm"}:
         import html
 
+        from fairwave.report.policy import PLACE, with_policy
+
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg")
         picture = drawn.getvalue()
         picture = picture[picture.index("<svg") :]
         page = (
-            f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
+            f'<!doctype html>\n<html lang="en"><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{PLACE}"><title>{html.escape(title)}</title>'
             f"<h1>{html.escape(title)}</h1>\n{picture}</html>\n"
         )
-        where.write_text(page, encoding="utf-8")
+        where.write_text(with_policy(page), encoding="utf-8")
     else:
         figure.savefig(where, dpi=120)
     return where

@@ -45,6 +45,9 @@ MEANING = {
 }  # fmt: skip
 """Names of columns, what they are, and their units."""
 
+HEAD = "time_s,rate_mbps"
+"""A head for messages to show."""
+
 
 def _head(text: str) -> tuple[int, str, list[str]] | None:
     """The line that names columns, its separator and the names; it may be a comment, if it is the first line."""
@@ -87,9 +90,7 @@ def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  #
     """
     head = _head(text)
     if head is None:
-        raise TraceError(
-            f"{name}, line 1: {first_line(text)!r} is no head: write for example time_s,rate_mbps"
-        )
+        raise TraceError(f"{name}, line 1: {first_line(text)!r} is no head: write for example {HEAD}")
     begins, separator, names = head
     columns: dict[str, tuple[int, float, str]] = {}
     left_out = []
@@ -102,7 +103,8 @@ def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  #
         if worth is None:
             units = ", ".join(key for key in MEANING[what][1] if key)
             raise TraceError(
-                f"{name}, line {begins}: column {one.strip()!r} has the unit {unit!r}: write one of {units}"
+                f"{name}, line {begins}: column {one.strip()!r} has {f'the unit {unit!r}' if unit else 'no unit'}: "
+                f"write one of {units}; for example the head {HEAD}"
             )
         if what in columns:
             raise TraceError(
@@ -111,7 +113,7 @@ def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  #
         columns[what] = (place, worth, one.strip())
     if ("time" in columns) == ("duration" in columns):
         many = "both a time and a duration" if "time" in columns else "neither a time nor a duration"
-        raise TraceError(f"{name}, line {begins}: {many}: write one of them, for example time_s,rate_mbps")
+        raise TraceError(f"{name}, line {begins}: {many}: write one of them, for example {HEAD}")
     cells: dict[str, list[tuple[int, str]]] = {what: [] for what in columns}
     lines = text.splitlines()[begins:]
     reader: Iterable[list[str]] = (

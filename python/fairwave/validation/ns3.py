@@ -217,9 +217,11 @@ def _flow(flow: Table) -> tuple[Table, dict[str, str]]:
     transport, traffic, name = flow["transport"], flow["traffic"], flow["name"]
     told = {"start": flow["start_ns"] / 1e9, "payload": 1448, "interval": 0.0}
     if transport["name"] == "udp":
-        if traffic["kind"] != "cbr" or traffic.get("jitter") or quantity(transport["header"]) != UDP_HEADER:
+        steady = traffic["kind"] == "cbr" and not traffic.get("jitter") and traffic["phase"] == "zero"
+        if not steady or quantity(transport["header"]) != UDP_HEADER:
             raise NotInNs3Error(
-                f'{name}: over UDP only `cbr` without jitter and `header = "{UDP_HEADER} B"` is compared'
+                f'{name}: over UDP only `cbr` without jitter, with `phase = "zero"` and with '
+                f'`header = "{UDP_HEADER} B"` is compared'
             )
         payload = round(quantity(traffic["payload"]))
         return told | {

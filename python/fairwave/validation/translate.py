@@ -222,6 +222,8 @@ def _traffic(traffic: dict[str, Any], where: str) -> tuple[str, dict[str, str]]:
     kind = traffic["kind"]
     if kind == "bulk":
         return "Application/FTP", {}
+    if traffic.get("phase") == "random":
+        raise NotInNs2Error(f'{where}: ns-2\'s sources begin at once; write `phase = "zero"`')
     if kind == "cbr":
         payload = quantity(traffic.get("payload", "1000 B"))
         if traffic.get("jitter", 0.0) not in (0.0, 1.0):
@@ -258,9 +260,12 @@ def _voice(traffic: dict[str, Any], where: str) -> dict[str, Any]:
     if (
         traffic.get("codec", "g711") != "g711"
         or traffic.get("always-on")
+        or not {"talk", "silence"} <= set(traffic)
         or traffic.get("reading", "peak-rate") != "peak-rate"
     ):
-        raise NotInNs2Error(f"{where}: voice is compared with G.711, by turns, at its peak rate")
+        raise NotInNs2Error(
+            f"{where}: voice is compared with G.711, with `talk` and `silence` given, at its peak rate"
+        )
     payload = traffic.get("payload", "160 B")
     periods = {"on": traffic["talk"], "off": traffic["silence"], "first": traffic.get("first")}
     return {"rate": "64 kb/s", "payload": payload} | periods

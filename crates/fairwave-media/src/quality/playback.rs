@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::throughput::{PlaybackBuffer, application_success};
 use fairwave_units::config::{ConfigError, check_span};
+use fairwave_units::ratio::Ratios;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
 /// How an application plays back.
@@ -28,7 +29,7 @@ pub struct PlaybackConfig {
     #[serde(default = "second")]
     pub every: Span,
     /// A read succeeds when more than this share of it is there: each from 0 to below 1. Default 0.9.
-    #[serde(default = "nine_tenths")]
+    #[serde(with = "Ratios", default = "nine_tenths")]
     pub shares: Vec<f64>,
 }
 
@@ -57,9 +58,12 @@ impl PlaybackConfig {
             return Err(ConfigError::new("shares", "empty", "at least one share", "shares = [0.7, 0.9]"));
         }
         match self.shares.iter().find(|share| !(0.0..1.0).contains(*share)) {
-            Some(share) => {
-                Err(ConfigError::new("shares", share, "a fraction from 0 to below 1 (not percent)", "shares = [0.9]"))
-            }
+            Some(share) => Err(ConfigError::new(
+                "shares",
+                share,
+                "a fraction from 0 to below 1, or percent in quotes (\"90 %\")",
+                "shares = [0.9]",
+            )),
             None => Ok(()),
         }
     }
@@ -238,6 +242,6 @@ mod tests {
         assert!(refused(r#"{ "rate": "1 Mb/s", "every": "0 s" }"#).contains("every = \"1 s\""));
         assert!(refused(r#"{ "rate": "1 Mb/s", "shares": [] }"#).contains("at least one"));
         let error = refused(r#"{ "rate": "1 Mb/s", "shares": [0.7, 90] }"#);
-        assert!(error.contains("`shares` is 90") && error.contains("not percent"), "{error}");
+        assert!(error.contains("`shares` is 90") && error.contains("or percent in quotes"), "{error}");
     }
 }

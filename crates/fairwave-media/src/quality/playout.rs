@@ -7,7 +7,7 @@
 //!
 //! | measure | is |
 //! |---|---|
-//! | late for playout | units that arrived but were not played ÷ units that arrived |
+//! | late for playout | units that arrived but were not played, or still wait in their sender ÷ units that were not lost |
 //! | mouth to ear | packet time + look-ahead of the coder + mean over units played of (played − made) |
 //! | missed | (units not played + made up) ÷ (units sent + made up); *made up*: what was played within talkspurts for units that were played after it, in units |
 //!

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fairwave_units::config::ConfigError;
+use fairwave_units::ratio::Ratios;
 use fairwave_units::units::Span;
 
 /// An interruption, and what counts as recovery from it.
@@ -20,7 +21,7 @@ pub struct RecoveryConfig {
     /// When it ends: recovery is counted from the first bin that begins then or later.
     pub to: Span,
     /// The flow has recovered when it reaches this share of full speed: each above 0, at most 1. Default 0.9.
-    #[serde(default = "nine_tenths")]
+    #[serde(with = "Ratios", default = "nine_tenths")]
     pub levels: Vec<f64>,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cbr::{default_payload, interval, packets_per_second};
 use super::on_off::{Alternation, First, OnOff};
-use super::{Period, TrafficLaw};
+use super::{Period, Phase, TrafficLaw};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -27,6 +27,10 @@ pub struct BurstConfig {
     /// State at the beginning.
     #[serde(default)]
     pub first: First,
+    /// Where in its first interval the source begins: `random`, uniform over the interval of its packets; or `zero`, at the flow's start, so that flows
+    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    #[serde(default)]
+    pub phase: Phase,
 }
 
 impl Checked for BurstConfig {
@@ -44,12 +48,18 @@ impl Law for BurstConfig {
 impl TrafficLaw for BurstConfig {
     type Source = OnOff;
 
-    fn source(&self, start: Instant, stream: Stream) -> Result<OnOff, ConfigError> {
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<OnOff, ConfigError> {
+        let interval = interval(self.rate, self.payload)?;
+        let begin = self.phase.begin(start, interval, &mut stream);
         let periods = Alternation::new(self.on, self.off, self.first, stream);
-        Ok(OnOff::new(interval(self.rate, self.payload)?, self.payload.get() as u32, start, Some(periods)))
+        Ok(OnOff::new(interval, self.payload.get() as u32, begin, Some(periods)))
     }
 
     fn units_per_second(&self) -> Option<f64> {
         Some(packets_per_second(self.rate, self.payload))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
     }
 }

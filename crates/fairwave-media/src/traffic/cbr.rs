@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
@@ -20,8 +21,12 @@ pub struct CbrConfig {
     pub payload: Bytes,
     /// How much each gap varies: it is the interval times 1 + jitter·(U − ½), U uniform in [0, 1). From 0 (default) to 1
     /// (ns-2's `random_`).
-    #[serde(default)]
+    #[serde(with = "Ratio", default)]
     pub jitter: f64,
+    /// Where in its first interval the source begins: `random`, uniform over one interval; or `zero`, at the flow's start, so that flows
+    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    #[serde(default)]
+    pub phase: Phase,
 }
 
 pub(super) fn default_payload() -> Bytes {
@@ -58,12 +63,13 @@ impl Law for CbrConfig {
 impl TrafficLaw for CbrConfig {
     type Source = Cbr;
 
-    fn source(&self, start: Instant, stream: Stream) -> Result<Cbr, ConfigError> {
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Cbr, ConfigError> {
+        let interval = interval(self.rate, self.payload)?;
         Ok(Cbr {
-            interval: interval(self.rate, self.payload)?,
+            interval,
             payload: self.payload.get() as u32,
             jitter: self.jitter,
-            due: start,
+            due: self.phase.begin(start, interval, &mut stream),
             next_id: 0,
             stream,
         })
@@ -72,9 +78,17 @@ impl TrafficLaw for CbrConfig {
     fn units_per_second(&self) -> Option<f64> {
         Some(packets_per_second(self.rate, self.payload))
     }
+
+    fn period(&self) -> Option<(Span, Phase)> {
+        Some((interval(self.rate, self.payload).ok()?, self.phase))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
+    }
 }
 
-/// A source of constant bit rate; its first packet leaves at the start.
+/// A source of constant bit rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cbr {
     interval: Span,

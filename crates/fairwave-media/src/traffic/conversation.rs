@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::Codec;
 use super::voice::packetise;
-use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
@@ -41,7 +42,11 @@ pub struct ConversationConfig {
     /// How long nobody talks, in the mean; exponential, from 1 ms to 1 h.
     pub mutual_silence: Span,
     /// Probability that the other breaks in before who talks has ended, 0 to 1.
+    #[serde(with = "Ratio")]
     pub interruption: f64,
+    /// Where in its first interval the conversation begins: `random`, uniform over one packet time; or `zero`, at the flow's
+    /// start. Default `random`; `zero` under ns-2's presets.
+    pub phase: Phase,
     /// Who answers: the script is the same, and this is the other one's part of it.
     #[serde(skip)]
     answers: bool,
@@ -57,6 +62,7 @@ impl Default for ConversationConfig {
             double_talk: Span::from_millis(226),
             mutual_silence: Span::from_millis(456),
             interruption: 0.4,
+            phase: Phase::Random,
             answers: false,
         }
     }
@@ -91,8 +97,9 @@ impl Law for ConversationConfig {
 impl TrafficLaw for ConversationConfig {
     type Source = Party;
 
-    fn source(&self, start: Instant, stream: Stream) -> Result<Party, ConfigError> {
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Party, ConfigError> {
         let (payload, time) = self.packet()?;
+        let start = self.phase.begin(start, time, &mut stream);
         let script = Script::new(self.clone(), start, stream);
         Ok(Party { script, time, payload: payload.get() as u32, due: start, until: start, next_id: 0 })
     }
@@ -103,6 +110,17 @@ impl TrafficLaw for ConversationConfig {
 
     fn units_per_second(&self) -> Option<f64> {
         Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
+    }
+
+    /// What each of the two talks, alone and while the other does.
+    fn activity(&self) -> Option<f64> {
+        let [single, double, silence] = [self.single_talk, self.double_talk, self.mutual_silence].map(Span::seconds);
+        let (both, nobody) = (self.interruption * double, (1.0 - self.interruption) * silence);
+        Some((single / 2.0 + both) / (single + both + nobody))
     }
 
     fn answer(&self) -> Option<Self> {

@@ -12,6 +12,7 @@ pub mod codec;
 mod conversation;
 mod on_off;
 mod period;
+mod phase;
 mod recording;
 mod size;
 mod transfer;
@@ -35,6 +36,7 @@ pub use codec::Codec;
 pub use fairwave_units::layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
+pub use phase::Phase;
 pub use recording::Recording;
 pub use size::{Size, Sizes};
 pub use transfer::Transfer;
@@ -200,6 +202,21 @@ pub trait TrafficLaw: Law {
         None
     }
 
+    /// How long a source takes to repeat itself that does so for as long as it lasts, and where in its first interval it begins.
+    fn period(&self) -> Option<(Span, Phase)> {
+        None
+    }
+
+    /// The value of the key `phase` under ns-2's presets, where the scenario does not set it; none leaves the law's own default.
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        None
+    }
+
+    /// The mean share of the time during which the speaker talks, of applications that are calls: above 0, at most 1.
+    fn activity(&self) -> Option<f64> {
+        None
+    }
+
     /// What a source without a rate moves in so many seconds, in the mean and at the most, if the network holds nothing up.
     fn volume(&self, _lasts: f64) -> Option<Volume> {
         None
@@ -222,6 +239,15 @@ pub trait AnyTrafficLaw: Checked + Send + Sync {
     fn any_frames(&self) -> Option<Frames>;
     fn any_call(&self) -> Option<(Codec, Span)>;
     fn any_units_per_second(&self) -> Option<f64>;
+    fn any_period(&self) -> Option<(Span, Phase)> {
+        None
+    }
+    fn any_phase_like_ns2(&self) -> Option<Phase> {
+        None
+    }
+    fn any_activity(&self) -> Option<f64> {
+        None
+    }
     fn any_volume(&self, lasts: f64) -> Option<Volume>;
     fn any_whole(&self) -> bool;
     fn any_listens(&self) -> bool;
@@ -246,6 +272,15 @@ impl<L: TrafficLaw> AnyTrafficLaw for L {
     }
     fn any_units_per_second(&self) -> Option<f64> {
         self.units_per_second()
+    }
+    fn any_period(&self) -> Option<(Span, Phase)> {
+        self.period()
+    }
+    fn any_phase_like_ns2(&self) -> Option<Phase> {
+        self.phase_like_ns2()
+    }
+    fn any_activity(&self) -> Option<f64> {
+        self.activity()
     }
     fn any_volume(&self, lasts: f64) -> Option<Volume> {
         self.volume(lasts)
@@ -420,6 +455,30 @@ macro_rules! at_work {
                 match self {
                     $(TrafficConfig::$Variant(law) => law.units_per_second(),)+
                     TrafficConfig::Own(own) => own.law().any_units_per_second(),
+                }
+            }
+
+            /// See [`TrafficLaw::period`].
+            pub fn period(&self) -> Option<(Span, Phase)> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.period(),)+
+                    TrafficConfig::Own(own) => own.law().any_period(),
+                }
+            }
+
+            /// See [`TrafficLaw::phase_like_ns2`].
+            pub fn phase_like_ns2(&self) -> Option<Phase> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.phase_like_ns2(),)+
+                    TrafficConfig::Own(own) => own.law().any_phase_like_ns2(),
+                }
+            }
+
+            /// See [`TrafficLaw::activity`].
+            pub fn activity(&self) -> Option<f64> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.activity(),)+
+                    TrafficConfig::Own(own) => own.law().any_activity(),
                 }
             }
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::Codec;
 use super::voice::packetise;
-use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -29,6 +29,9 @@ pub struct RecordingConfig {
     /// The recording's length in packet times, after which it begins again; without it, it is played once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<u32>,
+    /// Where in its first interval the source begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so that flows
+    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    pub phase: Phase,
 }
 
 impl RecordingConfig {
@@ -74,14 +77,14 @@ impl Law for RecordingConfig {
 impl TrafficLaw for RecordingConfig {
     type Source = Recording;
 
-    fn source(&self, start: Instant, _stream: Stream) -> Result<Recording, ConfigError> {
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Recording, ConfigError> {
         let (payload, packet_time) = self.packet()?;
         Ok(Recording {
             payload: payload.get() as u32,
             packet_time,
             talk: self.talk.clone(),
             repeat_after: self.repeat_after,
-            start,
+            start: self.phase.begin(start, packet_time, &mut stream),
             range: 0,
             packet: 0,
             next_id: 0,
@@ -94,6 +97,20 @@ impl TrafficLaw for RecordingConfig {
 
     fn units_per_second(&self) -> Option<f64> {
         Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
+    }
+
+    fn period(&self) -> Option<(Span, Phase)> {
+        Some((self.packet().ok()?.1, self.phase))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
+    }
+
+    fn activity(&self) -> Option<f64> {
+        let talk: u32 = self.talk.iter().map(|[first, end]| end.saturating_sub(*first)).sum();
+        let whole = self.repeat_after.or(self.talk.last().map(|[_, end]| *end)).filter(|packets| *packets > 0)?;
+        (talk > 0).then(|| f64::from(talk) / f64::from(whole))
     }
 }
 

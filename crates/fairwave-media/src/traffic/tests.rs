@@ -52,7 +52,8 @@ fn g711_sends_160_bytes_every_20_ms_while_talking() {
 #[test]
 fn a_longer_payload_comes_less_often_so_that_the_rate_stays() {
     let interval = |payload: u64| {
-        let config = VoiceConfig { payload: Some(Bytes::new(payload)), always_on: true, ..VoiceConfig::default() };
+        let config =
+            VoiceConfig { payload: Some(Bytes::new(payload)), always_on: Some(true), ..VoiceConfig::default() };
         gaps(&units(&voice(config), 1, 2))[0]
     };
     assert_eq!(interval(160), Span::from_millis(20));
@@ -72,8 +73,8 @@ fn paper_004s_applications_follow_from_their_packet_times() {
 #[test]
 fn silence_is_where_talk_pauses_and_both_have_their_means() {
     let config = voice(VoiceConfig {
-        talk: Period::Exponential { mean: Span::from_secs(1) },
-        silence: Period::Exponential { mean: Span::from_millis(1350) },
+        talk: Some(Period::Exponential { mean: Span::from_secs(1) }),
+        silence: Some(Period::Exponential { mean: Span::from_millis(1350) }),
         ..VoiceConfig::default()
     });
     let packet = 0.02;
@@ -89,9 +90,9 @@ fn silence_is_where_talk_pauses_and_both_have_their_means() {
 fn the_readings_of_64_kb_per_second_differ_by_the_share_of_talk() {
     let spurts = |reading| {
         voice(VoiceConfig {
-            talk: Period::Exponential { mean: Span::from_secs(1) },
-            silence: Period::Exponential { mean: Span::from_millis(1350) },
-            reading,
+            talk: Some(Period::Exponential { mean: Span::from_secs(1) }),
+            silence: Some(Period::Exponential { mean: Span::from_millis(1350) }),
+            reading: Some(reading),
             ..VoiceConfig::default()
         })
     };
@@ -102,21 +103,101 @@ fn the_readings_of_64_kb_per_second_differ_by_the_share_of_talk() {
 }
 
 #[test]
+fn who_talks_with_a_codec_without_discontinuous_transmission_talks_all_the_time() {
+    let activity = |json: &str| read(json).activity().expect("a call");
+    for codec in Codec::ALL {
+        let expected = if codec.has_discontinuous_transmission() { 1.0 / 2.35 } else { 1.0 };
+        assert_eq!(activity(&format!(r#"{{"kind": "voice", "codec": "{}"}}"#, codec.name())), expected, "{codec:?}");
+    }
+    assert!(!Codec::G711.has_discontinuous_transmission() && Codec::G729.has_discontinuous_transmission());
+    assert_eq!(activity(r#"{"kind": "voice", "codec": "g729", "always-on": true}"#), 1.0);
+}
+
+#[test]
+fn a_key_that_only_a_speaker_who_pauses_has_makes_the_speaker_pause() {
+    for key in [
+        r#""always-on": false"#,
+        r#""talk": {"distribution": "pareto", "mean": "1 s"}"#,
+        r#""silence": {"distribution": "pareto", "mean": "1.35 s"}"#,
+        r#""first": "stationary""#,
+        r#""reading": "peak-rate""#,
+    ] {
+        let spoken = read(&format!(r#"{{"kind": "voice", {key}}}"#)).activity().expect("a call");
+        assert!((spoken - 1.0 / 2.35).abs() < 1e-12, "{key}: {spoken}");
+    }
+}
+
+#[test]
+fn the_share_of_talk_of_recordings_and_conversations_is_that_of_their_packets() {
+    let share = |json: &str| {
+        let config = read(json);
+        let sent = (0..40)
+            .map(|seed| units(&config, seed, 20_000))
+            .map(|units| 20_000.0 * 0.02 / units.last().expect("endless").created.seconds());
+        (config.activity().expect("a call"), sent.sum::<f64>() / 40.0)
+    };
+    for json in [r#"{"kind": "recording", "talk": [[0, 2], [5, 6]], "repeat-after": 8}"#, r#"{"kind": "conversation"}"#]
+    {
+        let (said, sent) = share(json);
+        assert!((sent / said - 1.0).abs() < 0.03, "{json}: {said} said, {sent} sent");
+    }
+}
+
+#[test]
+fn a_periodic_source_begins_at_a_random_moment_of_its_first_interval() {
+    let frames = r#"[{"type": "I", "sizes": [9]}, {"type": "P", "sizes": [2]}, {"type": "I", "sizes": [9]}]"#;
+    let on = r#"{"distribution": "constant", "mean": "1 s"}"#;
+    for (json, interval) in [
+        (r#"{"kind": "cbr", "rate": "1 Mb/s"}"#.to_owned(), 0.008),
+        (format!(r#"{{"kind": "burst", "rate": "1 Mb/s", "on": {on}, "off": {on}, "first": "talk"}}"#), 0.008),
+        (r#"{"kind": "voice"}"#.to_owned(), 0.02),
+        (r#"{"kind": "voice", "codec": "g723.1-6.3", "first": "talk"}"#.to_owned(), 0.03),
+        (r#"{"kind": "recording", "talk": [[0, 9]]}"#.to_owned(), 0.02),
+        (r#"{"kind": "video"}"#.to_owned(), 0.48),
+        (format!(r#"{{"kind": "video-trace", "frames": {frames}}}"#), 0.08),
+        (r#"{"kind": "video-trace", "frames": [{"type": "I", "sizes": [9]}]}"#.to_owned(), 0.04),
+    ] {
+        let config = read(&json);
+        let period = config.period().unwrap_or((Span::from_seconds(interval), Phase::Random));
+        assert_eq!(period, (Span::from_seconds(interval), Phase::Random), "{json}");
+        let begins: Vec<f64> = (0..400).map(|seed| units(&config, seed, 1)[0].created.seconds()).collect();
+        assert!(begins.iter().all(|begin| (0.0..interval).contains(begin)), "{json}");
+        let mean = begins.iter().sum::<f64>() / 400.0;
+        assert!((mean / interval - 0.5).abs() < 0.05, "{json}: {mean}");
+        let zero = read(&json.replacen('{', r#"{"phase": "zero", "#, 1));
+        assert_eq!(units(&zero, 1, 1)[0].created, Instant::ZERO, "{json}");
+    }
+}
+
+#[test]
+fn ns2s_sources_begin_at_once_but_for_those_that_it_does_not_have() {
+    let like_ns2 = |json: &str| read(json).phase_like_ns2();
+    for json in
+        [r#"{"kind": "cbr", "rate": "1 Mb/s"}"#, r#"{"kind": "voice", "always-on": false}"#, r#"{"kind": "video"}"#]
+    {
+        assert_eq!(like_ns2(json), Some(Phase::Zero), "{json}");
+    }
+    for json in [r#"{"kind": "voice"}"#, r#"{"kind": "bulk"}"#, r#"{"kind": "web"}"#] {
+        assert_eq!(like_ns2(json), None, "{json}");
+    }
+}
+
+#[test]
 fn a_stationary_call_is_in_talk_at_its_start_as_often_as_ever_after() {
-    let config = voice(VoiceConfig::default());
+    let config = voice(VoiceConfig { always_on: Some(false), phase: Phase::Zero, ..VoiceConfig::default() });
     let talking = (0..4000).filter(|&seed| units(&config, seed, 1)[0].created == Instant::ZERO).count() as f64 / 4000.0;
     assert!((talking - 1.0 / 2.35).abs() < 0.025, "{talking}");
 }
 
 #[test]
 fn ns2s_way_is_to_begin_with_silence() {
-    let config = voice(VoiceConfig { first: First::Silence, ..VoiceConfig::default() });
+    let config = voice(VoiceConfig { first: Some(First::Silence), ..VoiceConfig::default() });
     assert!((0..100).all(|seed| units(&config, seed, 1)[0].created.seconds() >= 0.45));
 }
 
 #[test]
 fn a_recording_is_sent_where_it_has_speech_and_again_when_it_repeats() {
-    let config = read(r#"{"kind": "recording", "talk": [[1, 3], [5, 6]], "repeat-after": 7}"#);
+    let config = read(r#"{"kind": "recording", "talk": [[1, 3], [5, 6]], "repeat-after": 7, "phase": "zero"}"#);
     let packets: Vec<u64> = units(&config, 1, 6).iter().map(|unit| unit.created.nanos() / 20_000_000).collect();
     assert_eq!(packets, [1, 2, 5, 8, 9, 12]);
 }
@@ -128,8 +209,8 @@ fn a_recording_without_repetition_ends() {
 }
 
 #[test]
-fn cbr_keeps_its_rate_and_starts_at_once() {
-    let units = units(&read(r#"{"kind": "cbr", "rate": "1 Mb/s"}"#), 1, 126);
+fn cbr_keeps_its_rate_and_starts_at_once_with_phase_zero() {
+    let units = units(&read(r#"{"kind": "cbr", "rate": "1 Mb/s", "phase": "zero"}"#), 1, 126);
     assert_eq!((units[0].created, units[125].created), (Instant::ZERO, Instant::from_seconds(1.0)));
 }
 
@@ -149,6 +230,7 @@ fn bursts_have_their_peak_rate_and_their_mean_rate() {
         on: Period::Exponential { mean: Span::from_millis(500) },
         off: Period::Exponential { mean: Span::from_millis(500) },
         first: First::Stationary,
+        phase: Phase::Zero,
     });
     let shortest = gaps(&units(&config, 1, 1000)).into_iter().min();
     assert_eq!(shortest, Some(Span::from_micros(7_812) + Span::from_nanos(500)));
@@ -196,6 +278,7 @@ fn values_out_of_range_are_refused_with_their_key() {
         key(r#"{"kind": "voice", "silence": {"distribution": "pareto", "mean": "1 s", "shape": 1.0}}"#),
         "silence.shape"
     );
+    assert_eq!(key(r#"{"kind": "voice", "always-on": true, "first": "talk"}"#), "always-on");
     assert_eq!(key(r#"{"kind": "recording", "talk": [[3, 3]]}"#), "talk");
     assert_eq!(key(r#"{"kind": "recording", "talk": [[0, 9]], "repeat-after": 8}"#), "talk");
 }

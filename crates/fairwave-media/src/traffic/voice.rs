@@ -1,4 +1,5 @@
-//! Voice: a codec's frames while somebody talks, nothing in between (papers 000 §4.2, 001 §III.A, 004 §4.1).
+//! Voice: a codec's frames while the speaker talks, and nothing while a codec with discontinuous transmission is silent (papers 000
+//! §4.2, 001 §III.A, 004 §4.1).
 //!
 //! A unit is what one packet carries. Its `created` is the moment at which its speech begins on the application's clock;
 //! that it can leave only when the speech has been spoken is a constant delay (packet time and look-ahead), which
@@ -6,14 +7,17 @@
 //!
 //! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. That
 //! silences are Pareto too, and whether 64 kb/s is meant while talking or over talk and silence ('Pareto with a mean rate
-//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`].
+//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers' model. Telephones
+//! suppress silence only where the codec defines how ([`Codec::has_discontinuous_transmission`]), so a speaker whose codec does not
+//! is on all the time unless the scenario sets one of the keys of a speaker who pauses. Frames that describe the noise in a silence
+//! are left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::codec::Codec;
 use super::on_off::{Alternation, First, OnOff};
-use super::{Period, TrafficLaw};
+use super::{Period, Phase, TrafficLaw};
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -30,9 +34,10 @@ pub enum Reading {
     MeanRate,
 }
 
-/// A speaker who talks and is silent. While talking, a packet of the codec's frames leaves at each packet time; the
-/// lengths of talk and silence are drawn (papers 000 and 001 by default).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// A speaker. While talking, a packet of the codec's frames leaves at each packet time. A speaker with a codec that has no
+/// discontinuous transmission (G.711, G.722, G.726, G.728, iLBC) talks all the time; any other pauses, and the lengths of talk and
+/// silence are drawn (papers 000 and 001 by default).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VoiceConfig {
     /// The codec. Default G.711.
@@ -45,30 +50,24 @@ pub struct VoiceConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_time: Option<Span>,
     /// How long talkspurts last. Default Pareto, shape 1.5, mean 1.00 s.
-    pub talk: Period,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub talk: Option<Period>,
     /// How long silences last. Default Pareto, shape 1.5, mean 1.35 s.
-    pub silence: Period,
-    /// True: talks all the time (paper 004, S1). Default false.
-    pub always_on: bool,
-    /// State at the beginning.
-    pub first: First,
-    /// What the codec's rate means.
-    pub reading: Reading,
-}
-
-impl Default for VoiceConfig {
-    fn default() -> Self {
-        VoiceConfig {
-            codec: Codec::G711,
-            payload: None,
-            packet_time: None,
-            talk: Period::Pareto { mean: Span::from_secs(1), shape: 1.5 },
-            silence: Period::Pareto { mean: Span::from_millis(1350), shape: 1.5 },
-            always_on: false,
-            first: First::Stationary,
-            reading: Reading::PeakRate,
-        }
-    }
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Period>,
+    /// True: the speaker talks all the time; false: the speaker pauses. Default: true with a codec that has no discontinuous
+    /// transmission, unless `talk`, `silence`, `first` or `reading` is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub always_on: Option<bool>,
+    /// State at the beginning of a speaker who pauses. Default `stationary`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<First>,
+    /// What the codec's rate means for a speaker who pauses. Default `peak-rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+    /// Where in its first interval the speaker begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so
+    /// that flows that start together stay in step. Default `random`; `zero` for speakers who pause under ns-2's presets.
+    pub phase: Phase,
 }
 
 /// Payload and speech per packet that follow from a codec and what is said about either.
@@ -121,13 +120,37 @@ impl VoiceConfig {
     pub fn packet(&self) -> Result<(Bytes, Span), ConfigError> {
         packetise(self.codec, self.payload, self.packet_time)
     }
+
+    /// Lengths of talk and of silence; none for a speaker who talks all the time.
+    pub fn periods(&self) -> Option<(Period, Period)> {
+        let always_on = self
+            .always_on
+            .unwrap_or(!self.codec.has_discontinuous_transmission() && self.pausing_keys().all(|(_, set)| !set));
+        let default = |millis| Period::Pareto { mean: Span::from_millis(millis), shape: 1.5 };
+        (!always_on).then(|| (self.talk.unwrap_or(default(1000)), self.silence.unwrap_or(default(1350))))
+    }
+
+    /// The keys that only a speaker who pauses has, and whether they are set.
+    fn pausing_keys(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let set = [self.talk.is_some(), self.silence.is_some(), self.first.is_some(), self.reading.is_some()];
+        ["talk", "silence", "first", "reading"].into_iter().zip(set)
+    }
 }
 
 impl Checked for VoiceConfig {
     fn check(&self) -> Result<(), ConfigError> {
         self.packet()?;
-        self.talk.check().map_err(|e| e.within("talk"))?;
-        self.silence.check().map_err(|e| e.within("silence"))
+        if self.always_on == Some(true)
+            && let Some((key, _)) = self.pausing_keys().find(|(_, set)| *set)
+        {
+            let allowed =
+                format!("false with `{key}`, or true without it: a speaker who talks all the time has no pauses");
+            return Err(ConfigError::new("always-on", true, allowed, "always-on = false"));
+        }
+        for (key, period) in [("talk", self.talk), ("silence", self.silence)] {
+            period.map_or(Ok(()), |period| period.check().map_err(|e| e.within(key)))?;
+        }
+        Ok(())
     }
 }
 
@@ -138,24 +161,17 @@ impl Law for VoiceConfig {
 impl TrafficLaw for VoiceConfig {
     type Source = OnOff;
 
-    /// A speaker who talks all the time begins at a random moment within the first packet time, because nobody's sound
-    /// cards are in phase.
     fn source(&self, start: Instant, mut stream: Stream) -> Result<OnOff, ConfigError> {
         let (payload, time) = self.packet()?;
         let payload = payload.get() as u32;
-        if self.always_on {
-            let phase = time.scaled(stream.uniform());
-            return Ok(OnOff::new(time, payload, start + phase, None));
-        }
-        let interval = match self.reading {
+        let begin = self.phase.begin(start, time, &mut stream);
+        let Some((talk, silence)) = self.periods() else { return Ok(OnOff::new(time, payload, begin, None)) };
+        let interval = match self.reading.unwrap_or_default() {
             Reading::PeakRate => time,
-            Reading::MeanRate => {
-                let (talk, silence) = (self.talk.mean().seconds(), self.silence.mean().seconds());
-                time.scaled(talk / (talk + silence))
-            }
+            Reading::MeanRate => time.scaled(self.activity().unwrap_or(1.0)),
         };
-        let periods = Alternation::new(self.talk, self.silence, self.first, stream);
-        Ok(OnOff::new(interval.max(Span::from_nanos(1)), payload, start, Some(periods)))
+        let periods = Alternation::new(talk, silence, self.first.unwrap_or_default(), stream);
+        Ok(OnOff::new(interval.max(Span::from_nanos(1)), payload, begin, Some(periods)))
     }
 
     fn call(&self) -> Option<(Codec, Span)> {
@@ -164,5 +180,21 @@ impl TrafficLaw for VoiceConfig {
 
     fn units_per_second(&self) -> Option<f64> {
         Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
+    }
+
+    /// A speaker who pauses leaves the beat with the first silence.
+    fn period(&self) -> Option<(Span, Phase)> {
+        self.periods().is_none().then_some((self.packet().ok()?.1, self.phase))
+    }
+
+    /// ns-2's sources that pause begin in step; a speaker who talks all the time has no counterpart there.
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        self.periods().map(|_| Phase::Zero)
+    }
+
+    fn activity(&self) -> Option<f64> {
+        let Some((talk, silence)) = self.periods() else { return Some(1.0) };
+        let (talk, silence) = (talk.mean().seconds(), silence.mean().seconds());
+        Some(talk / (talk + silence))
     }
 }

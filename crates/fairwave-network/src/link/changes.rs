@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::jitter::JitterConfig;
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::timed::Step;
 use fairwave_units::units::{Instant, Span};
 
@@ -52,6 +53,7 @@ impl Outage {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reorder {
     /// How many of the packets, from 0 to 1.
+    #[serde(with = "Ratio")]
     pub share: f64,
     /// How much later they arrive, above 0.
     pub by: Span,
@@ -77,6 +79,7 @@ impl Reorder {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Duplicate {
     /// How many of the packets, from 0 to 1.
+    #[serde(with = "Ratio")]
     pub share: f64,
 }
 

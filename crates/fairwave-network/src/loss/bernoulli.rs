@@ -7,6 +7,7 @@ use super::{LossLaw, LossModel};
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
@@ -14,7 +15,8 @@ use fairwave_units::units::Instant;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BernoulliConfig {
-    /// Packet error rate, 0 to 1 (a fraction, not percent).
+    /// Packet error rate, 0 to 1, or percent in quotes (`"1 %"`).
+    #[serde(with = "Ratio")]
     pub rate: f64,
 }
 

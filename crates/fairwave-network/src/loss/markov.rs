@@ -10,6 +10,7 @@ use super::{LossLaw, LossModel, fork};
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_fraction, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
@@ -23,10 +24,10 @@ pub struct MarkovConfig {
     /// Mean time in the bad state.
     pub bad: Span,
     /// Loss rate in the good state, 0 to 1. Default 0.
-    #[serde(default)]
+    #[serde(with = "Ratio", default)]
     pub good_loss: f64,
     /// Loss rate in the bad state, 0 to 1. Default 1.
-    #[serde(default = "bad_loss")]
+    #[serde(with = "Ratio", default = "bad_loss")]
     pub bad_loss: f64,
 }
 

@@ -12,6 +12,7 @@ use super::{LossLaw, LossModel};
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::{OptionalRatio, Ratio};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
@@ -21,14 +22,14 @@ use fairwave_units::units::Instant;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RoundsConfig {
     /// Paper 002's p: probability that a round's first packet, or one after a packet that was not lost, is lost. Default 0.01.
-    #[serde(default = "first")]
+    #[serde(with = "Ratio", default = "first")]
     pub first: f64,
     /// Paper 002's q: probability that a packet is lost whose predecessor in the round was. Default 0.15.
-    #[serde(default = "after_loss")]
+    #[serde(with = "Ratio", default = "after_loss")]
     pub after_loss: f64,
     /// Probability that a packet is lost which is not a round's first and whose predecessor was not lost. Default: `first`. The
     /// paper's sentence, word by word, has q here, too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub other: Option<f64>,
     /// Mean packets in a round, at least 1. Default 10.
     #[serde(default = "mean_length")]

@@ -19,6 +19,7 @@ use super::red::{check_probability, check_size};
 use super::ticker::Ticker;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
@@ -34,7 +35,7 @@ pub struct AredConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1]; automatic when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The queueing delay that the automatic `min-threshold` aims at.
     #[serde(default = "target_delay")]
@@ -114,6 +115,7 @@ impl AredConfig {
             per_second,
             wait: false,
             ecn: self.ecn,
+            harddrop: true,
         }
     }
 }

@@ -24,6 +24,7 @@ use super::red::{check_probability, check_size};
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
@@ -65,7 +66,7 @@ pub struct AvqConfig {
     #[serde(default = "alpha")]
     pub alpha: f64,
     /// Desired utilization of the link, in (0, 1].
-    #[serde(default = "gamma")]
+    #[serde(with = "Ratio", default = "gamma")]
     pub gamma: f64,
     /// Size of the virtual buffer; that of the real one when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

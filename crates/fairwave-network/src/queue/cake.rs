@@ -161,7 +161,7 @@ impl Checked for CakeConfig {
         for (key, value) in unshaped {
             if let (Some(value), None) = (value, bandwidth) {
                 let allowed = "left out without `bandwidth`, by which it counts";
-                return Err(ConfigError::new(key, value, allowed, format!("bandwidth = \"10 Mb/s\", {key} = …")));
+                return Err(ConfigError::new(key, value, allowed, "bandwidth = \"10 Mb/s\""));
             }
         }
         match self.overhead {

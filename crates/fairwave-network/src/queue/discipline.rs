@@ -165,12 +165,21 @@ pub struct Nature {
     pub by_flow: bool,
     /// It wants to know between which nodes flows go ([`Discipline::told_ends`]).
     pub by_host: bool,
+    /// It keeps `ECT(1)` in a queue of its own, and takes `ECT(0)` for traffic that yields to a mark as to a loss (RFC 9332).
+    pub l4s: bool,
 }
 
 impl Nature {
     /// First in, first out, with any victim rule.
-    pub const FIFO: Nature =
-        Nature { fifo: true, passive: false, own_victim: None, makes_room: false, by_flow: false, by_host: false };
+    pub const FIFO: Nature = Nature {
+        fifo: true,
+        passive: false,
+        own_victim: None,
+        makes_room: false,
+        by_flow: false,
+        by_host: false,
+        l4s: false,
+    };
 }
 
 /// The parameters of a discipline, and how it is made.

@@ -31,6 +31,7 @@ use super::ticker::Ticker;
 use crate::packet::{Ecn, Packet};
 use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
@@ -82,7 +83,7 @@ pub struct Dualpi2Config {
     #[serde(default)]
     pub scheduler: Scheduler,
     /// The share of the link that the classic queue has at least while both wait, from 0, which is none, to below 1; 0.1 when left out. Of `wrr`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub classic_protection: Option<f64>,
     /// By how much classic packets count as younger; 50 ms when left out. Of `ts-fifo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +170,7 @@ impl Law for Dualpi2Config {
 
 impl DisciplineLaw for Dualpi2Config {
     type Discipline = Dualpi2;
-    const NATURE: Nature = Nature { fifo: false, ..Nature::FIFO };
+    const NATURE: Nature = Nature { fifo: false, l4s: true, ..Nature::FIFO };
 
     fn caution(&self) -> Option<String> {
         let starves = self.scheduler == Scheduler::Wrr && self.classic_protection == Some(0.0);

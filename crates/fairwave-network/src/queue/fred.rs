@@ -28,6 +28,7 @@ use super::red::{MEAN_PACKET, check_probability, check_size, packets_per_second}
 use crate::packet::{FlowId, Packet};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
@@ -43,10 +44,10 @@ pub struct FredConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default = "weight")]
+    #[serde(with = "Ratio", default = "weight")]
     pub weight: f64,
     /// Drop probability at `max-threshold`, in (0, 1].
-    #[serde(default = "max_p")]
+    #[serde(with = "Ratio", default = "max_p")]
     pub max_p: f64,
     /// Packets that every flow may hold, 1 or more: 2 for small buffers, 4 for large ones.
     #[serde(default = "min_queue")]

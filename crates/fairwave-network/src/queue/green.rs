@@ -22,6 +22,7 @@ use super::ticker::Ticker;
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
@@ -41,10 +42,10 @@ pub enum Estimate {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GreenConfig {
     /// Part of the link's rate that is aimed at, in (0, 1].
-    #[serde(default = "target")]
+    #[serde(with = "Ratio", default = "target")]
     pub target: f64,
     /// How much the drop probability changes at a time (ΔP), in (0, 1].
-    #[serde(default = "step")]
+    #[serde(with = "Ratio", default = "step")]
     pub step: f64,
     /// How often it changes.
     #[serde(default = "interval")]

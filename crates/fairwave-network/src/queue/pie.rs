@@ -22,6 +22,7 @@ use super::ticker::Ticker;
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
@@ -53,7 +54,7 @@ pub struct PieConfig {
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]; above it they are dropped. 0.1 when left out; only with
     /// `ecn`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub mark_ecnth: Option<f64>,
 }
 

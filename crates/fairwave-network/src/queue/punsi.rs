@@ -20,6 +20,7 @@ use super::red::{MEAN_PACKET, Parameters, Red, check_probability, check_size, pa
 use crate::packet::Class;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate};
 
@@ -46,10 +47,10 @@ pub struct PunsiConfig {
     #[serde(default = "max_threshold")]
     pub max_threshold: f64,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default = "weight")]
+    #[serde(with = "Ratio", default = "weight")]
     pub weight: f64,
     /// RED's drop probability at `max-threshold`, in (0, 1].
-    #[serde(default = "max_p")]
+    #[serde(with = "Ratio", default = "max_p")]
     pub max_p: f64,
     /// Whether packets or bytes count in the average.
     #[serde(default)]
@@ -133,6 +134,7 @@ impl PunsiConfig {
             per_second: packets_per_second(rate, self.mean_packet),
             wait: false,
             ecn: false,
+            harddrop: true,
         }
     }
 }

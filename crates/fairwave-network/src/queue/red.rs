@@ -27,6 +27,7 @@ use super::config::{Capacity, Mode, check_reachable, check_thresholds};
 use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
@@ -71,12 +72,13 @@ pub struct RedConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Drop probability at `max-threshold`, in (0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub max_p: Option<f64>,
-    /// From `max-threshold` to twice that the probability climbs to 1; otherwise it jumps to 1.
+    /// From `max-threshold` to twice that the probability climbs to 1; otherwise it jumps to 1. Default true, but false with `harddrop =
+    /// false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
     /// Whether packets or bytes count in queue, average and thresholds (ns-2's `queue_in_bytes_`).
@@ -96,12 +98,21 @@ pub struct RedConfig {
     /// Mark instead of dropping early, where the packet's transport understands marks and the average is below `max-threshold`; from there on drop (RFC 3168 §7).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
+    /// From `max-threshold` on drop even what could be marked (RFC 3168 §7). Default true. False, which needs `ecn = true`, marks it there,
+    /// too, as Linux' `red` does without `harddrop`. With `min-threshold` = `max-threshold` and `weight = 1.0` that is DCTCP's switch (RFC
+    /// 8257 §3.1): every packet is marked that finds so many waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harddrop: Option<bool>,
 }
 
 impl Checked for RedConfig {
     fn check(&self) -> Result<(), ConfigError> {
         check_probability("weight", self.weight.unwrap_or(1.0), "weight = 0.002")?;
         check_probability("max-p", self.max_p.unwrap_or(1.0), "max-p = 0.1")?;
+        if self.harddrop == Some(false) && !self.ecn {
+            let allowed = "left out unless `ecn = true`: without marks, everything is dropped";
+            return Err(ConfigError::new("harddrop", false, allowed, "ecn = true, harddrop = false"));
+        }
         check_size("mean-packet", self.mean_packet.unwrap_or(MEAN_PACKET))
     }
 }
@@ -115,7 +126,18 @@ impl DisciplineLaw for RedConfig {
 
     fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
         let Parameters { min_threshold, mode, mean_packet, .. } = self.resolve(rate.unwrap_or(SLOW));
-        check_thresholds(self.min_threshold, self.max_threshold, capacity, mean_packet)?;
+        // A switch has one threshold for both.
+        let is_switch = self.min_threshold.is_some() && self.min_threshold == self.max_threshold;
+        if is_switch && self.harddrop != Some(false) {
+            let max = self.max_threshold.unwrap_or_default();
+            let allowed = format!(
+                "below `max-threshold` ({max}), or equal to it with `harddrop = false`, which marks instead of dropping"
+            );
+            let example = format!("min-threshold = {max}, weight = 1.0, ecn = true, harddrop = false");
+            return Err(ConfigError::new("min-threshold", max, allowed, example));
+        }
+        let max = self.max_threshold.filter(|_| !is_switch);
+        check_thresholds(self.min_threshold, max, capacity, mean_packet)?;
         check_reachable(min_threshold, capacity, mode, mean_packet)?;
         match capacity {
             Capacity::Packets(packets) if packets < 3 && mode == Mode::Packets && self.preset.like_ns2() => {
@@ -150,13 +172,14 @@ impl RedConfig {
             max_threshold: self.max_threshold.unwrap_or(3.0 * min_threshold),
             weight: self.weight.unwrap_or(weight),
             max_p: self.max_p.unwrap_or(0.1),
-            gentle: self.gentle.unwrap_or(true),
+            gentle: self.gentle.unwrap_or(self.harddrop != Some(false)),
             mode,
             by_size: self.drop_by_size.unwrap_or(mode == Mode::Bytes),
             mean_packet,
             per_second,
             wait: self.wait.unwrap_or(ns2),
             ecn: self.ecn,
+            harddrop: self.harddrop.unwrap_or(true),
         }
     }
 }
@@ -209,6 +232,8 @@ pub(super) struct Parameters {
     pub wait: bool,
     /// Marks while the average is below max-threshold.
     pub ecn: bool,
+    /// From max-threshold on it drops what it could mark.
+    pub harddrop: bool,
 }
 
 /// RED at work. ARED, CHOKe and PUNSI build on it.
@@ -248,7 +273,7 @@ impl Red {
         }
         if self.base_probability() >= 1.0 {
             self.restart_spacing();
-            return Some(Verdict::Drop);
+            return Some(self.signal());
         }
         if self.since.is_none() {
             self.since = Some(self.unit(arrival.packet.wire));
@@ -270,7 +295,7 @@ impl Red {
         if arrival.idle > Span::ZERO {
             let packets = arrival.idle.seconds() * self.parameters.per_second;
             let packets = if self.as_ns2 { libm::floor(packets) + 1.0 } else { packets };
-            self.average *= libm::exp(packets * self.log_keep);
+            self.age(packets);
             return;
         }
         let length = match self.parameters.mode {
@@ -280,9 +305,16 @@ impl Red {
         self.average += self.parameters.weight * (length - self.average);
     }
 
+    /// So many packets could have met an empty queue. With a weight of 1 the first of them ends the average's memory, and none leaves it.
+    fn age(&mut self, packets: f64) {
+        if packets > 0.0 {
+            self.average *= libm::exp(packets * self.log_keep);
+        }
+    }
+
     /// The link's rate is another: while it idled the average has aged by the one before. Thresholds and weight stay as they were set.
     pub(super) fn rate_now(&mut self, rate: Rate, idle: Span) {
-        self.average *= libm::exp(idle.seconds() * self.parameters.per_second * self.log_keep);
+        self.age(idle.seconds() * self.parameters.per_second);
         self.parameters.per_second = packets_per_second(rate, self.parameters.mean_packet);
     }
 
@@ -326,11 +358,12 @@ impl Red {
         drop
     }
 
-    /// How an arrival is to tell of congestion: by a mark while there is little of it, else by being dropped (RFC 3168 §7).
+    /// How an arrival is to tell of congestion: by a mark while there is little of it, else by being dropped (RFC 3168 §7), or by a mark,
+    /// too, without `harddrop`.
     #[inline]
     fn signal(&self) -> Verdict {
-        let Parameters { ecn, max_threshold, .. } = self.parameters;
-        if ecn && self.average < max_threshold { Verdict::Mark } else { Verdict::Drop }
+        let Parameters { ecn, harddrop, max_threshold, .. } = self.parameters;
+        if ecn && (!harddrop || self.average < max_threshold) { Verdict::Mark } else { Verdict::Drop }
     }
 
     fn restart_spacing(&mut self) {

@@ -360,3 +360,67 @@ fn as_in_ns2_nothing_is_considered_while_a_single_packet_or_byte_waits() {
     assert!(!drops(Mode::Packets, &queue_of(1, 500)) && drops(Mode::Packets, &queue_of(2, 500)));
     assert!(!drops(Mode::Bytes, &queue_of(1, 1)) && drops(Mode::Bytes, &queue_of(1, 2)));
 }
+
+/// DCTCP's switch: from this many waiting packets on everything is marked.
+fn switch(at: f64) -> RedConfig {
+    let one = Some(at);
+    RedConfig {
+        min_threshold: one,
+        max_threshold: one,
+        weight: Some(1.0),
+        ecn: true,
+        harddrop: Some(false),
+        ..config()
+    }
+}
+
+#[test]
+fn rfc_8257_section_3_1_a_switch_marks_every_packet_that_finds_the_threshold_reached_and_no_other() {
+    for preset in [RedPreset::Floyd, RedPreset::Ns2, RedPreset::Ns2Of2004] {
+        let mut red = red(&RedConfig { preset, mode: Some(Mode::Packets), ..switch(20.0) });
+        for waiting in [0, 19, 20, 90, 19, 100, 21, 5] {
+            let expected = if waiting >= 20 { Verdict::Mark } else { Verdict::Admit };
+            let idle = if waiting == 0 { Span::from_millis(1) } else { Span::ZERO };
+            let packet = packet(0, 500, Class::Tcp);
+            let buffer = queue_of(waiting, 500);
+            let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle, full: false };
+            assert_eq!(red.arrive(&arrival, &mut stream()), expected, "{preset:?} {waiting}");
+        }
+    }
+}
+
+#[test]
+fn from_max_threshold_on_it_drops_unless_harddrop_is_off() {
+    let verdict = |harddrop, average| {
+        let mut red = red(&RedConfig { ecn: true, harddrop, weight: Some(1e-12), ..config() });
+        red.average = average;
+        arrive(&mut red, 500, &queue_of(50, 500))
+    };
+    assert_eq!(verdict(None, 30.0), Verdict::Drop);
+    assert_eq!(verdict(Some(true), 30.0), Verdict::Drop);
+    assert_eq!(verdict(Some(false), 30.0), Verdict::Mark);
+    assert_eq!(verdict(Some(false), 15.0), Verdict::Mark, "and every packet from max-threshold on");
+}
+
+#[test]
+fn one_threshold_for_both_is_for_a_switch_that_marks() {
+    let capacity = Capacity::Packets(100);
+    assert_eq!(switch(20.0).check(), Ok(()));
+    assert_eq!(switch(20.0).fits(capacity, None), Ok(()));
+    let error = RedConfig { harddrop: None, ..switch(20.0) }.fits(capacity, None).expect_err("a switch that drops");
+    assert_eq!(error.key, "min-threshold");
+    assert!(error.to_string().contains("harddrop = false"), "{error}");
+    assert!(switch(200.0).fits(capacity, None).is_err(), "more than the buffer holds");
+    let error = RedConfig { ecn: false, ..switch(20.0) }.check().expect_err("nothing would be marked");
+    assert_eq!(error.key, "harddrop");
+}
+
+#[test]
+fn with_a_weight_of_one_a_change_of_the_rate_leaves_the_average_a_number() {
+    let mut red = red(&RedConfig { weight: Some(1.0), ..config() });
+    red.average = 8.0;
+    red.rate_now(Rate::from_bits_per_second(1_000_000), Span::ZERO);
+    assert_eq!(red.average, 8.0);
+    red.rate_now(Rate::from_bits_per_second(1_000_000), Span::from_millis(1));
+    assert_eq!(red.average, 0.0);
+}

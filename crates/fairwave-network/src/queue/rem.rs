@@ -24,6 +24,7 @@ use super::ticker::Ticker;
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
@@ -48,7 +49,7 @@ pub struct RemConfig {
     #[serde(default = "target")]
     pub target: f64,
     /// Weight of the newest interval in the smoothed input rate, in (0, 1]; 1 does not smooth.
-    #[serde(default = "input_weight")]
+    #[serde(with = "Ratio", default = "input_weight")]
     pub input_weight: f64,
     /// Whether packets or bytes count.
     #[serde(default)]

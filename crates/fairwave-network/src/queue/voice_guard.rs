@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::{Class, Packet};
 use fairwave_units::config::{ConfigError, check_between, check_span};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// Parameters of Voice-Guard.
@@ -25,11 +26,13 @@ use fairwave_units::units::{Instant, Rate, Span};
 pub struct VoiceGuardConfig {
     /// Part of the link's rate above which voice is protected instead of held down, above 0 and below 1. Default 1/3: the
     /// fair part for one of three classes (004 §4.4.1).
+    #[serde(with = "Ratio")]
     pub quota: f64,
     /// Time constant of the average rate of voice, above 0. Default 1 s: long against a talker's packet spacing, short
     /// against a call.
     pub memory: Span,
     /// A switch turns back at this part of the rate at which it turned, above 0 and at most 1. Default 0.9.
+    #[serde(with = "Ratio")]
     pub release: f64,
 }
 

@@ -2,6 +2,7 @@
 //! core's laws are, so that mistakes are told the same way.
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::ratio::Ratio;
 use fairwave_core::units::{Bytes, Rate, Span};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -208,9 +209,19 @@ impl Parameter {
         several.iter().map(|one| Scalar::from_base(self.kind, one)).collect::<Result<_, _>>().map(Held::Several)
     }
 
+    /// A number from 0 to 1 may be written in percent.
+    fn is_ratio(&self) -> bool {
+        let low = self.least.or(self.above);
+        let high = self.most.or(self.below);
+        low.is_some_and(|low| low >= 0.0) && high.is_some_and(|high| high <= 1.0)
+    }
+
     fn read(&self, value: &Value) -> Result<Held, serde_json::Error> {
         let one = |value: &Value| {
-            let scalar = Scalar::read(self.kind, value)?;
+            let scalar = match self.kind {
+                Kind::Number if self.is_ratio() => Scalar::Number(Ratio::deserialize(value)?),
+                kind => Scalar::read(kind, value)?,
+            };
             match (&scalar, &self.choices) {
                 (Scalar::Text(text), Some(choices)) if !choices.contains(text) => {
                     Err(unknown("variant", text, choices))
@@ -275,6 +286,7 @@ impl Parameter {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Value {
         let mut schema = match self.kind {
+            Kind::Number if self.is_ratio() => generator.subschema_for::<Ratio>().to_value(),
             Kind::Number => json!({ "type": "number" }),
             Kind::Whole => json!({ "type": "integer" }),
             Kind::Flag => json!({ "type": "boolean" }),

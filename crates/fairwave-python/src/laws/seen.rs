@@ -55,6 +55,9 @@ pub struct Path {
     next: u32,
     /// Segments that this acknowledgement newly covers; 0 for a duplicate.
     acknowledged: u32,
+    /// For how many segments this acknowledgement counts in congestion avoidance: those that it covers where the receiver delays
+    /// acknowledgements, else 1.
+    credit: u32,
     /// Segments sent and not acknowledged before this acknowledgement.
     flight: u32,
     /// Payload bytes of a segment.
@@ -89,6 +92,7 @@ impl Path {
             unacknowledged: path.unacknowledged,
             next: path.next,
             acknowledged: path.acknowledged,
+            credit: path.credit,
             flight: path.flight,
             payload: path.payload,
             in_use: path.in_use,
@@ -116,6 +120,7 @@ impl Path {
             unacknowledged: self.unacknowledged,
             next: self.next,
             acknowledged: self.acknowledged,
+            credit: self.credit,
             flight: self.flight,
             in_use: self.in_use,
             rate: Rate::from_bits_per_second(self.rate as u64),
@@ -136,7 +141,7 @@ impl Path {
     /// A path for tests: what is not given is that of a connection of which nothing is known.
     #[new]
     #[pyo3(signature = (*, now = 0.0, rtt = 0.0, min_rtt = f64::INFINITY, max_rtt = 0.0, unacknowledged = 0, next = 0,
-        acknowledged = 0, flight = 0, payload = 1000, in_use = 1.0, rate = 0.0, wave = 0, transmissions = 1,
+        acknowledged = 0, credit = 1, flight = 0, payload = 1000, in_use = 1.0, rate = 0.0, wave = 0, transmissions = 1,
         timed_out_before = false, marked = 0, delivered = 0, lost = 0, pipe = 0))]
     #[allow(clippy::too_many_arguments)] // each has a name where it is called
     fn new(
@@ -147,6 +152,7 @@ impl Path {
         unacknowledged: u32,
         next: u32,
         acknowledged: u32,
+        credit: u32,
         flight: u32,
         payload: u32,
         in_use: f64,
@@ -167,6 +173,7 @@ impl Path {
             unacknowledged,
             next,
             acknowledged,
+            credit,
             flight,
             payload,
             in_use,

@@ -6,6 +6,7 @@ use fairwave_core::traffic::Codec;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner};
 
+use super::due::Outcome;
 use super::flows::due;
 use super::recorded::Recorded;
 use super::units::judged;
@@ -92,6 +93,7 @@ struct Party<'a> {
     codec: Codec,
     packet_time: Span,
     units: Vec<SpokenUnit>,
+    waiting: u64,
 }
 
 impl<'a> Party<'a> {
@@ -99,7 +101,9 @@ impl<'a> Party<'a> {
         let plan = &run.plan.flows[flow];
         let log = run.receiving[flow].units.as_ref()?;
         let (codec, packet_time) = plan.traffic.call()?;
-        Some(Party { plan, codec, packet_time, units: judged(log, &due(plan, log, run.window.end)) })
+        let due = due(run, flow, log);
+        let waiting = due.count(log, Outcome::Waiting);
+        Some(Party { plan, codec, packet_time, units: judged(log, &due), waiting })
     }
 
     /// When there is speech at the mouth.
@@ -124,7 +128,8 @@ impl<'a> Party<'a> {
     /// # Errors
     /// Why there is none.
     fn quality(&self) -> Result<CallQuality, String> {
-        call_quality(&self.units, self.codec, self.packet_time, self.plan.concealment, &self.plan.playout)
+        let Party { plan, units, waiting, codec, packet_time } = self;
+        call_quality(units, *waiting, *codec, *packet_time, plan.concealment, &plan.playout)
             .map_err(|reason| reason.to_string())
     }
 

@@ -4,6 +4,11 @@
 //! flight*, neither received nor lost, as long as it is younger at the end than both the flow's longest threshold of
 //! timeliness and the longest delay of the units that arrived last. So no path is too long for its units to count as in
 //! flight, and what an outage holds back counts as lost once it is older than what is still of use.
+//!
+//! What its sender still holds at the end is never lost, as the sender would send it. This is what waits for the rate that the
+//! transport allows, and over a transport that delivers everything also what was lost and will be sent again. Such a unit is
+//! *waiting* once it is too old as above, or, of a video, once its frame has been shown: its user misses it, and the network
+//! has not lost it.
 
 use fairwave_core::units::{Instant, Span};
 
@@ -19,6 +24,8 @@ pub(crate) enum Outcome {
     Received,
     /// Gone, or too old to be of use.
     Lost,
+    /// Too old to be of use, and still held by its sender.
+    Waiting,
     /// May still arrive in time.
     InFlight,
     /// Left out by the transport's adaptation.
@@ -30,6 +37,10 @@ pub(crate) struct Due {
     from: Instant,
     /// Units made later may still arrive; none of them is given up where there is no such time.
     open: Option<Instant>,
+    /// The sender still holds what was made from here on and has not arrived.
+    held: Instant,
+    /// What the sender holds and was made by then has missed its showing.
+    shown: Option<Instant>,
 }
 
 impl Due {
@@ -45,12 +56,19 @@ impl Due {
         }
         let delays = received.iter().skip(before).map(|&(arrived, created)| arrived - created);
         let patience = delays.max().unwrap_or_default().max(longest);
-        Due { from: log.from, open: Some(Instant::ZERO + end.since(Instant::ZERO + patience)) }
+        let open = Some(Instant::ZERO + end.since(Instant::ZERO + patience));
+        Due { from: log.from, open, held: Instant::NEVER, shown: None }
+    }
+
+    /// The same where the sender still holds what was made at `since` or later and has not arrived, and what was made by `shown`
+    /// has missed its showing.
+    pub fn held(self, since: Instant, shown: Option<Instant>) -> Self {
+        Due { held: since, shown, ..self }
     }
 
     /// Of units of which none is lost, because their transport sends again what is, and somebody waits for them.
     pub fn of_whole(log: &UnitLog) -> Self {
-        Due { from: log.from, open: None }
+        Due { from: log.from, open: None, held: Instant::NEVER, shown: None }
     }
 
     /// Whether a unit was made in the window.
@@ -58,12 +76,23 @@ impl Due {
         unit.created >= self.from
     }
 
+    /// Whether the sender still holds a unit.
+    pub fn is_held(&self, unit: &Logged) -> bool {
+        unit.arrived == Instant::NEVER && !unit.gone && !unit.skipped && unit.created >= self.held
+    }
+
     /// What has become of a unit.
     pub fn outcome(&self, unit: &Logged) -> Outcome {
+        let (held, created) = (self.is_held(unit), unit.created);
         match unit {
             Logged { skipped: true, .. } => Outcome::Skipped,
             Logged { arrived, .. } if *arrived != Instant::NEVER => Outcome::Received,
-            Logged { gone: false, created, .. } if self.open.is_none_or(|open| *created > open) => Outcome::InFlight,
+            _ if held && self.shown.is_some() => match self.shown.is_some_and(|shown| created <= shown) {
+                true => Outcome::Waiting,
+                false => Outcome::InFlight,
+            },
+            Logged { gone: false, .. } if self.open.is_none_or(|open| created > open) => Outcome::InFlight,
+            _ if held => Outcome::Waiting,
             _ => Outcome::Lost,
         }
     }
@@ -72,7 +101,7 @@ impl Due {
     pub fn judged<'a>(&'a self, log: &'a UnitLog) -> impl Iterator<Item = (&'a Logged, Outcome)> {
         (log.units.iter().filter(|unit| self.in_window(unit)))
             .map(|unit| (unit, self.outcome(unit)))
-            .filter(|(_, outcome)| matches!(outcome, Outcome::Received | Outcome::Lost))
+            .filter(|(_, outcome)| matches!(outcome, Outcome::Received | Outcome::Lost | Outcome::Waiting))
     }
 
     /// How many units of the window have come to this.
@@ -131,5 +160,21 @@ mod tests {
             unit.arrived = Instant::NEVER;
         }
         assert_eq!(counts(&log), [350, 86, 14]);
+    }
+
+    #[test]
+    fn what_the_sender_still_holds_waits_and_is_not_lost() {
+        let mut log = log(50, |number| number == 399);
+        for unit in log.units.iter_mut().skip(400) {
+            unit.arrived = Instant::NEVER;
+        }
+        let counts = |held: u64, shown| {
+            let due = Due::of(&log, Span::from_millis(300), at(10_000)).held(at(held), shown);
+            [Outcome::Received, Outcome::Lost, Outcome::Waiting, Outcome::InFlight].map(|one| due.count(&log, one))
+        };
+        assert_eq!(counts(0, None), [349, 1, 86, 14], "a transport that delivers everything; what is gone is lost");
+        assert_eq!(counts(9000, None), [349, 51, 36, 14], "a sender that holds what was made from 9 s on");
+        assert_eq!(counts(9000, Some(at(9800))), [349, 51, 41, 9], "what was to be shown by now is missed");
+        assert_eq!(counts(9000, Some(at(9100))), [349, 51, 6, 44], "what is to be shown later is not");
     }
 }

@@ -2,7 +2,7 @@
 
 use fairwave_core::quality::delay::DelaySummary;
 use fairwave_core::quality::playout::call_quality;
-use fairwave_core::transport::Sender;
+use fairwave_core::transport::{Properties as _, Sender};
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
 
@@ -37,6 +37,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         units_sent: 0,
         units_received: 0,
         units_lost: 0,
+        units_waiting: 0,
         units_in_flight: 0,
         payload_received: measure.payload,
         goodput_bps: rate(measure.payload_while_on(), on),
@@ -80,7 +81,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         marked: measure.marked,
     };
     if let Some(log) = &receiving.units {
-        let due = due(plan, log, window.end);
+        let due = due(run, flow, log);
         describe_units(&mut row, log, &due);
         rate_call(&mut row, log, &due, plan);
         if let Some(backlog) = view.backlog {
@@ -92,7 +93,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
-            row.late_units = watched::late(log, &frames, window.end, view.backlog.map_or(0, |backlog| backlog.units));
+            row.late_units = watched::late(log, &frames, window.end, &due);
         }
     }
     row
@@ -104,17 +105,24 @@ pub(crate) fn rate(payload: u64, span: Span) -> f64 {
 }
 
 /// What the units of a flow had come to when the run ended.
-pub(crate) fn due(plan: &FlowPlan, log: &UnitLog, end: Instant) -> Due {
+pub(crate) fn due(run: &Recorded<'_>, flow: usize, log: &UnitLog) -> Due {
+    let (plan, end) = (&run.plan.flows[flow], run.window.end);
     if plan.traffic.is_whole() {
         return Due::of_whole(log);
     }
-    Due::of(log, plan.thresholds.last().copied().unwrap_or_default(), end)
+    let due = Due::of(log, plan.thresholds.last().copied().unwrap_or_default(), end);
+    let holds_all = plan.transport.delivers_all() && plan.stop >= end;
+    let backlog = || run.sending[flow].sender.view().backlog.and_then(|backlog| backlog.since);
+    let since = if holds_all { Some(Instant::ZERO) } else { backlog() };
+    let shown = plan.traffic.frames().map(|frames| Instant::ZERO + end.since(Instant::ZERO + frames.playout_delay));
+    due.held(since.unwrap_or(Instant::NEVER), shown)
 }
 
 fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &Due) {
     row.units_received = due.count(log, Outcome::Received);
     row.units_lost = due.count(log, Outcome::Lost);
-    row.units_sent = row.units_received + row.units_lost;
+    row.units_waiting = due.count(log, Outcome::Waiting);
+    row.units_sent = row.units_received + row.units_lost + row.units_waiting;
     row.units_skipped = due.count(log, Outcome::Skipped);
     row.units_in_flight = due.count(log, Outcome::InFlight);
     row.jitter_s = log.jitter.mean().seconds();
@@ -131,7 +139,8 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &Due) {
 
 fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &Due, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
-    match call_quality(&judged(log, due), codec, packet_time, plan.concealment, &plan.playout) {
+    let waiting = row.units_waiting;
+    match call_quality(&judged(log, due), waiting, codec, packet_time, plan.concealment, &plan.playout) {
         Ok(quality) => {
             row.r_factor = quality.rating.r;
             row.mos = quality.mos;

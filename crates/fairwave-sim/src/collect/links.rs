@@ -25,7 +25,8 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
                 wire_departed: m.steady.wire,
                 mean_queue_packets: ratio(m.waited, length.nanos()),
                 max_queue_packets: m.max_queue,
-                utilisation: ratio(m.steady.wire, link.capacity(run.window.warmup, run.window.end).get()),
+                // Each transmission is rounded to the nanosecond, so a link that never rests may send a few bytes more than its rate says.
+                utilisation: ratio(m.transmitted(), link.capacity(run.window.warmup, run.window.end).get()).min(1.0),
                 drop_rate: ratio(m.missing.dropped(), m.steady.arrivals),
                 mean_wait_s: match &link.service {
                     // What a managed queue dropped may have waited, too.

@@ -2,7 +2,7 @@
 
 mod application;
 mod conversations;
-mod due;
+pub(crate) mod due;
 mod flows;
 mod groups;
 mod links;
@@ -58,7 +58,7 @@ pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
     series::append(run, &mut result.series);
     for &flow in &run.plan.record.units {
         let Some(log) = &run.receiving[flow].units else { continue };
-        result.units.extend(units::rows(&run.plan.flows[flow], log, run.window.end));
+        result.units.extend(units::rows(run, flow, log));
     }
     result
 }

@@ -2,10 +2,10 @@
 
 use fairwave_core::quality::playout::{Fate, SpokenUnit, play};
 use fairwave_core::units::Instant;
-use fairwave_scenario::plan::FlowPlan;
 
 use super::due::{Due, Outcome};
 use super::flows::due;
+use super::recorded::Recorded;
 use crate::result::UnitRow;
 use crate::unit_log::{Logged, UnitLog};
 
@@ -19,14 +19,15 @@ pub(crate) fn judged(log: &UnitLog, due: &Due) -> Vec<SpokenUnit> {
 }
 
 /// The units of a recorded flow, of the whole run; a call's with what the receiver's playout made of them.
-pub(crate) fn rows<'a>(plan: &'a FlowPlan, log: &'a UnitLog, end: Instant) -> impl Iterator<Item = UnitRow> + 'a {
-    let due = due(plan, log, end);
+pub(crate) fn rows<'a>(run: &Recorded<'a>, flow: usize, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
+    let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
     let all = || log.units.iter().map(spoken).collect::<Vec<_>>();
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&all(), packet_time, &plan.playout));
     log.units.iter().enumerate().map(move |(index, unit)| {
         let (fate, played) = match (due.outcome(unit), fates.as_ref().and_then(|fates| fates.get(index))) {
             (Outcome::Skipped, _) => ("skipped", f64::NAN),
             (Outcome::InFlight, _) => ("in-flight", f64::NAN),
+            (Outcome::Waiting, _) => ("waiting", f64::NAN),
             (_, Some(Fate::Played(at))) => ("played", at.seconds()),
             (_, Some(Fate::Late(_))) => ("late", f64::NAN),
             (Outcome::Lost, _) | (_, Some(Fate::Lost)) => ("lost", f64::NAN),

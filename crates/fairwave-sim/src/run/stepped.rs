@@ -112,14 +112,32 @@ impl<'p, P: Probe, B: Border> Stepped<'p, P, B> {
         Ok(())
     }
 
-    /// Handles what is left, collects what there is to tell and checks the books.
+    /// From here on a flow takes the routes of another one. It must not have sent a packet yet. Flows that do not exist are left as
+    /// they are.
+    pub fn reroute(&mut self, flow: usize, like: usize) {
+        let Simulation { sending, receiving, .. } = &mut self.simulation;
+        let routes = (sending.get(like).map(|end| end.route), receiving.get(like).map(|end| end.route));
+        if let ((Some(forward), Some(backward)), Some(from), Some(to)) =
+            (routes, sending.get_mut(flow), receiving.get_mut(flow))
+        {
+            (from.route, to.route) = (forward, backward);
+        }
+    }
+
+    /// Handles what is left, collects what there is to tell and checks the books. `plan` is the run's own, with the groups, ends and
+    /// routes that flows have taken on since ([`reroute`](Self::reroute)).
     ///
     /// # Errors
     /// As [`run`](crate::run).
-    pub fn finish(mut self) -> Result<(RunResult, P, B), RunError> {
+    pub fn finish<'t>(mut self, plan: &'t Plan) -> Result<(RunResult, P, B), RunError>
+    where
+        'p: 't,
+    {
         self.advance(self.simulation.window.end)?;
         self.simulation.end_window();
-        self.simulation.settle()
+        let mut simulation: Simulation<'t, P, B> = self.simulation;
+        simulation.plan = plan;
+        simulation.settle()
     }
 }
 

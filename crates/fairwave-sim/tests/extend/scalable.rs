@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct ScalableConfig {
     /// Segments added per acknowledgement, above 0. Default 0.01.
     pub gain: f64,
-    /// Part of the window lost on loss, between 0 and 1. Default 0.125.
+    /// Part of the window lost on loss, above 0 and below 1. Default 0.125.
     pub loss: f64,
     /// Up to so many segments it does as Reno does. Default 16.
     pub legacy_window: u32,

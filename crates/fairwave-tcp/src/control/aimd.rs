@@ -3,7 +3,7 @@
 //! Source: paper 003 §I and Eq. (1)–(4); Yang & Lam, *General AIMD congestion control* (2000); RFC 5681 §3.1 for slow
 //! start and for α = 1, β = 0.5. β is the part of the window that is KEPT.
 //!
-//! **Assumptions.** The window grows by α / window with each acknowledgement of new data (α per round trip), not by bytes.
+//! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round trip.
 //! A timeout lowers the slow start threshold by β as well. With `like_ns2` three habits of ns-2.35 are followed: the first
 //! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
 //! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).
@@ -17,6 +17,7 @@ use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 
 /// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss leaves β of it;
@@ -27,8 +28,8 @@ pub struct AimdConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
 }
 

@@ -29,6 +29,7 @@ use crate::{Preset, Recovery};
 use bounds::{Bounds, Marked};
 use fairwave_units::config::{ConfigError, check_between, check_fraction, check_span};
 use fairwave_units::random::{Seed, Stream};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 use filter::{Held, MaxOverRounds, Rounds, rate};
@@ -39,11 +40,14 @@ use probe_rtt::MinRtt;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BbrConfig {
-    /// Part of its short-term bounds kept in a round trip with losses, between 0 and 1. Default 0.7.
+    /// Part of its short-term bounds kept in a round trip with losses, above 0 and below 1. Default 0.7.
+    #[serde(with = "Ratio")]
     pub beta: f64,
-    /// Part of a round trip that may be lost while bandwidth is probed, between 0 and 1. Default 0.02.
+    /// Part of a round trip that may be lost while bandwidth is probed, above 0 and below 1. Default 0.02.
+    #[serde(with = "Ratio")]
     pub loss_threshold: f64,
     /// Part of the long-term bound that is left to others while cruising, from 0 to 1. Default 0.15.
+    #[serde(with = "Ratio")]
     pub headroom: f64,
     /// The smallest round trip is that of so long. Default 10 s.
     pub min_rtt_window: Span,
@@ -51,13 +55,16 @@ pub struct BbrConfig {
     pub probe_rtt_interval: Span,
     /// For so long little is kept in flight to measure it. Default 200 ms.
     pub probe_rtt_duration: Span,
-    /// What is kept in flight then, over what the path holds, between 0 and 1. Default 0.5.
+    /// What is kept in flight then, over what the path holds, above 0 and below 1. Default 0.5.
+    #[serde(with = "Ratio")]
     pub probe_rtt_gain: f64,
     /// On paths with round trips up to this a mark is answered by the share of marks; on longer ones as a loss. Default 5 ms.
     pub ecn_max_rtt: Span,
     /// Part of what is in flight that a round trip of marks alone takes, from 0 to 1. Default 1/3.
+    #[serde(with = "Ratio")]
     pub ecn_factor: f64,
-    /// Part of a round trip that may be marked while bandwidth is probed, between 0 and 1. Default 0.5.
+    /// Part of a round trip that may be marked while bandwidth is probed, above 0 and below 1. Default 0.5.
+    #[serde(with = "Ratio")]
     pub ecn_threshold: f64,
 }
 
@@ -102,6 +109,7 @@ impl Law for BbrConfig {
 impl ControlLaw for BbrConfig {
     type Controller = Box<Bbr>;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const SAMPLES: bool = true;
     const PACES: bool = true;
 

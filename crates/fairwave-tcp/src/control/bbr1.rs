@@ -57,6 +57,7 @@ impl Law for Bbr1Config {
 impl ControlLaw for Bbr1Config {
     type Controller = Box<Bbr1>;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const SAMPLES: bool = true;
     const PACES: bool = true;
 

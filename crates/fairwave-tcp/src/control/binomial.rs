@@ -5,7 +5,7 @@
 //! √(α/(β·p)) at loss rate p, so it is as fast as TCP, whose window is √(3/(2p)), where α/β = 3/2: α = 1 and β = 2/3 unless they
 //! are set.
 //!
-//! **Assumptions.** The window grows by α/w^(k+1) with each acknowledgement of new data. Slow start, the least threshold and what
+//! **Assumptions.** The window grows by α/w^(k+1) for each segment that [`Path::credit`] counts. Slow start, the least threshold and what
 //! a timeout leaves are TCP's; a timeout lowers the slow start threshold by the law. With ns-2's presets a first decrease, one
 //! out of slow start and one by timeout go to half, as for TCP(α, β).
 
@@ -94,9 +94,12 @@ impl Binomial {
 
 impl Controller for Binomial {
     #[inline]
-    fn on_ack(&mut self, _path: &Path, window: &mut Window) {
-        window.congestion +=
-            if window.in_slow_start() { 1.0 } else { self.alpha / libm::pow(window.congestion, self.k + 1.0) };
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        window.congestion += if window.in_slow_start() {
+            1.0
+        } else {
+            f64::from(path.credit) * self.alpha / libm::pow(window.congestion, self.k + 1.0)
+        };
     }
 
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {

@@ -19,6 +19,7 @@ use super::hystart::HyStart;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
@@ -29,7 +30,8 @@ use fairwave_units::units::Instant;
 pub struct CubicConfig {
     /// C, how fast the window grows with time, segments per second³, above 0. Default 0.4.
     pub c: f64,
-    /// Part of the window kept on loss, between 0 and 1. Default 0.7.
+    /// Part of the window kept on loss, above 0 and below 1. Default 0.7.
+    #[serde(with = "Ratio")]
     pub beta: f64,
     /// A window that did not reach the last peak aims lower, to make room for newcomers. Default true.
     pub fast_convergence: bool,
@@ -60,6 +62,7 @@ impl Law for CubicConfig {
 impl ControlLaw for CubicConfig {
     type Controller = Cubic;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
 
     fn controller(&self, _preset: Preset) -> Cubic {
         Cubic::new(self)

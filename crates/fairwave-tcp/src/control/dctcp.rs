@@ -16,15 +16,18 @@ use super::growth::{Round, WindowUse, avoidance, slow_start};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Marks, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_fraction};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 
 /// DCTCP (RFC 8257), for data centres whose queues mark early. A mark takes as much of the window as the mean part of marked segments says: little for few, half for all.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DctcpConfig {
-    /// g, the part of each window's measurement that enters the mean, between 0 and 1. Default 1/16.
+    /// g, the part of each window's measurement that enters the mean, above 0 and below 1. Default 1/16.
+    #[serde(with = "Ratio")]
     pub gain: f64,
     /// α before the first measurement, from 0 to 1. Default 1.
+    #[serde(with = "Ratio")]
     pub initial_alpha: f64,
 }
 
@@ -48,6 +51,7 @@ impl Law for DctcpConfig {
 impl ControlLaw for DctcpConfig {
     type Controller = Dctcp;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const MARKS: Marks = Marks::Accurate;
 
     fn controller(&self, _preset: Preset) -> Dctcp {

@@ -17,6 +17,7 @@ use super::aimd::{Additive, Aimd, AimdConfig};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
@@ -32,11 +33,11 @@ pub struct GammaConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// Share of the largest queueing delay at which the window is lowered, between 0 and 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Share of the largest queueing delay at which the window is lowered, above 0 and below 1. Default 0.5.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
     /// The window is lowered when the share is found, not one round trip later. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -82,17 +83,17 @@ pub struct GammaDeltaConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Part of the window kept on loss, between 0 and 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
     /// Segments added per round trip while the queue is nearly empty, above 0. Default 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<f64>,
-    /// Share of the largest queueing delay at which the window is lowered, between 0 and 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Share of the largest queueing delay at which the window is lowered, above 0 and below 1. Default 0.5.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
     /// Share up to which the window grows by `delta`, above 0 and below `upper`. Default 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
     /// The window is lowered when the share is found, not one round trip later. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -105,9 +105,9 @@ impl WindowUse {
     }
 }
 
-/// How a window grows that gains so many segments per round trip: with each acknowledgement, whatever it covers (RFC 5681 §3.1 Eq. 2
-/// and Eq. 3 for one that covers a segment; ns-2.35), or as in Linux (`tcp_reno_cong_avoid`) by what it covers, and only while
-/// the window is filled. With delayed acknowledgements the first grows by half of what the second does.
+/// How a window grows that gains so many segments per round trip. By the RFCs: in slow start by one segment per acknowledgement (RFC
+/// 5681 §3.1 Eq. 2), beyond it by what [`Path::credit`] counts. As in Linux (`tcp_reno_cong_avoid`): by what an acknowledgement
+/// covers, and only while the window is filled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Growth {
     /// Where what is acknowledged is counted.
@@ -124,7 +124,7 @@ impl Growth {
     #[inline]
     pub fn weight(&self, path: &Path) -> f64 {
         match &self.counted {
-            None => 1.0,
+            None => f64::from(path.credit),
             Some(window_use) if window_use.was_filled() => f64::from(path.acknowledged),
             Some(_) => 0.0,
         }
@@ -134,7 +134,8 @@ impl Growth {
     #[inline]
     pub fn grow(&mut self, alpha: f64, path: &Path, window: &mut Window) {
         match &mut self.counted {
-            None => window.congestion += if window.in_slow_start() { 1.0 } else { alpha / window.congestion },
+            None if window.in_slow_start() => window.congestion += 1.0,
+            None => avoidance(path.credit, alpha, window),
             Some(window_use) => {
                 let is_filled = window_use.is_filled(path, window);
                 if is_filled && window.in_slow_start() {
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_grows_by_what_is_acknowledged_while_the_window_is_filled_and_others_by_each_acknowledgement() {
+    fn linux_grows_by_what_is_acknowledged_while_the_window_is_filled_and_others_by_what_counts() {
         let delayed = ack(2, 10, 20);
         let after = |preset, path: &Path, congestion, threshold| {
             let mut window = Window { congestion, threshold };
@@ -230,6 +231,9 @@ mod tests {
         for preset in [Preset::Rfc, Preset::Ns2] {
             assert_eq!(after(preset, &delayed, 10.0, 100.0), 11.0);
             assert_eq!(after(preset, &delayed, 10.0, 5.0), 10.1);
+            let counted = Path { credit: 2, ..delayed };
+            assert_eq!(after(preset, &counted, 10.0, 100.0), 11.0, "RFC 5681 section 3.1 Eq. 2: one segment at most");
+            assert_eq!(after(preset, &counted, 10.0, 5.0), 10.2);
         }
         let mut growth = Growth::of(Preset::Linux);
         let mut window = Window { congestion: 10.0, threshold: 5.0 };

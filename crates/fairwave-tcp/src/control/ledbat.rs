@@ -62,6 +62,7 @@ impl Law for LedbatPlusPlusConfig {
 impl ControlLaw for LedbatPlusPlusConfig {
     type Controller = Box<LedbatPlusPlus>;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
 
     fn controller(&self, _preset: Preset) -> Box<LedbatPlusPlus> {
         Box::new(LedbatPlusPlus {

@@ -89,6 +89,9 @@ pub struct Path {
     pub next: u32,
     /// Segments that this acknowledgement newly covers; 0 for a duplicate.
     pub acknowledged: u32,
+    /// For how many segments this acknowledgement counts in congestion avoidance: what it newly covers where the receiver delays
+    /// acknowledgements, as RFC 5681 §3.1 recommends; else 1, as its Eq. 3 has it. ns-2.35 counts 1 in either case.
+    pub credit: u32,
     /// Segments sent and not acknowledged before this acknowledgement.
     pub flight: u32,
     /// Payload bytes of a segment: of the latest that was sent.
@@ -150,6 +153,7 @@ impl Path {
             unacknowledged: 0,
             next: 0,
             acknowledged: 0,
+            credit: 1,
             flight: 0,
             payload,
             in_use: 1.0,
@@ -281,6 +285,9 @@ pub trait ControlLaw: Law {
 
     /// What its segments say of congestion, and how its receiver answers, unless the connection says otherwise.
     const MARKS: Marks = Marks::None;
+
+    /// It grows in congestion avoidance by [`Path::credit`], so that the connection's `byte-counting` is of use to it.
+    const CREDIT: bool = true;
 
     /// Its segments leave at the rate that [`Controller::pacing`] says. That is asked for no other law, unless a connection wants its segments
     /// paced in any case.

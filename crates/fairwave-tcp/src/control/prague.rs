@@ -23,6 +23,7 @@ use super::growth::{SmoothedRtt, WindowUse};
 use super::{ControlLaw, Controller, Marks, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
@@ -30,7 +31,8 @@ use fairwave_units::units::{Instant, Span};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PragueConfig {
-    /// The part of each measurement of marks that enters their mean, between 0 and 1. Default 1/16.
+    /// The part of each measurement of marks that enters their mean, above 0 and below 1. Default 1/16.
+    #[serde(with = "Ratio")]
     pub gain: f64,
     /// Shorter round trips are treated like this one; 0 s for none. Default 25 ms.
     pub rtt_virtual: Span,
@@ -57,6 +59,7 @@ impl Law for PragueConfig {
 impl ControlLaw for PragueConfig {
     type Controller = Prague;
     const RECOVERY: Recovery = Recovery::Sack;
+    const CREDIT: bool = false;
     const MARKS: Marks = Marks::Scalable;
     const PACES: bool = true;
 

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
@@ -29,17 +30,17 @@ use fairwave_units::units::Rate;
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RealConfig {
-    /// Part of the window lost on a large drop of the rate, between 0 and 1. Default 0.125.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Part of the window lost on a large drop of the rate, above 0 and below 1. Default 0.125.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
     /// A drop of the rate by up to this part is none, from 0 to below 1. Default 0.01.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub hold: Option<f64>,
     /// A drop of the rate by up to this part is small, from `hold` to below 1. Default 0.125.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub cut: Option<f64>,
     /// Jitter is low up to this part of the largest queueing delay, from 0 to below 1. Default 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub jitter: Option<f64>,
 }
 
@@ -167,7 +168,7 @@ impl Controller for Real {
         if window.in_slow_start() {
             window.congestion += 1.0;
         } else if self.trend == Trend::NoDrop {
-            window.congestion += 1.0 / window.congestion;
+            window.congestion += f64::from(path.credit) / window.congestion;
         }
     }
 

@@ -14,7 +14,8 @@ const PAYLOAD: f64 = 8000.0;
 
 /// A bulk transfer over 50 ms of round trip and this many megabits per second, with room for `buffer` packets.
 fn path(flavour: Flavour, megabits: u64, buffer: usize) -> TcpWire {
-    let mut wire = wire(flavour, &TcpConfig::default(), true);
+    // As the laws' equations suppose, each segment is acknowledged.
+    let mut wire = wire(flavour, &TcpConfig { delayed_ack: Some(false), ..TcpConfig::default() }, true);
     wire.delay = Span::from_millis(25);
     wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
     wire.buffer = buffer;

@@ -77,7 +77,7 @@ pub struct Vegas {
     /// Sum and number of the round trips measured in this round.
     sum: f64,
     count: u32,
-    /// What each acknowledgement adds in this round.
+    /// What each segment acknowledged adds in this round; in slow start, each acknowledgement.
     increment: f64,
     /// Slow start grows in every other round.
     growing: bool,
@@ -152,7 +152,8 @@ impl Controller for Vegas {
         }
         let in_flight = f64::from(path.next.saturating_sub(path.unacknowledged) + 1);
         if self.increment > 0.0 && window.congestion - in_flight <= 2.0 {
-            window.congestion += self.increment;
+            let counted = if window.in_slow_start() { 1.0 } else { f64::from(path.credit) };
+            window.congestion += self.increment * counted;
         }
         let rtt = path.rtt.seconds();
         if rtt > 0.0 {

@@ -15,6 +15,7 @@ use super::growth::Growth;
 use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::ConfigError;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate};
 
@@ -24,7 +25,7 @@ use fairwave_units::units::{Instant, Rate};
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodConfig {
     /// Pole of the filter of bandwidth samples, from 0 to below 1. Default 19/21.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub filter: Option<f64>,
 }
 

@@ -15,6 +15,7 @@ use super::westwood::{AckedCount, check_filter, threshold_of};
 use super::{ControlLaw, Controller, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::ConfigError;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
@@ -24,7 +25,7 @@ use fairwave_units::units::{Instant, Rate, Span};
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodPlusConfig {
     /// Part of the bandwidth estimate that is kept in each round trip, from 0 to below 1. Default 0.9.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub filter: Option<f64>,
 }
 

@@ -17,6 +17,8 @@ mod clauses;
 #[cfg(test)]
 mod rack_clauses;
 
+pub use probe::ProbeRule;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,16 +1,43 @@
 //! The tail-loss probe: when a flight's end stays without acknowledgement for two round trips, a segment is sent that draws one, so
 //! that a loss there is found by recovery and not by the timeout.
 //!
-//! Source: RFC 8985 §7. Whether the probe itself has repaired a loss is told by what follows it (§7.4.2).
+//! Source: RFC 8985 §7, and Linux' `tcp_schedule_loss_probe` for how long Linux waits. Whether the probe itself has repaired a loss
+//! is told by what follows it (§7.4.2).
 //!
 //! **Assumptions.** The receiver does not tell of duplicates (no DSACK), so a probe without need is known by the duplicate
-//! acknowledgement that it draws (case 2 of §7.4.2). The longest delay of an acknowledgement is the one that the connection is configured
-//! with. No timer is set for a probe that might not be sent, where §7.3 sets one and then restarts the timeout.
+//! acknowledgement that it draws (case 2 of §7.4.2). By the RFC's rule the longest delay of an acknowledgement is the one that the connection
+//! is configured with. No timer is set for a probe that might not be sent, where §7.3 sets one and then restarts the timeout.
 
+use super::super::TcpParameters;
 use fairwave_units::units::{Instant, Span};
 
 /// Without a round trip a probe would wait for this long (RFC 8985 §7.2).
 const WITHOUT_ROUND_TRIP: Span = Span::from_secs(1);
+
+/// What Linux waits for longer than two round trips when several segments are in flight (`TCP_TIMEOUT_MIN_US`).
+const LEAST_WAIT_OF_LINUX: Span = Span::from_millis(2);
+
+/// Whose rule says how long a probe waits beyond two round trips.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ProbeRule {
+    /// One segment in flight: the longest delay of its acknowledgement, as the receiver is configured. Several: no longer (RFC 8985 §7.2).
+    #[default]
+    Rfc8985,
+    /// One segment in flight: the shortest timeout, as Linux does not know the receiver's delay. Several: 2 ms (`tcp_schedule_loss_probe`).
+    Linux,
+}
+
+impl ProbeRule {
+    /// The wait beyond two round trips with so many segments in flight.
+    pub(super) fn allowance(self, flight: u32, parameters: &TcpParameters) -> Span {
+        match (self, flight) {
+            (ProbeRule::Rfc8985, 1) => parameters.delayed_ack.unwrap_or(Span::ZERO),
+            (ProbeRule::Rfc8985, _) => Span::ZERO,
+            (ProbeRule::Linux, 1) => parameters.rto.min,
+            (ProbeRule::Linux, _) => LEAST_WAIT_OF_LINUX,
+        }
+    }
+}
 
 /// A probe that is scheduled or out.
 #[derive(Debug)]
@@ -36,8 +63,8 @@ impl Default for Probe {
 pub(super) struct Timing {
     /// Smoothed round trip; zero without a measurement.
     pub smoothed: Span,
-    /// One segment is in flight: this long its acknowledgement may be delayed.
-    pub ack_delay: Span,
+    /// See [`ProbeRule::allowance`].
+    pub allowance: Span,
     /// When the timeout goes off.
     pub timeout_at: Instant,
 }
@@ -65,7 +92,7 @@ impl Probe {
             return;
         }
         let wait = if timing.smoothed > Span::ZERO { timing.smoothed + timing.smoothed } else { WITHOUT_ROUND_TRIP };
-        self.at = (now + wait + timing.ack_delay).min(timing.timeout_at);
+        self.at = (now + wait + timing.allowance).min(timing.timeout_at);
     }
 
     /// A probe leaves, a segment sent `again` or a new one, after which everything before `end` has been sent.
@@ -100,7 +127,7 @@ mod tests {
 
     const TIMING: Timing = Timing {
         smoothed: Span::from_millis(100),
-        ack_delay: Span::ZERO,
+        allowance: Span::ZERO,
         timeout_at: Instant::from_nanos(2_000_000_000),
     };
 
@@ -116,7 +143,7 @@ mod tests {
             probe.at()
         };
         assert_eq!(scheduled(TIMING), at(1200));
-        assert_eq!(scheduled(Timing { ack_delay: Span::from_millis(40), ..TIMING }), at(1240));
+        assert_eq!(scheduled(Timing { allowance: Span::from_millis(40), ..TIMING }), at(1240));
         assert_eq!(scheduled(Timing { smoothed: Span::ZERO, ..TIMING }), at(2000));
         assert_eq!(scheduled(Timing { timeout_at: at(1150), ..TIMING }), at(1150));
     }

@@ -393,9 +393,9 @@ impl Rack {
         if !is_quiet || flight == 0 || connection.una == 0 {
             self.probe.cancel();
         } else if restarts {
-            let delay = connection.parameters.delayed_ack.filter(|_| flight == 1).unwrap_or(Span::ZERO);
+            let allowance = connection.parameters.probe.allowance(flight, &connection.parameters);
             let smoothed = connection.rtt.smoothed(&connection.parameters.rto);
-            self.probe.schedule(now, Timing { smoothed, ack_delay: delay, timeout_at: connection.retransmit_at });
+            self.probe.schedule(now, Timing { smoothed, allowance, timeout_at: connection.retransmit_at });
         }
         connection.wake_recovery(self.due.min(self.probe.at()));
     }

@@ -3,11 +3,11 @@
 use super::Recovery;
 use super::clauses::{NONE, Rig, at, numbers, plain};
 use crate::control::{Control, Controller, Path, Verdict, Window};
-use crate::{Flavour, TcpConfig};
+use crate::{Flavour, Preset, TcpConfig};
 use fairwave_endpoint::{Output, Sender};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
-use fairwave_units::units::{Instant, Span};
+use fairwave_units::units::{Bytes, Instant, Span};
 
 fn rack() -> TcpConfig {
     TcpConfig { recovery: Some(Recovery::Rack), min_rto: Some(Span::from_secs(1)), ..plain() }
@@ -196,6 +196,51 @@ fn rfc_8985_section_7_2_one_segment_in_flight_is_given_the_delay_of_its_acknowle
     let mut rig = Rig::new(Flavour::Sack, &config, 10, 10);
     rig.ack_at(100, 0, 10, &[]);
     assert_eq!(rig.deadline_in_millis(), 340);
+}
+
+#[test]
+fn rfc_8985_section_7_2_without_delayed_acknowledgements_one_segment_in_flight_is_probed_like_several() {
+    let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 10);
+    rig.ack_at(100, 0, 10, &[]);
+    assert_eq!(rig.deadline_in_millis(), 300);
+}
+
+/// Linux' preset with a first timeout far away, so that only the probe's own time counts.
+fn linux() -> TcpConfig {
+    TcpConfig { preset: Preset::Linux, tick: Some(Span::from_secs(1)), segment: Some(Bytes::new(1000)), ..plain() }
+}
+
+#[test]
+fn linux_adds_the_shortest_timeout_with_one_segment_in_flight_whatever_the_receiver_delays() {
+    for ack_delay in [10, 40, 500] {
+        let config = TcpConfig { ack_delay: Some(Span::from_millis(ack_delay)), ..linux() };
+        let mut rig = Rig::new(Flavour::Sack, &config, 10, 10);
+        rig.ack_at(100, 0, 10, &[]);
+        assert_eq!(rig.deadline_in_millis(), 100 + 2 * 100 + 200, "{ack_delay}");
+    }
+    let config = TcpConfig { min_rto: Some(Span::from_millis(50)), ..linux() };
+    let mut rig = Rig::new(Flavour::Sack, &config, 10, 10);
+    rig.ack_at(100, 0, 10, &[]);
+    assert_eq!(rig.deadline_in_millis(), 100 + 2 * 100 + 50, "min-rto");
+}
+
+#[test]
+fn linux_adds_two_milliseconds_with_several_in_flight() {
+    let mut rig = Rig::new(Flavour::Sack, &linux(), 10, 10);
+    rig.ack_at(100, 0, 9, &[]);
+    assert_eq!(rig.deadline_in_millis(), 100 + 2 * 100 + 2);
+}
+
+#[test]
+fn linux_probes_at_the_timeout_if_that_is_earlier() {
+    // A round trip of 100 ms makes a timeout of 300 ms, and one of 20 ms one of 220 ms.
+    for round_trip in [100, 20] {
+        let mut rig = Rig::new(Flavour::Sack, &TcpConfig { tick: None, ..linux() }, 10, 10);
+        rig.ack_at(round_trip, 0, 10, &[]);
+        assert_eq!(rig.deadline_in_millis(), round_trip + round_trip + 200);
+        assert_eq!(rig.expire(), [10]);
+        assert_eq!(rig.sender.view().timeouts, 0, "a probe, not a timeout");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::units::Rate;
 
 /// Which rate is compared with R̄ − n·D̄.
@@ -50,13 +51,16 @@ pub struct AiamdConfig {
     pub alpha_increase: f64,
     /// α_D: packets per round-trip time added on random loss. Below 0; default −1.
     pub alpha_decrease: f64,
-    /// β_D: what is kept on congestion. Between 0 and 1; default 0.5.
+    /// β_D: what is kept on congestion. Above 0 and below 1; default 0.5.
+    #[serde(with = "Ratio")]
     pub beta_decrease: f64,
     /// n: deviations below the mean at which congestion begins. 0 and above; default 1.5.
     pub deviations: f64,
     /// Gain of R̄. Above 0, at most 1; default 1/8.
+    #[serde(with = "Ratio")]
     pub mean_gain: f64,
     /// Gain of D̄. Above 0, at most 1; default 1/4.
+    #[serde(with = "Ratio")]
     pub deviation_gain: f64,
     /// Which rate is compared with the bound. Default `receiving-rate`.
     pub compare: Compared,

@@ -43,6 +43,7 @@ use fairwave_endpoint::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use fairwave_endpoint::wire::Protocol;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
@@ -66,6 +67,7 @@ pub struct DvrcConfig {
     /// The receiving rate is measured over this time, or the round-trip time if that is longer. Default 150 ms.
     pub measure_over: Span,
     /// How far R may rise above the rate of all layers, as a fraction of it. 0 and above; default 0.25.
+    #[serde(with = "Ratio")]
     pub headroom: f64,
     /// Where a flow without layers begins, and the least it asks for. Default 64 kb/s.
     pub base_rate: Rate,

@@ -7,17 +7,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fairwave_units::config::{ConfigError, check_between};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::units::Span;
 
 /// Parameters of Eq. (2)–(4).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TimeoutConfig {
-    /// γ: weight of the past in EstimatedRTT. Between 0 and 1; default 0.9.
+    /// γ: weight of the past in EstimatedRTT. Above 0 and below 1; default 0.9.
+    #[serde(with = "Ratio")]
     pub gamma: f64,
     /// δ: deviations added to EstimatedRTT. Above 0; default 4.
     pub delta: f64,
-    /// ε: weight of the past in Deviation. Between 0 and 1; default 0.25.
+    /// ε: weight of the past in Deviation. Above 0 and below 1; default 0.25.
+    #[serde(with = "Ratio")]
     pub epsilon: f64,
     /// DTO is never below this. The paper has no such bound; without one, the pause between two video frames is a
     /// timeout on short paths. Default 200 ms.

@@ -30,6 +30,7 @@ use fairwave_endpoint::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use fairwave_endpoint::wire::Protocol;
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Bytes;
 
@@ -45,7 +46,8 @@ pub struct RapConfig {
     pub header: Bytes,
     /// Bytes of an acknowledgement on the wire. Default 44 B.
     pub acknowledgement: Bytes,
-    /// Part of the rate kept on a loss event, between 0 and 1. Default 0.5.
+    /// Part of the rate kept on a loss event, above 0 and below 1. Default 0.5.
+    #[serde(with = "Ratio")]
     pub beta: f64,
     /// Stretch the gap while the round trip is longer than in the long run. Default false, as in ns-2.
     pub fine_grain: bool,

@@ -33,6 +33,7 @@ use fairwave_endpoint::FlowContext;
 use fairwave_endpoint::sizes::DATAGRAM_PAYLOAD;
 use fairwave_units::config::{ConfigError, check_fraction, check_span};
 use fairwave_units::random::{Seed, Stream};
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
@@ -58,8 +59,10 @@ pub struct RtcpConfig {
     /// Shortest time from any report to an early one. Default 1 s.
     pub early_spacing: Span,
     /// A report about more than this fraction lost drops a layer. Default 0.05.
+    #[serde(with = "Ratio")]
     pub drop_above: f64,
     /// A regular report about less than this fraction lost adds a layer. Default 0.02.
+    #[serde(with = "Ratio")]
     pub add_below: f64,
     /// Layers to begin with, 1 to 8. Default 1.
     pub start_layers: u8,
@@ -117,7 +120,8 @@ impl Checked for RtcpConfig {
         check_fraction("drop-above", self.drop_above, "drop-above = 0.05")?;
         if !(0.0..=self.drop_above).contains(&self.add_below) {
             let allowed = format!("from 0 to drop-above ({})", self.drop_above);
-            return Err(ConfigError::new("add-below", self.add_below, allowed, "add-below = 0.02"));
+            let example = format!("add-below = {}", self.drop_above.min(0.02));
+            return Err(ConfigError::new("add-below", self.add_below, allowed, example));
         }
         if !(1..=8).contains(&self.start_layers) {
             return Err(ConfigError::new("start-layers", self.start_layers, "from 1 to 8", "start-layers = 1"));

@@ -13,12 +13,13 @@ Needs Linux, root, and clang, bpftool and libbpf's headers.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import struct
 import subprocess
 import sys
-import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave._native import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SOURCE = Path(__file__).with_name("controllers.bpf.c")
 BTF = Path("/sys/kernel/btf/vmlinux")
@@ -213,13 +214,13 @@ def load(
             f"the kernel has a congestion control {name} already: write `fairwave kernel unload {name}` first, "
             f"or another name (--name {PREFIX}other)"
         )
-    with tempfile.TemporaryDirectory(prefix="fairwave-") as folder:
-        types = _run("the kernel's types cannot be read", ["bpftool", *_TYPES], verbose=verbose)
-        (Path(folder) / "vmlinux.h").write_text(types, encoding="utf-8")
-        built = str(Path(folder) / "controllers.bpf.o")
-        _run("the controller cannot be compiled", _compiler(law, name, asked, folder, built), verbose=verbose)
-        command = ["bpftool", "struct_ops", "register", built]
-        _run("the kernel does not take the controller", command, verbose=verbose)
+    types = _run("the kernel's types cannot be read", ["bpftool", *_TYPES], verbose=verbose)
+    with _in_memory(types) as file:
+        command = _compiler(law, name, asked, _path(file))
+        built = _run("the controller cannot be compiled", command, verbose=verbose, file=file)
+    with _in_memory(built) as file:
+        command = ["bpftool", "struct_ops", "register", _path(file)]
+        _run("the kernel does not take the controller", command, verbose=verbose, file=file)
     found = {one.name: one for one in loaded()}
     if name not in found:
         raise RunError(f"the kernel has taken {name} and does not list it: see `bpftool struct_ops list`")
@@ -229,13 +230,32 @@ def load(
 _TYPES = ("btf", "dump", "file", str(BTF), "format", "c")
 
 
-def _compiler(law: str, name: str, asked: Mapping[str, float], folder: str, built: str) -> list[str]:
+@contextmanager
+def _in_memory(content: bytes) -> Iterator[int]:
+    """A file without a name, which the kernel removes however this process ends."""
+    file = os.memfd_create("fairwave")
+    try:
+        with os.fdopen(os.dup(file), "wb") as stream:
+            stream.write(content)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _path(file: int) -> str:
+    """By which a tool that has the open file finds it."""
+    return f"/proc/self/fd/{file}"
+
+
+def _compiler(law: str, name: str, asked: Mapping[str, float], types: str) -> list[str]:
+    """A compiler that reads the kernel's types from a file and writes the object to its standard output."""
     numbers = {one: round(asked.get(one, PARAMETERS[one].default) * MILLION) for one in PARAMETERS}
     constants = [f"-DFAIRWAVE_{one.upper()}={value}U" for one, value in numbers.items()]
     constants += [f"-DFAIRWAVE_LAW={list(LAWS).index(law)}", f'-DFAIRWAVE_NAME="{name}"']
+    constants.append(f'-DFAIRWAVE_TYPES="{types}"')
     # The kernel's types as they are told have declarations that declare nothing.
     flags = ["-O2", "-g", "-target", "bpf", "-Wall", "-Werror", "-Wno-missing-declarations"]
-    return ["clang", *flags, *constants, "-I", folder, "-c", str(SOURCE), "-o", built]
+    return ["clang", *flags, *constants, "-c", str(SOURCE), "-o", "-"]
 
 
 def loaded() -> list[Controller]:
@@ -297,17 +317,20 @@ def _asked(*words: str) -> list[dict[str, Any]]:
     return answer if isinstance(answer, list) else [answer]
 
 
-def _run(trouble: str, command: Sequence[str], *, verbose: bool) -> str:
-    """What a tool prints; its complaint as an error, the last lines of it unless all is wanted."""
+def _run(trouble: str, command: Sequence[str], *, verbose: bool, file: int | None = None) -> bytes:
+    """What a tool prints; its complaint as an error, the last lines of it unless all is wanted.
+
+    `file` is an open file that the tool reads.
+    """
+    files = () if file is None else (file,)
     try:
-        done = subprocess.run(
-            command, check=False, capture_output=True, text=True, timeout=PATIENCE_S, errors="replace"
-        )
+        done = subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE_S, pass_fds=files)
     except subprocess.TimeoutExpired:
         raise RunError(f"{trouble}: {command[0]} took longer than {PATIENCE_S:g} s") from None
     if done.returncode == 0:
         return done.stdout
-    lines = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").splitlines()
+    said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
+    lines = (said or f"exit status {done.returncode}").splitlines()
     left_out = len(lines) - LAST_LINES
     if left_out > 0 and not verbose:
         lines = [f"({left_out} lines before; --verbose shows them)", *lines[-LAST_LINES:]]

@@ -12,7 +12,7 @@
 //
 // Compiled with FAIRWAVE_LAW (0, 1, 2), FAIRWAVE_NAME, FAIRWAVE_ALPHA, FAIRWAVE_BETA, FAIRWAVE_UPPER, FAIRWAVE_LOWER and FAIRWAVE_DELTA.
 
-#include "vmlinux.h"
+#include FAIRWAVE_TYPES // the kernel's own, as its BTF tells them
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 

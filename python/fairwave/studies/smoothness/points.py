@@ -220,7 +220,7 @@ def shared(flows: int) -> dict[str, Any]:
 def constant() -> dict[str, Any]:
     """Applications that send and read 1 Mb/s."""
     return {
-        "flow.main.traffic": {"kind": "cbr", "rate": "1 Mb/s", "payload": "1000 B"},
+        "flow.main.traffic": {"kind": "cbr", "rate": "1 Mb/s", "payload": "1000 B", "phase": "zero"},
         "flow.main.playback": {"rate": "1 Mb/s", "buffer": "125 kB", "shares": SHARES},
     }
 

@@ -56,6 +56,9 @@ FLAVOURS = {
 }
 """What a scenario calls the other TCPs."""
 
+EACH_SEGMENT: Mapping[str, Any] = {"delayed-ack": False, "byte-counting": False}
+"""Every segment is acknowledged, and every acknowledgement opens the window: ns-2's, with the RFCs' details, too."""
+
 DEADLINE = "1 s"
 """After so long a stream's unit is given up: an application that reads 1 Mb/s has 125 kB, a second, to play from."""
 
@@ -67,7 +70,11 @@ def transport(name: str, **parameters: Any) -> dict[str, Any]:
     """A system's transport as a scenario writes it; `parameters` with underscores for dashes."""
     if name in (TFRC, RAP):
         return {"name": name.lower()}
-    more = {"receiver-window": WINDOW} | {key.replace("_", "-"): value for key, value in parameters.items()}
+    more = (
+        {"receiver-window": WINDOW}
+        | EACH_SEGMENT
+        | {key.replace("_", "-"): value for key, value in parameters.items()}
+    )
     if name in PAIRS:
         alpha, beta = PAIRS[name]
         return {"name": "tcp/aimd", "alpha": alpha, "beta": beta, "recovery": "reno", **more}

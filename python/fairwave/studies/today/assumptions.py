@@ -28,7 +28,8 @@ ASSUMPTIONS = (
     Assumption("rivals", "Four transfers that always have something to send, all of one kind.", ""),
     Assumption(
         "hosts",
-        "Every transport has the same initial window and timers, those of `rfc`; only the controllers differ.",
+        "Every transport has the same initial window and timers, those of `rfc`, and acknowledges every segment; only "
+        "the controllers differ. Sources begin at their flow's start.",
         "",
     ),
     Assumption(

@@ -6,9 +6,11 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fairwave.scenario import load
-from fairwave.study.grid import Grid, vary
+from fairwave.study.grid import Grid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairwave.scenario import Scenario
 
 QUEUES, CARRIERS, VIDEO, AMONG = "queues", "carriers", "video", "among"
@@ -56,6 +58,12 @@ STREAMS = ("udp", "rtcp", "dvrc")
 """What may carry the video: as it is made, adapted by receiver reports, at the rate that the receiver asks for."""
 
 
+def transports(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """An axis of transports, each by its name. Every segment is acknowledged."""
+    each = {name: {"name": name, "delayed-ack": False} if name.startswith("tcp/") else name for name in names}
+    return {name: {key: transport} for name, transport in each.items()}
+
+
 def base() -> Scenario:
     """The scenario that everything is a variation of; it lies beside this module."""
     return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
@@ -66,10 +74,10 @@ def grids() -> list[Grid]:
     scenario = base()
     queue = {name: {"topology.bottleneck.queue": table} for name, table in SCHEMES.items()}
     some = {name: queue[name] for name in (TAIL, SEL, "fq-codel")}
-    rivals = vary("flow.transfer.transport", RIVALS)
-    deployed = vary("flow.transfer.transport", DEPLOYED)
+    rivals = transports("flow.transfer.transport", RIVALS)
+    deployed = transports("flow.transfer.transport", DEPLOYED)
     mixed = scenario.with_overrides({"flow.transfer.count": 2}).to_dict()
-    mixed["flow"].append({**mixed["flow"][-1], "name": "smooth", "transport": "tcp/gamma"})
+    mixed["flow"].append({**mixed["flow"][-1], "name": "smooth"})
     from fairwave.building import from_dict
 
     return [
@@ -77,18 +85,18 @@ def grids() -> list[Grid]:
         Grid(
             CARRIERS,
             scenario,
-            {"rival": deployed, "queue": some, "carrier": vary("flow.call.transport", CALLS)},
+            {"rival": deployed, "queue": some, "carrier": transports("flow.call.transport", CALLS)},
         ),
         Grid(
             VIDEO,
             scenario,
-            {"rival": deployed, "queue": some, "carrier": vary("flow.video.transport", STREAMS)},
+            {"rival": deployed, "queue": some, "carrier": transports("flow.video.transport", STREAMS)},
         ),
         Grid(
             AMONG,
             from_dict(mixed),
             {
-                "smooth": vary("flow.smooth.transport", ("tcp/gamma", "tcp/gamma-delta", "tcp/real")),
+                "smooth": transports("flow.smooth.transport", ("tcp/gamma", "tcp/gamma-delta", "tcp/real")),
                 "queue": some,
             },
         ),

@@ -1,7 +1,7 @@
 //! What a call's rating is made of, in points of R.
 //!
 //! With R(d, p) the E-model's rating at mouth-to-ear delay d and missed share p, the burst ratio always that of all that was
-//! missed, p₁ the share of what never arrived (not counting what was made up), and R₀ that of the same call with neither delay
+//! missed, p₁ the share of what was lost (not counting what was made up), and R₀ that of the same call with neither delay
 //! nor loss nor anything that its codec impairs:
 //!
 //! R(d, p) = R₀ − codec − delay − loss − lateness, with codec = Ie, delay = Id(d) − Id(0), loss = Ie,eff(p₁) − Ie,
@@ -24,9 +24,10 @@ pub struct Causes {
     pub codec: f64,
     /// Delay mouth to ear.
     pub delay: f64,
-    /// Units that never arrived.
+    /// Units that were lost.
     pub loss: f64,
-    /// Units that arrived too late to be played, and what was made up for those that were only just not too late.
+    /// Units that arrived too late to be played or still wait in their sender, and what was made up for those that were only
+    /// just not too late.
     pub lateness: f64,
 }
 

@@ -14,11 +14,11 @@ use fairwave_units::units::Span;
 pub struct CallQuality {
     /// Units that the application made.
     pub sent: u64,
-    /// Units that arrived but were not played.
+    /// Units that arrived but were not played, or still wait in their sender.
     pub late: u64,
-    /// Units that never arrived: dropped by queues, lost by links, or still in the sender.
+    /// Units that will never arrive: dropped by queues or lost by links.
     pub lost: u64,
-    /// Late for playout: `late` over the units that arrived; NaN if none did.
+    /// Late for playout: `late` over the units that were not lost; NaN if there are none.
     pub late_ratio: f64,
     /// The E-model's packet loss, 0 to 1: units not played and units' times made up beside them, over all of both.
     pub missed: f64,
@@ -39,10 +39,13 @@ pub struct CallQuality {
 
 /// Rates a call by the E-model: what was missed is its packet loss, delay is that of the played units.
 ///
+/// Of the units that have not arrived, `waiting` are still held by their sender: they are missed like all others, but late, not lost.
+///
 /// # Errors
 /// When nothing was sent, or when ITU-T G.113 has no impairment factor for the codec.
 pub fn call_quality(
     units: &[SpokenUnit],
+    waiting: u64,
     codec: Codec,
     packet_time: Span,
     concealment: Concealment,
@@ -62,8 +65,10 @@ pub fn call_quality(
     let delay = packet_time + codec.look_ahead() + offset;
     let burst_ratio = missed.burst_ratio();
     let rated = call::rate(codec, concealment, delay, missed.rate(), burst_ratio)?;
-    let late = count(|fate| matches!(fate, Fate::Late(_)));
-    let lost = count(|fate| matches!(fate, Fate::Lost));
+    let absent = count(|fate| matches!(fate, Fate::Lost));
+    let waiting = waiting.min(absent);
+    let late = count(|fate| matches!(fate, Fate::Late(_))) + waiting;
+    let lost = absent - waiting;
     let sent = units.len() as u64;
     let lost_share = lost as f64 / sent as f64;
     Ok(CallQuality {

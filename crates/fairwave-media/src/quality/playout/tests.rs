@@ -104,17 +104,31 @@ fn a_spike_at_the_start_of_a_talkspurt_is_followed_at_once_and_forgotten_after()
 #[test]
 fn an_undisturbed_g711_call_loses_only_what_its_delay_costs() {
     let call = spurt(&[Some(50); 500]);
-    let quality = call_quality(&call, Codec::G711, PACKET, Concealment::AppendixI, &fixed(30, Reference::First))
+    let quality = call_quality(&call, 0, Codec::G711, PACKET, Concealment::AppendixI, &fixed(30, Reference::First))
         .expect("G.711 is in G.113");
     assert_eq!((quality.late, quality.lost, quality.delay), (0, 0, Some(Span::from_millis(100))));
     assert!((quality.rating.r - 91.0).abs() < 2.0 && quality.mos > 4.3, "{quality:?}");
 }
 
 #[test]
+fn what_waits_in_the_sender_is_missed_and_late_but_not_lost() {
+    let call = spurt(&[Some(50), Some(50), None, None]);
+    let rated = |waiting| {
+        call_quality(&call, waiting, Codec::G711, PACKET, Concealment::AppendixI, &fixed(30, Reference::First))
+            .expect("rated")
+    };
+    let (lost, waits) = (rated(0), rated(2));
+    assert_eq!((lost.lost, lost.late, waits.lost, waits.late), (2, 0, 0, 2));
+    assert_eq!((waits.missed, waits.mos), (lost.missed, lost.mos), "for the listener there is no difference");
+    assert_eq!((lost.causes.lateness, waits.causes.loss), (0.0, 0.0));
+    assert_eq!(rated(9), waits, "no more wait than have not arrived");
+}
+
+#[test]
 fn late_units_harm_as_much_as_lost_ones() {
     let half = |bad: Option<u64>| spurt(&[Some(50), bad].repeat(200));
     let rate = |call: &[SpokenUnit]| {
-        call_quality(call, Codec::G711, PACKET, Concealment::None, &fixed(30, Reference::First))
+        call_quality(call, 0, Codec::G711, PACKET, Concealment::None, &fixed(30, Reference::First))
             .expect("rated")
             .rating
             .r
@@ -123,7 +137,7 @@ fn late_units_harm_as_much_as_lost_ones() {
 }
 
 fn rated(call: &[SpokenUnit], config: &PlayoutConfig) -> CallQuality {
-    call_quality(call, Codec::G711, PACKET, Concealment::AppendixI, config).expect("G.711 is in G.113")
+    call_quality(call, 0, Codec::G711, PACKET, Concealment::AppendixI, config).expect("G.711 is in G.113")
 }
 
 #[test]
@@ -200,7 +214,7 @@ fn settings_are_written_in_one_table_with_the_strategy() {
 #[test]
 fn a_call_of_which_nothing_arrives_is_as_bad_as_can_be() {
     let quality =
-        call_quality(&spurt(&[None; 10]), Codec::G711, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
+        call_quality(&spurt(&[None; 10]), 0, Codec::G711, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
             .expect("rated");
     assert_eq!((quality.lost, quality.late, quality.delay), (10, 0, None));
     assert_eq!((quality.rating.r, quality.mos), (0.0, 1.0), "{quality:?}");
@@ -209,7 +223,7 @@ fn a_call_of_which_nothing_arrives_is_as_bad_as_can_be() {
 #[test]
 fn a_call_without_units_or_without_a_published_codec_is_not_rated() {
     let rate = |units: &[SpokenUnit], codec| {
-        call_quality(units, codec, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
+        call_quality(units, 0, codec, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
     };
     assert_eq!(rate(&[], Codec::G711), Err(NotDefined::NothingSent));
     assert_eq!(rate(&spurt(&[Some(50)]), Codec::Ilbc20), Err(NotDefined::NoImpairment(Codec::Ilbc20)));
@@ -252,7 +266,7 @@ proptest! {
                 Fate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
             }
         }
-        let quality = call_quality(&call, Codec::G729, PACKET, Concealment::AppendixI, &config).expect("rated");
+        let quality = call_quality(&call, 0, Codec::G729, PACKET, Concealment::AppendixI, &config).expect("rated");
         let played = fates.iter().filter(|fate| matches!(fate, Fate::Played(_))).count() as u64;
         prop_assert_eq!(quality.sent, played + quality.late + quality.lost);
         prop_assert!((1.0..=4.5).contains(&quality.mos));

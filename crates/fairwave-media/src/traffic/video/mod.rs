@@ -21,7 +21,7 @@ pub use fit::VideoFit;
 pub use trace::{TracedFrame, VideoTrace, VideoTraceConfig};
 
 use self::tes::Tes;
-use super::{FrameType, LayerRates, TrafficLaw, TrafficSource, Unit};
+use super::{FrameType, LayerRates, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -51,6 +51,9 @@ pub struct VideoConfig {
     /// What the video can be had in. Default `layers`.
     #[serde(skip_serializing_if = "Coding::is_layers")]
     pub coding: Coding,
+    /// Where in its first interval the video begins: `random`, uniform over one group of frames; or `zero`, at the flow's start, so that flows
+    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    pub phase: Phase,
 }
 
 /// What of a video can be left out, to send it at a lower rate.
@@ -112,6 +115,7 @@ impl Default for VideoConfig {
             playout_delay: PLAYOUT_DELAY,
             packet: None,
             coding: Coding::Layers,
+            phase: Phase::Random,
         }
     }
 }
@@ -168,6 +172,19 @@ impl TrafficLaw for VideoConfig {
             types: self.order().ok()?,
         })
     }
+
+    fn period(&self) -> Option<(Span, Phase)> {
+        Some((group_time(self.order().ok()?.len(), self.frame_rate), self.phase))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
+    }
+}
+
+/// How long a group of so many frames lasts.
+fn group_time(frames: usize, frame_rate: f64) -> Span {
+    Span::from_seconds(frames as f64 / frame_rate)
 }
 
 /// The layer that a frame is, where frames are what is left out.
@@ -355,7 +372,7 @@ pub struct Video {
 }
 
 impl Video {
-    fn new(config: &VideoConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
+    fn new(config: &VideoConfig, start: Instant, mut stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
         let fit = config.fitted()?;
         let layers = match config.coding {
@@ -370,6 +387,7 @@ impl Video {
         };
         let mean = order.iter().map(|&frame_type| model(frame_type).mean()).sum::<f64>() / order.len() as f64;
         let wanted = layers.total().unwrap_or_default().bits_per_second() as f64 / 8.0 / config.frame_rate;
+        let start = config.phase.begin(start, group_time(order.len(), config.frame_rate), &mut stream);
         Ok(Video {
             layers,
             order,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 
 /// Which of the two families.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -44,12 +45,13 @@ pub struct TesConfig {
     #[serde(default)]
     pub sign: TesSign,
     /// α: length of the arc of innovations, above 0, at most 1 (which makes all values independent).
+    #[serde(with = "Ratio")]
     pub alpha: f64,
     /// φ: rotation of the arc, from −1 to 1. Default 0.
     #[serde(default)]
     pub phi: f64,
     /// ξ: where the stitching folds, from 0 to 1. Default 0.5.
-    #[serde(default = "half")]
+    #[serde(with = "Ratio", default = "half")]
     pub xi: f64,
     /// The histogram of values, cells in ascending order and apart from each other.
     pub histogram: Vec<Cell>,

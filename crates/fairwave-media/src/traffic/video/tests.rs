@@ -18,7 +18,7 @@ fn the_shipped_fit_is_valid() {
 
 #[test]
 fn units_are_numbered_by_frame_and_layer_without_gaps() {
-    let units = units(&VideoConfig::default(), 5 * 24, 1);
+    let units = units(&VideoConfig { phase: Phase::Zero, ..VideoConfig::default() }, 5 * 24, 1);
     for (place, unit) in units.iter().enumerate() {
         assert_eq!((unit.id, unit.layer), (place as u32, (place % 5) as u8));
         assert_eq!(unit.created, Instant::ZERO + Span::from_millis(40 * (place as u64 / 5)));
@@ -54,6 +54,7 @@ fn a_real_video_is_sent_as_it_is_and_ends() {
         playout_delay: PLAYOUT_DELAY,
         clip: None,
         layers: Vec::new(),
+        phase: Phase::Zero,
     };
     let mut source = VideoTrace::new(&config, Instant::ZERO).expect("a valid video");
     let units: Vec<_> = std::iter::from_fn(|| source.next_unit()).map(|u| (u.id, u.layer, u.payload)).collect();
@@ -72,6 +73,7 @@ fn a_repeated_video_goes_on_without_a_gap() {
         playout_delay: PLAYOUT_DELAY,
         clip: None,
         layers: Vec::new(),
+        phase: Phase::Zero,
     };
     let mut source = VideoTrace::new(&config, Instant::ZERO).expect("a valid video");
     let times: Vec<u64> = (0..3).filter_map(|_| source.next_unit()).map(|u| u.created.nanos() / 1_000_000).collect();
@@ -97,6 +99,7 @@ fn bad_video_is_refused_with_key_and_remedy() {
         playout_delay: PLAYOUT_DELAY,
         clip: None,
         layers: Vec::new(),
+        phase: Phase::Zero,
     };
     assert!(trace.check().expect_err("uneven").to_string().contains("frames[1].sizes"));
 }
@@ -171,7 +174,7 @@ fn versions_are_the_whole_frame_each_at_its_own_rate() {
 
 #[test]
 fn where_frames_are_left_out_each_is_a_unit_in_the_layer_of_its_type() {
-    let config = VideoConfig { coding: Coding::Temporal, ..VideoConfig::default() };
+    let config = VideoConfig { coding: Coding::Temporal, phase: Phase::Zero, ..VideoConfig::default() };
     let units = units(&config, 12 * 2000, 5);
     let layers: Vec<u8> = units[..12].iter().map(|unit| unit.layer).collect();
     assert_eq!(layers, [0, 2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2]);

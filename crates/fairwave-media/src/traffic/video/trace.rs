@@ -8,8 +8,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cutter, Frames, PLAYOUT_DELAY, frame_time};
-use crate::traffic::{FrameType, LayerRates, TrafficLaw, TrafficSource, Unit};
+use super::{Cutter, Frames, PLAYOUT_DELAY, frame_time, group_time};
+use crate::traffic::{FrameType, LayerRates, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -48,6 +48,11 @@ pub struct VideoTraceConfig {
     /// How long after it was made a frame is shown; what arrives later is of no use to the decoder. Default 1 s.
     #[serde(default = "default_playout_delay")]
     pub playout_delay: Span,
+    /// Where in its first interval the video begins: `random`, uniform over the frames from its first I frame to the next (one frame
+    /// where there is no second); or `zero`, at the flow's start, so that flows that start together stay in step. Default `random`;
+    /// `zero` under ns-2's presets.
+    #[serde(default)]
+    pub phase: Phase,
 }
 
 fn default_playout_delay() -> Span {
@@ -102,8 +107,17 @@ impl Law for VideoTraceConfig {
 impl TrafficLaw for VideoTraceConfig {
     type Source = Box<VideoTrace>;
 
-    fn source(&self, start: Instant, _stream: Stream) -> Result<Box<VideoTrace>, ConfigError> {
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Box<VideoTrace>, ConfigError> {
+        let start = self.phase.begin(start, self.group_time(), &mut stream);
         Ok(Box::new(VideoTrace::new(self, start)?))
+    }
+
+    fn period(&self) -> Option<(Span, Phase)> {
+        Some((self.group_time(), self.phase))
+    }
+
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        Some(Phase::Zero)
     }
 
     fn layers(&self) -> LayerRates {
@@ -125,6 +139,16 @@ impl TrafficLaw for VideoTraceConfig {
 }
 
 impl VideoTraceConfig {
+    /// How long the first group of frames lasts; one frame where there is a single group.
+    fn group_time(&self) -> Span {
+        let mut intra = self.frames.iter().enumerate().filter(|(_, frame)| frame.frame_type == FrameType::I);
+        let frames = match (intra.next(), intra.next()) {
+            (Some((first, _)), Some((second, _))) => second - first,
+            _ => 1,
+        };
+        group_time(frames, self.frame_rate)
+    }
+
     /// The mean rate of each layer; of a clip that has not been coded, the rate that it is to have.
     ///
     /// # Errors

@@ -1,0 +1,52 @@
+//! Where in its first interval a periodic source begins.
+//!
+//! Sources that start at the same moment and repeat at the same interval send together for the whole run. Their packets, or the
+//! large I frames of their videos, then meet in the queue again and again: the queue loses packets that it would not lose if the
+//! sources had started independently of each other, as real ones do. A random phase removes that artefact.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use fairwave_units::random::Stream;
+use fairwave_units::units::{Instant, Span};
+
+/// Where in its first interval a periodic source begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// At a random moment of the interval that follows the flow's start, uniform; each flow draws its own.
+    #[default]
+    Random,
+    /// At the flow's start: sources that start together stay in step.
+    Zero,
+}
+
+impl Phase {
+    /// When a source begins whose flow starts at `start` and which repeats itself every `interval`. Only [`Phase::Random`] draws
+    /// from `stream`.
+    pub(super) fn begin(self, start: Instant, interval: Span, stream: &mut Stream) -> Instant {
+        match self {
+            Phase::Random => start + interval.scaled(stream.uniform()),
+            Phase::Zero => start,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    #[test]
+    fn a_random_phase_is_uniform_over_one_interval_and_phase_zero_draws_nothing() {
+        let (start, interval) = (Instant::from_seconds(3.0), Span::from_millis(20));
+        let mut stream = Seed(1).stream("phase");
+        let drawn: Vec<f64> =
+            (0..20_000).map(|_| Phase::Random.begin(start, interval, &mut stream).since(start).seconds()).collect();
+        assert!(drawn.iter().all(|phase| (0.0..0.02).contains(phase)));
+        assert!((drawn.iter().sum::<f64>() / 20_000.0 - 0.01).abs() < 1e-4);
+        let before = stream.clone();
+        assert_eq!(Phase::Zero.begin(start, interval, &mut stream), start);
+        assert_eq!(stream, before);
+    }
+}
