@@ -82,6 +82,7 @@ Laws = Annotated[
     ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
 
@@ -152,7 +153,15 @@ def run(
             help="Write which packets a link lost (link:r1>r2=losses.txt) or a flow (flow:voice[0]=…). Repeatable.",
         ),
     ] = None,
+    speech: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE",
+            help="With --out: a recording to carry through the first call, to be heard on the page.",
+        ),
+    ] = None,
     overwrite: Overwrite = False,
+    yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
@@ -176,6 +185,8 @@ def run(
             captures=capture or [],
             patterns=loss_pattern or [],
             payload=capture_payload,
+            speech=speech,
+            yes=yes,
         )
 
 
@@ -303,6 +314,7 @@ def compare(
     threads: Threads = None,
     cluster: Cluster = None,
     overwrite: Overwrite = False,
+    yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
@@ -314,7 +326,7 @@ def compare(
     with where(cluster):
         compare_alternatives(
             scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
-            threads, json=json, audio=audio, playout=playout, overwrite=overwrite,
+            threads, json=json, audio=audio, playout=playout, overwrite=overwrite, yes=yes,
         )  # fmt: skip
 
 
@@ -354,6 +366,7 @@ def sweep(
     threads: Threads = None,
     cluster: Cluster = None,
     overwrite: Overwrite = False,
+    yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
@@ -365,7 +378,7 @@ def sweep(
     with where(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
-            json=json, overwrite=overwrite,
+            json=json, overwrite=overwrite, yes=yes,
         )  # fmt: skip
 
 

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kept, kind, media_group, scenario, seeds, threads_or_all
+from fairwave.cli.input import (
+    BadInputError,
+    affordable,
+    groups,
+    kept,
+    kind,
+    media_group,
+    scenario,
+    seeds,
+    threads_or_all,
+)
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -33,6 +44,7 @@ def sweep_grid(
     *,
     json: bool,
     overwrite: bool,
+    yes: bool = False,
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
@@ -49,9 +61,8 @@ def sweep_grid(
     goals = [precision(one, read) for one in until]
     shown = [measure(one, read) for one in show] or ([] if goals else _usual(read))
     axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
-    points = 1
-    for _, values in varied:
-        points *= len(values)
+    points = prod(len(values) for _, values in varied)
+    affordable(read, points * replications, seed, yes=yes)
     with claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.progress(f"{read.name}: {points} points", quiet=json) as progress:

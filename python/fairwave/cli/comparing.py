@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
+    affordable,
     groups,
     kind,
     media_group,
@@ -133,6 +134,7 @@ def compare_alternatives(
     audio: bool,
     playout: str | None,
     overwrite: bool = False,
+    yes: bool = False,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.cli.input import kept
@@ -147,6 +149,7 @@ def compare_alternatives(
     asked = alternatives(over, vary, group)
     buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
+    affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     heard, remarks = _heard(base, group, speech, asked, points) if audio and voice else (None, [])
     if heard is not None:

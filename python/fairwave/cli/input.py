@@ -101,6 +101,34 @@ def threads_or_all(threads: int | None) -> int | None:
     return None if threads is None else positive("--threads", threads)
 
 
+MANY_RUNS = 10_000
+LONG_S = 10_800.0
+"""More runs, or a longer time of computing on one core, are made only when the user has seen what they cost."""
+
+
+def affordable(read: Scenario, runs: int, seed: int, *, yes: bool) -> None:
+    """Names the cost of very many runs and asks whether to make them.
+
+    Raises:
+        BadInputError: The user does not want them, or there is no terminal to ask at.
+    """
+    import sys
+
+    from fairwave.cli import console
+
+    if yes:
+        return
+    read.native.check_runs(min(runs, 2**63), seed)
+    seconds, cost = read.native.cost(runs, seed)
+    if runs <= MANY_RUNS and seconds <= LONG_S:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInputError(f"{cost}; add --yes to make them, or ask for fewer")
+    console.say(f"{cost}. Make them? [y/N] ")
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise BadInputError("nothing was run; ask for fewer values, fewer replications or a shorter duration")
+
+
 def groups(read: Scenario) -> dict[str, dict[str, Any]]:
     """The scenario's flow groups by name, as they are written."""
     return {flow["name"]: flow for flow in read.to_dict().get("flow", [])}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
+    affordable,
     groups,
     how_many,
     is_clip,
@@ -16,6 +17,7 @@ from fairwave.cli.input import (
     scenario,
     seeds,
     threads_or_all,
+    written_playout,
 )
 from fairwave.cli.inspecting import warn
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.report.heard import Heard
     from fairwave.report.video import Seen
     from fairwave.results import Results
     from fairwave.scenario import Scenario
@@ -64,10 +67,12 @@ def run_scenario(
     captures: Sequence[str] = (),
     patterns: Sequence[str] = (),
     payload: bool = False,
+    speech: Path | None = None,
+    yes: bool = False,
 ) -> None:
     """Runs and shows what flows and links came to."""
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
-    from fairwave.cli.patterns import look_on, pairs, recorded_captures
+    from fairwave.cli.patterns import look_on, pairs, recorded_captures, visible
     from fairwave.folders import claimed
     from fairwave.study.grid import Grid
 
@@ -76,6 +81,8 @@ def run_scenario(
     lost = pairs(patterns, "--loss-pattern", PATTERN_EXAMPLE)
     read = scenario(path, settings)
     warn(read, seed)
+    affordable(read, replications, seed, yes=yes)
+    visible(read, seed, wanted, lost)
     clips = streamed(read) if out else []
     # What a clip's viewer sees needs every unit of the flow.
     record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
@@ -83,14 +90,17 @@ def run_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
+    heard = spoken(read, speech, drawn=bool(out and page)) if speech else None
+    made = heard.scenario if heard is not None else read
     with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
-            results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
+            results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = watch(read, results, clips, out) if out and clips else []
-        shown = drawn(read, results, seed, out, watched, quiet=json) if out and page else None
+        shown = drawn(read, results, seed, out, watched, heard, quiet=json) if out and page else None
         if out and shown is None:
             results.save(out)
+    results = heard.whole(results) if heard is not None else results
     captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
     if json:
         console.document(run_document(read, results) | captured)
@@ -99,16 +109,51 @@ def run_scenario(
     for film in watched:
         console.say(f"\n{film}")
     if out:
-        console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+        audio = " with audio" if heard is not None else ""
+        console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
 
 
-def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Seen], *, quiet: bool) -> Path:
-    """Leaves the run as a page, with its tables."""
+def spoken(read: Scenario, speech: Path, *, drawn: bool) -> Heard:
+    """The first call of the first group of calls, which says the recording.
+
+    Raises:
+        BadInputError: There is no page to listen on, no call, or the recording cannot be used.
+    """
+    from fairwave.report.heard import Heard
+    from fairwave.speech import SpeechError
+    from fairwave.speech.fetch import speech as recording
+
+    if not drawn:
+        raise BadInputError("--speech puts the call on a page: add --out FOLDER, without --no-page")
+    calls = [name for name, flow in groups(read).items() if kind(flow) in {"voice", "recording"}]
+    if not calls:
+        raise BadInputError('--speech needs a call: a flow group with traffic = "voice"')
+    try:
+        return Heard.of(recording(speech), read, calls[0])
+    except SpeechError as error:
+        raise BadInputError(str(error)) from None
+
+
+def drawn(
+    read: Scenario,
+    saved: Results,
+    seed: int,
+    out: Path,
+    films: list[Seen],
+    heard: Heard | None = None,
+    *,
+    quiet: bool,
+) -> Path:
+    """Leaves the run as a page, with its tables; with the call that is `heard`, to be listened to."""
     from fairwave.report import single
     from fairwave.report.answer import made_of, of_run
+    from fairwave.report.call import of_run as listened
     from fairwave.report.page import TableView
 
     console.say("drawing …", quiet=quiet)
+    results = heard.whole(saved) if heard is not None else saved
+    buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
+    clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
     tables, notes = [], []
     for name, flow in groups(read).items():
         mine = [row for row in _summary(read, results) if row["group"] == name]
@@ -125,12 +170,13 @@ def drawn(read: Scenario, results: Results, seed: int, out: Path, films: list[Se
     if links:
         tables.append(TableView("links", "Busiest links", ["link", *(title for _, title, _ in LINKS)], links))
     description = str(read.to_dict().get("description", ""))
-    run = single.drawn(read, results, seed)
+    run = single.drawn(heard.scenario if heard is not None else read, saved, seed)
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     answer = of_run(results, kinds, lambda name: made_of(name, results))
     return single.write(
-        run, results, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films
-    )
+        run, saved, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films,
+        clips=clips, heard=said,
+    )  # fmt: skip
 
 
 def streamed(read: Scenario) -> list[str]:
