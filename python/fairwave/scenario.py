@@ -286,6 +286,8 @@ def read(file: IO[bytes], name: str) -> Scenario:
         raise _native.ScenarioError(
             f"error: {name} has {has}, but a scenario at most {most}: give the path of a .toml or .json file"
         )
+    if b"\0" in data:
+        raise _native.ScenarioError(f"{name} holds no text; give the path of a .toml or .json file")
     try:
         content = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -166,7 +166,10 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
     of = measure(found[1], scenario)
     if found[4] and found[4] != of.measure.unit:
         unit = of.measure.unit or "no unit"
-        raise AskError(f"{of.text} is in {unit}, not in {found[4]}; write '{found[1]} {found[2]} {found[3]}'")
+        kinds = (kind for kind in (TIMES, RATES, SIZES) if {found[4], unit} <= set(kind))
+        worth = next((kind[found[4]] / kind[unit] for kind in kinds), 1.0)
+        number = f"{float(found[3]) * worth:g}"
+        raise AskError(f"{of.text} is in {unit}, not in {found[4]}; write '{found[1]} {found[2]} {number}'")
     sign = {"≥": ">=", "≤": "<="}.get(found[2], found[2])
     bound = float(found[3])
     least, most = of.measure.limits
@@ -209,6 +212,11 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
                     f"{option} {key.strip()}: {part} is no range from less to more, of at most 100 000 values"
                 )
             found.update({one: one for one in range(low, high + 1)})
+        elif re.match(r"-?[\d.]*\d\s*[A-Za-z/]*\s*\.\.", part):
+            raise AskError(
+                f"{option} {key.strip()}: {part!r:.60} is no range of whole numbers, LOW..HIGH; write for example "
+                "5..20, or the values themselves: 1 Mb/s,1.5 Mb/s,2 Mb/s"
+            )
         else:
             value = json.loads(_native.Scenario.override_value(part))
             found[value if isinstance(value, (int, float)) and not isinstance(value, bool) else part] = value

@@ -7,6 +7,7 @@ finished is kept where a folder was given).
 
 from __future__ import annotations
 
+import re
 import sys
 
 STOPPED = 130
@@ -45,6 +46,8 @@ def _main() -> None:
         _trace(error)
         sys.exit(FAILED)
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # which the library has made this of
+            sys.exit(FAILED)
         # Nothing of fairwave's ends the process down there.
         complain(
             f"code of yours ended the command by sys.exit({'' if error.code is None else repr(error.code)}); "
@@ -133,13 +136,26 @@ def _usage(error: Exception) -> int | None:
     if not isinstance(status, int):
         return None
     message = getattr(error, "format_message", None)
-    if callable(message) and message():
+    said = str(message()).rstrip(".") if callable(message) else ""
+    if said:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "fairwave"
-        complain(f"{_of_number(error) or str(message()).rstrip('.')}; `{command} --help` shows what it takes")
+        said = _of_number(error) or _superfluous(said) or said
+        complain(f"{said}; `{command} --help` shows what it takes")
     elif callable(show := getattr(error, "show", None)):
         show()  # no command at all: the help
     return status
+
+
+def _superfluous(message: str) -> str | None:
+    """What is wrong where there are more words than the command takes; None where that is not the mistake."""
+    found = re.search(r"unexpected extra argument(?:\(s\)|s)? \((.*)\)", message)
+    if found is None:
+        return None
+    return (
+        f"nothing takes {found[1]!r}; join several values by commas (--over udp,tcp/vegas), a key and its value by = "
+        "(--set KEY=VALUE), and quote what holds spaces or >"
+    )
 
 
 def _of_number(error: Exception) -> str | None:

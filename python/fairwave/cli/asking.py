@@ -16,6 +16,7 @@ from fairwave.cli.input import (
     kept,
     kind,
     media_group,
+    positive,
     scenario,
     seeds,
     threads_or_all,
@@ -53,6 +54,8 @@ def sweep_grid(
 
     if not grid:
         raise BadInputError("sweep needs --grid KEY=VALUE,VALUE; for example --grid flow.voice.count=5,10,20")
+    positive("--replications", replications)
+    positive("--most", most)
     seeds(seed, max(replications, most))
     threads = threads_or_all(threads)
     varied = [variation(one, "--grid") for one in grid]
@@ -164,6 +167,8 @@ def find_value(
             f"--vary takes KEY=LOW..HIGH here, not {vary!r}; for example --vary flow.voice.count=1..200"
         )
     steps(values)
+    positive("--replications", replications)
+    positive("--most", most)
     seeds(seed, max(replications, most))
     threads = threads_or_all(threads)
     read = scenario(path, settings)

@@ -27,9 +27,10 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
 
         given = read_open(sys.stdin.buffer, "-")
         return with_files(given.with_overrides(overrides(settings)) if settings else given, Path())
+    if path.endswith(".py"):
+        raise BadInputError(f"{path} is a Python file, not a scenario; laws of your own go to --laws {path}")
     if not Path(path).exists() or Path(path).is_dir():
-        near = sorted(str(one) for one in Path("examples").glob("*.toml"))[:8]
-        hint = f"; there are {', '.join(near)}" if near else ""
+        hint = _near(Path(path))
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
     if not settings:
         return load(Path(path))
@@ -37,6 +38,20 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
     with Path(path).open("rb") as file:
         read = located(read_open(file, path), Path(path).parent)
     return with_files(read.with_overrides(overrides(settings)), Path())
+
+
+def _near(path: Path) -> str:
+    """Which scenarios somebody may have meant by a path at which there is none."""
+    from difflib import get_close_matches
+
+    folder = path if path.is_dir() else path.parent
+    there = (
+        [str(one) for kind in ("*.toml", "*.json") for one in folder.glob(kind)] if folder.is_dir() else []
+    )
+    if near := get_close_matches(str(path), there, 1):
+        return f"; did you mean {near[0]}?"
+    known = sorted(there or [str(one) for one in Path("examples").glob("*.toml")])[:8]
+    return f"; there are {', '.join(known)}" if known else ""
 
 
 def overrides(settings: list[str]) -> dict[str, Any]:
@@ -56,8 +71,15 @@ def where(cluster: str | None) -> AbstractContextManager[None]:
     """Where runs are made: by a cluster's workers, or here."""
     if cluster is None:
         return nullcontext()
+    import re
+
     from fairwave.cluster import on
 
+    if not re.fullmatch(r"([a-z]+://)?.+:\d+", cluster):
+        raise BadInputError(
+            f"--cluster is {cluster!r}, but must be the address that `dask scheduler` says; "
+            "for example --cluster tcp://host:8786"
+        )
     return on(cluster)
 
 
