@@ -33,7 +33,10 @@ def main(out: Path) -> None:
                 samples = memoryview(data).cast("h") if sys.byteorder == "little" else []
                 codes = bytes(mu_law(one) for one in samples)
     if not codes:
-        sys.stderr.write("the lab is built without a recording: there is none (make setup fetches it)\n")
+        sys.stderr.write(
+            "the lab is built without speech: there is no recording in data/recordings; on Debian or Ubuntu "
+            "`.venv/bin/python -m fairwave.speech.fetch` brings one, then `make lab` builds it in\n"
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(codes)
 

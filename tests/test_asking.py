@@ -69,7 +69,7 @@ def test_what_cannot_be_asked_is_refused_with_what_to_write(calls, ask, says):
     assert says in str(error.value)
 
 
-def trial(curve, count=100, wanted="mos >= 0", spread=0.05, **options):
+def trial(curve, count=100, wanted="goodput >= 0", spread=0.05, **options):
     """A search over a made-up measure: a curve with the same noise per seed at every step."""
 
     def sample(step, seeds):
@@ -130,7 +130,7 @@ def test_the_answer_covers_the_truth_as_often_as_it_says():
         def sample(step, seeds, noise=noise):
             return 50.5 - step + noise[step, :seeds]
 
-        holds, fails, _ = search(Search(sample, condition("mos >= 0"), 100))
+        holds, fails, _ = search(Search(sample, condition("goodput >= 0"), 100))
         missed += not ((holds is None or holds <= 50) and (fails is None or fails >= 51))
     assert missed <= 5
 

@@ -137,7 +137,7 @@ def test_a_group_that_no_run_has_is_refused_with_those_that_there_are(runs):
 
 
 def test_threads_and_seeds_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="threads are 1 or more, not 0"):
+    with pytest.raises(ValueError, match="threads is 0, but must be 1 or more"):
         load(CALLS).replicate(1, threads=0)
     with pytest.raises(ValueError, match="a seed is a whole number"):
         load(CALLS).run(seed=-1)

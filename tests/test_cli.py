@@ -208,22 +208,29 @@ def test_version(fairwave):
     assert fairwave("--version")[1].strip() == f"fairwave {__version__}"
 
 
-def test_compare_carries_a_recording_of_ones_own(fairwave, scenario, tmp_path, monkeypatch):
-    import io
-    import wave
-
+@pytest.fixture
+def recording(tmp_path, monkeypatch):
+    """Half a second of noise, half a second of silence, over and over: talkspurts without a voice."""
     import numpy as np
 
-    # Half a second of noise, half a second of silence, over and over: talkspurts without a voice.
+    from fairwave.speech import audio
+
     draw = np.random.default_rng(1)
     spurt = np.concatenate([draw.normal(0, 3000, 4000), np.zeros(4000)])
-    recording = tmp_path / "own.wav"
-    with wave.open(str(recording), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(8000)
-        file.writeframes(np.tile(spurt, 6).astype("<i2").tobytes())
     monkeypatch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+    return audio.write(tmp_path / "own.wav", np.tile(spurt, 6).astype(np.int16))
+
+
+def loudest(clip):
+    """The greatest amplitude of a clip."""
+    import numpy as np
+
+    from fairwave.speech import audio
+
+    return np.abs(audio.read(clip).samples.astype(int)).max()
+
+
+def test_compare_carries_a_recording_of_ones_own(fairwave, scenario, tmp_path, recording):
     out = tmp_path / "out"
     words = (
         "compare",
@@ -244,9 +251,27 @@ def test_compare_carries_a_recording_of_ones_own(fairwave, scenario, tmp_path, m
     page = (out / "index.html").read_text(encoding="utf-8")
     assert page.count("<audio") == 3
     assert "One call, packet by packet" in page
-    with wave.open(io.BytesIO((out / "audio-2-udp.wav").read_bytes())) as heard:
-        samples = np.frombuffer(heard.readframes(heard.getnframes()), "<i2")
-    assert np.abs(samples).max() > 1000
+    assert loudest(out / "audio-2-udp.wav") > 1000
+
+
+def test_run_carries_a_recording_of_ones_own(fairwave, scenario, tmp_path, recording):
+    out = tmp_path / "out"
+    status, printed, err = fairwave("run", scenario, "--out", out, "--speech", recording, "-n", 2)
+    assert status == 0, err
+    assert "page with audio:" in err
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.count("<audio") == 2
+    assert "As it is heard" in page
+    assert loudest(out / "audio-1-the-original.wav") > 1000
+    assert loudest(out / "audio-2-as-it-is-heard.wav") > 1000
+    assert "× voice" in printed, "the call that is heard counts among its group"
+    assert "heard: " not in printed
+
+
+def test_a_recording_needs_a_call_that_says_it(fairwave, scenario, tmp_path, recording):
+    given = ("--out", tmp_path / "out", "--speech", recording)
+    status, _, err = fairwave("run", scenario, *given, "--set", "flow.voice.traffic=video")
+    assert (status, "--speech needs a call" in err) == (2, True), err
 
 
 def test_a_playout_buffer_that_is_none_is_refused(fairwave, scenario, tmp_path):

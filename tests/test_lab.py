@@ -2,7 +2,11 @@
 
 import base64
 import re
+import shutil
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +48,43 @@ def unpacked(words):
 
 def fairwave_(*words):
     app([*words], standalone_mode=False)
+
+
+ROOT = Path(__file__).parents[1]
+
+WITHOUT_THE_SYSTEMS = """
+import runpy, sys
+from pathlib import Path
+
+main = runpy.run_path({!r})["main"]
+main.__globals__["SOUNDS"] = "nowhere.wav"
+main(Path(sys.argv[1]))
+"""
+"""Makes the speech where the system has no recordings either."""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_the_lab_is_built_after_the_recordings_and_anew_when_they_come():
+    rules = subprocess.run(
+        ["make", "-npq", "out/lab.html"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    (needs,) = re.findall(r"^out/lab\.html: (.*)$", rules.stdout, re.MULTILINE)
+    assert ".venv/.recordings" in needs
+    assert all(str(one.relative_to(ROOT)) in needs for one in ROOT.glob("data/recordings/*"))
+
+
+def test_a_lab_without_speech_says_how_to_get_one(tmp_path):
+    (tmp_path / "lab").mkdir()
+    script = shutil.copy(ROOT / "lab" / "speech.py", tmp_path / "lab")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_SYSTEMS.format(script), str(tmp_path / "none.ulaw")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (tmp_path / "none.ulaw").read_bytes() == b""
+    assert done.stderr.count("\n") == 1
+    assert "without speech" in done.stderr
+    assert "fairwave.speech.fetch" in done.stderr
+    assert "make lab" in done.stderr
 
 
 def test_a_scenario_in_an_address_is_its_toml_in_letters_that_addresses_have():

@@ -202,9 +202,19 @@ _HOMES = {
 """Which module has what: each is imported when it is first asked for, so that `import fairwave` takes no time."""
 
 
+def _meant(name: str) -> str:
+    """What to write instead of a name that there is not, where that can be guessed."""
+    from difflib import get_close_matches
+
+    if name in {"run", "replicate", "simulate"}:
+        return "; a scenario has it: write fairwave.load('calls.toml').run()"
+    near = get_close_matches(name, __all__, 1)
+    return f"; did you mean fairwave.{near[0]}?" if near and not name.startswith("_") else ""
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'fairwave' has no attribute {name!r}")
+        raise AttributeError(f"module 'fairwave' has no attribute {name!r}{_meant(name)}")
     found = getattr(import_module(f"fairwave.{_HOMES[name]}"), name)
     globals()[name] = found
     return found

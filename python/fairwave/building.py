@@ -47,6 +47,10 @@ def build(
         table["topology"] = {"preset": topology} if isinstance(topology, str) else _table(topology)
     if several := [_table(one) for one in links]:
         table["link"] = several
+    if hasattr(flows, "items") or not hasattr(flows, "__iter__"):
+        raise TypeError(
+            f"flows are {flows!r:.60}, but must be a list; write flows=[fairwave.flow('voice', 'udp', 'voice')]"
+        )
     table["flow"] = [_table(one) for one in flows]
     return from_dict(table)
 
@@ -59,15 +63,29 @@ def from_dict(table: Mapping[str, Any]) -> Scenario:
     """
     from fairwave.scenario import Scenario
 
+    return Scenario(_native.Scenario.from_text(as_json(_table(table), "this scenario"), "objects.json"))
+
+
+def as_json(table: Mapping[str, Any], what: str) -> str:
+    """A table as JSON, for the compiled part; numbers of NumPy are numbers.
+
+    Raises:
+        fairwave.ScenarioError: It holds what no scenario can.
+    """
     try:
-        text = json.dumps(_table(table), ensure_ascii=False, allow_nan=False)
+        return json.dumps(table, ensure_ascii=False, allow_nan=False, default=_number)
     except (TypeError, ValueError) as error:
         raise _native.ScenarioError(
-            f"error: this scenario holds what no scenario can: {error}; write quantities as text with a "
-            "unit ('20 ms'), "
+            f"error: {what} holds what no scenario can: {error}; write quantities as text with a unit ('20 ms'), "
             "counts as whole numbers"
         ) from None
-    return Scenario(_native.Scenario.from_text(text, "objects.json"))
+
+
+def _number(value: Any) -> Any:
+    """The number that an object of NumPy is."""
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return value.item()
+    raise TypeError(f"{value!r:.60} is of the type {type(value).__name__}")
 
 
 def flow(

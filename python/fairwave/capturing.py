@@ -94,6 +94,30 @@ def capture(
     return Seen(digest, tuple(one for one in files if one.path not in names), made)
 
 
+def check(
+    scenario: Scenario,
+    captures: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path] = (),
+    patterns: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path] = (),
+    *,
+    seed: int = 1,
+) -> None:
+    """Refuses what `capture` could not do, without a run. Arguments as for `capture`.
+
+    Raises:
+        fairwave.ScenarioError: The scenario cannot be planned.
+        ValueError: A place is unknown, or a file cannot be one; the message says what to write.
+    """
+    from fairwave.scenario import prepared
+
+    _native.check_capture(prepared(scenario).native, seed, _pairs(captures), _pairs(patterns))
+    for _, path in [*_pairs(captures), *_pairs(patterns)]:
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; write a file in it, for example {path / 'up.pcapng'}")
+        for part in path.parents:
+            if part.exists() and not part.is_dir():
+                raise ValueError(f"{path}: {part} is a file, not a folder; write for example {path.name}")
+
+
 def _pairs(wanted: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path]) -> list[tuple[str, Path]]:
     pairs = wanted.items() if hasattr(wanted, "items") else wanted
     return [(place, Path(path)) for place, path in pairs]

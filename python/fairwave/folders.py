@@ -60,6 +60,7 @@ def claimed(
     """
     from fairwave.provenance import command
 
+    check_folder(folder)
     where = Path(folder).resolve()
     if where in _held:  # by this process: a piece of work within another
         _held[where] += 1
@@ -91,6 +92,21 @@ def claimed(
             yield Path(folder)
         finally:
             del _held[where]
+
+
+def check_folder(folder: str | Path) -> None:
+    """Refuses as a folder what is a file, or lies in one.
+
+    Raises:
+        FolderTakenError: It is, or does.
+    """
+    for part in (Path(folder), *Path(folder).parents):
+        if part.is_dir():
+            return
+        if part.exists():
+            raise FolderTakenError(
+                f"{part} is a file, but results need a folder; write for example {part.with_suffix('')}-results"
+            )
 
 
 def keeps() -> Path | None:

@@ -124,9 +124,14 @@ SAID = {"0": False, "1": True, "false": False, "true": True, "0.0": False, "1.0"
 
 def _table(text: str, name: str) -> Pattern:
     separator = ";" if ";" in text and "," not in text else ","
-    rows = [
-        row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row)
-    ]
+    try:
+        # Without `newline`, a carriage return that stands alone is no end of a line.
+        each = list(csv.reader(io.StringIO(text, newline=None), delimiter=separator))
+    except csv.Error as error:
+        raise PatternError(
+            f"{name} is no CSV table ({error}): write 0 (arrives) or 1 (lost) in each row"
+        ) from None
+    rows = [row for row in each if any(cell.strip() for cell in row)]
     column, first = -1, 0
     if rows and rows[0][-1].strip().lower() not in SAID:
         heads = [cell.strip().lower() for cell in rows[0]]

@@ -120,6 +120,8 @@ def entries(name: str) -> list[Entry]:
     Raises:
         LookupError: Nothing has that name; the message names the nearest.
     """
+    if not isinstance(name, str):
+        raise TypeError(f'explain takes a name, not {name!r}; for example fairwave.explain("vegas")')
     wanted = name.strip().lower()
     found: list[Entry] = []
     for kind in ONE:
@@ -129,12 +131,37 @@ def entries(name: str) -> list[Entry]:
             if wanted in {known.lower(), known.lower().removeprefix("tcp/")}:
                 found.append(_entry(kind, known))  # noqa: PERF401  # two conditions read better apart
     if not found:
-        from difflib import get_close_matches
-
-        near = get_close_matches(wanted, every_name(), 3, 0.5)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        raise LookupError(f"nothing is called {name!r}: `fairwave list` shows every name{hint}")
+        raise LookupError(_instead(name, wanted))
     return found
+
+
+MACHINE = "host/"
+"""Laws whose names begin so belong to the machine that runs them: only their full names mean them."""
+
+
+def full_name(kind: str, name: str) -> str:
+    """The full name of the law that `name` means: its own, or the only one that ends in `/name`.
+
+    `cubic` means `tcp/cubic`. The rule is that of scenarios. A name that means no law, or several, is left as it is.
+    """
+    known = _names(kind)
+    short = [one for one in known if one.endswith(f"/{name}") and not one.startswith(MACHINE)]
+    return short[0] if name not in known and len(short) == 1 else name
+
+
+def _instead(name: str, wanted: str) -> str:
+    """The message for a name that nothing has."""
+    from difflib import get_close_matches
+
+    from fairwave.absent import instead
+
+    if wanted in ONE:
+        return f"{name!r} is a kind of names: `fairwave list {wanted}` shows them"
+    if remedy := instead(wanted):
+        return f"fairwave has no {name!r}: {remedy}"
+    near = get_close_matches(wanted, every_name(), 3, 0.6)
+    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    return f"nothing is called {name!r}: `fairwave list` shows every name{hint}"
 
 
 def every_name() -> list[str]:
@@ -323,7 +350,7 @@ def _row(key: str, part: dict[str, Any], *, required: bool) -> Row:
     if required:
         default = "needed"
     elif part.get("default") is not None:
-        default = _inline(part["default"])
+        default = inline(part["default"])
     elif told:
         default = told[1]
     else:
@@ -370,12 +397,12 @@ def _value(part: dict[str, Any]) -> str:
     return PLAIN.get(kind, "value")
 
 
-def _inline(value: Any) -> str:
+def inline(value: Any) -> str:
     """A value as TOML has it in one line."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {inline(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, value)) + "]"
+        return "[" + ", ".join(map(inline, value)) + "]"
     if isinstance(value, float):
         return repr(value)
     return json.dumps(value, ensure_ascii=False)
@@ -436,7 +463,7 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
     """A small scenario in TOML that uses a name."""
     given = EXAMPLES.get((kind, name)) or _needed(kind, name)
     table = {SCHEMA[kind][1]: name, **given} if kind in SCHEMA else {}
-    written = _inline(table if given else name)
+    written = inline(table if given else name)
     bottleneck = {"rate": '"2 Mb/s"', "delay": '"20 ms"'}
     flow = {"transport": '"udp"', "traffic": '"voice"'}
     preset = "dumbbell"
@@ -449,7 +476,7 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
     elif kind == "queues":
         bottleneck["queue"], flow = written, {"transport": '"tcp/sack"', "traffic": '"bulk"'}
     elif kind == "victims":
-        bottleneck["queue"] = _inline({"capacity": {"packets": 50}, "victim": name})
+        bottleneck["queue"] = inline({"capacity": {"packets": 50}, "victim": name})
     elif kind == "losses":
         bottleneck["loss"] = written
     elif kind == "rates":
@@ -459,7 +486,7 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
     elif kind == "playouts":
         flow["playout"] = written
     elif kind == "codecs":
-        flow["traffic"] = _inline({"kind": "voice", "codec": name})
+        flow["traffic"] = inline({"kind": "voice", "codec": name})
     elif kind == "presets":
         preset = name
     elif name == "reorder":

@@ -148,6 +148,11 @@ class Results:
 
         if not isinstance(measure, str):
             return measure.over(self)
+        name, dot, whose = measure.partition(".")
+        if dot and group is None:
+            raise KeyError(
+                f"no measure {measure!r}; name the flow group apart: measured({name!r}, {whose!r})"
+            )
         if group is not None:
             self._has_group(group)
         return find(measure, group).over(self)
@@ -175,8 +180,14 @@ class Results:
 
         Returns:
             The folder.
+
+        Raises:
+            fairwave.folders.FolderTakenError: `out` is a file, or lies in one.
         """
+        from fairwave.folders import check_folder
+
         folder = Path(out)
+        check_folder(folder)
         with staging(folder) as partial:
             self.write_into(partial)
         return folder

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, SupportsIndex
 
 from fairwave import _native
 from fairwave.named_files import named_files
@@ -68,6 +70,21 @@ def _bytes(amount: float) -> str:
     return "less than 1 MB of memory"
 
 
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is negative, or too large for the tables.
+    """
+    if not isinstance(seed, SupportsIndex) or isinstance(seed, bool):
+        raise TypeError(
+            f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed!r:.60}; write for example 1"
+        )
+    if not 0 <= operator.index(seed) <= LARGEST_SEED:
+        raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
+
+
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """A checked scenario. Equal scenarios have equal hashes, however they were written.
@@ -77,6 +94,18 @@ class Scenario:
     """
 
     native: _native.Scenario
+
+    def __post_init__(self) -> None:
+        """Refuses what is no compiled scenario.
+
+        Raises:
+            TypeError: It is none.
+        """
+        if not isinstance(self.native, _native.Scenario):
+            raise TypeError(
+                f"a scenario is read by fairwave.load, not made of {self.native!r:.60}; "
+                "write fairwave.load('calls.toml'), or fairwave.build for one of objects"
+            )
 
     @property
     def name(self) -> str:
@@ -136,7 +165,13 @@ class Scenario:
         Raises:
             fairwave.ScenarioError: A path leads nowhere or a value does not fit.
         """
-        return Scenario(self.native.with_overrides(json.dumps(dict(overrides))))
+        from fairwave.building import as_json
+
+        if not hasattr(overrides, "items"):
+            raise TypeError(
+                f"overrides are {overrides!r:.60}, but must be a dictionary; write {{'flow.voice.count': 5}}"
+            )
+        return Scenario(self.native.with_overrides(as_json(dict(overrides), "an override")))
 
     def with_(self, **overrides: Any) -> Scenario:
         """The same with keywords, where a double underscore stands for the dot: `with_(duration="10 s")`."""
@@ -156,12 +191,13 @@ class Scenario:
         Raises:
             fairwave.ScenarioError: It cannot be planned.
         """
+        check_seed(seed)
         spelled_out: dict[str, Any] = json.loads(self.native.plan(seed))
         return spelled_out
 
     @property
     def activities(self) -> dict[str, float]:
-        """The groups of calls, each with the mean share of the time during which its speakers talk: above 0, at most 1."""
+        """The groups of calls, each with the mean share of the time that its speakers talk: above 0, at most 1."""
         return dict(self.native.activities())
 
     def cautions(self, seed: int = 1) -> list[str]:
@@ -170,6 +206,7 @@ class Scenario:
         Raises:
             fairwave.ScenarioError: It cannot be planned.
         """
+        check_seed(seed)
         return [f"{link}: {words}" for link, words in self.native.cautions(seed)]
 
     def kept(self) -> list[str]:
@@ -188,6 +225,7 @@ class Scenario:
         """One run.
 
         Raises:
+            ValueError: The seed is none.
             fairwave.RunError: The run was refused or failed.
         """
         return self.replicate(seeds=[seed])
@@ -267,7 +305,7 @@ def located(scenario: Scenario, folder: Path) -> Scenario:
     return scenario.with_overrides(changes) if changes else scenario
 
 
-def load(source: str | Path) -> Scenario:
+def load(source: str | PathLike[str]) -> Scenario:
     """Reads a scenario.
 
     Args:
@@ -276,8 +314,14 @@ def load(source: str | Path) -> Scenario:
 
     Raises:
         FileNotFoundError: There is no such file.
+        TypeError: It is neither path nor text.
         fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
     """
+    given: object = source
+    if not isinstance(given, (str, PathLike)):
+        known = isinstance(given, Scenario)
+        write = "it is a scenario already" if known else "fairwave.Scenario.from_dict reads a dictionary"
+        raise TypeError(f"fairwave.load takes a path or a scenario's text, not {source!r:.60}; {write}")
     text = str(source)
     if isinstance(source, str) and ("\n" in text or text.lstrip().startswith("{")):
         return Scenario(_native.Scenario.from_text(text))
@@ -304,6 +348,8 @@ def read(file: IO[bytes], name: str) -> Scenario:
         raise _native.ScenarioError(
             f"error: {name} has {has}, but a scenario at most {most}: give the path of a .toml or .json file"
         )
+    if b"\0" in data:
+        raise _native.ScenarioError(f"{name} holds no text; give the path of a .toml or .json file")
     try:
         content = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -332,14 +378,16 @@ def compare(
         seeds: The seeds themselves, instead of `n`.
         threads: How many runs at once; all cores when None.
         progress: Told how many runs are done.
-    """
-    from fairwave.study.grid import Grid, vary
 
-    axes = {
-        name: labels
-        if hasattr(labels, "items")
-        else vary(name, labels)  # a list of values, or labels with overrides
-        for name, labels in over.items()
-    }
-    grid = Grid("compare", scenario, axes)
-    return grid.run(seeds if seeds is not None else range(1, n + 1), threads=threads, progress=progress)
+    Raises:
+        TypeError: An argument of the wrong kind; the message says what to write.
+        ValueError: No value, no seed, or `n` below 1.
+        fairwave.ScenarioError: A value does not fit the scenario.
+        fairwave.RunError: A run was refused or failed.
+    """
+    from fairwave import arguments
+    from fairwave.study.grid import Grid
+
+    arguments.check_scenario(scenario, "fairwave.compare")
+    grid = Grid("compare", scenario, arguments.axes(over, "fairwave.compare"))
+    return grid.run(arguments.seeds(n, seeds), threads=threads, progress=progress)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fairwave_core::random::Seed;
 use fairwave_core::transport::Properties;
+use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::{self, Tap};
 use fairwave_sim::capture::{Capture, Wanted, Written};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -29,17 +30,56 @@ pub fn capture(
     payload: bool,
 ) -> PyResult<(String, Vec<File>)> {
     let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    let wanted = wanted(&plan, &captures, &patterns, payload)?;
+    let unwritten =
+        |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
+    py.detach(|| {
+        let probe = Capture::new(&plan, &wanted).map_err(unwritten)?;
+        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
+            .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
+        let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
+        let written = probe.finish().map_err(unwritten)?;
+        Ok((digest, written.into_iter().map(|Written { path, packets, lost }| (path, packets, lost)).collect()))
+    })
+}
+
+/// Refuses places at which nothing can be captured, before anything runs.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+pub fn check_capture(
+    scenario: PyRef<'_, Scenario>,
+    seed: u64,
+    captures: Vec<(String, PathBuf)>,
+    patterns: Vec<(String, PathBuf)>,
+) -> PyResult<()> {
+    let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    wanted(&plan, &captures, &patterns, false).map(|_| ())
+}
+
+/// What is captured, by the plan's indices.
+fn wanted(
+    plan: &Plan,
+    captures: &[(String, PathBuf)],
+    patterns: &[(String, PathBuf)],
+    payload: bool,
+) -> PyResult<Wanted> {
     let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
         let mut found = Vec::new();
         for (text, path) in wanted {
-            let (taps, _) = tap::parse(text, &plan).map_err(PyValueError::new_err)?;
+            let (taps, _) = tap::parse(text, plan).map_err(PyValueError::new_err)?;
             found.extend(taps.into_iter().map(|tap| (tap, path.clone())));
         }
         Ok(found)
     };
-    let wanted = Wanted { captures: taps(&captures)?, patterns: taps(&patterns)?, payload };
-    if let Some((tap, _)) = wanted.captures.iter().find(|(tap, _)| matches!(tap, Tap::Flow(_))) {
-        return Err(PyValueError::new_err(format!("{tap:?}: packets are captured at links and hosts, not of flows")));
+    let wanted = Wanted { captures: taps(captures)?, patterns: taps(patterns)?, payload };
+    for (tap, _) in &wanted.captures {
+        if let Tap::Flow(flow) = *tap {
+            let flow = &plan.flows[flow];
+            return Err(PyValueError::new_err(format!(
+                "packets are captured at links and hosts, not of flows; for `{}` write `host:{}`, which sends it",
+                flow.name, plan.nodes[flow.from]
+            )));
+        }
     }
     for (tap, _) in &wanted.patterns {
         let numbered = match *tap {
@@ -54,14 +94,5 @@ pub fn capture(
         };
         numbered.map_err(PyValueError::new_err)?;
     }
-    let unwritten =
-        |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
-    py.detach(|| {
-        let probe = Capture::new(&plan, &wanted).map_err(unwritten)?;
-        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
-            .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
-        let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
-        let written = probe.finish().map_err(unwritten)?;
-        Ok((digest, written.into_iter().map(|Written { path, packets, lost }| (path, packets, lost)).collect()))
-    })
+    Ok(wanted)
 }

@@ -9,6 +9,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::Instant;
+use fairwave_scenario::cost::CostOfRuns;
 use fairwave_scenario::plan::{FlowPlan, LinkPlan, Plan};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -133,8 +134,9 @@ impl Scenario {
 
     /// The same scenario with other values: a JSON object of dotted path to value.
     fn with_overrides(&self, py: Python<'_>, overrides: &str) -> PyResult<Self> {
-        let overrides: BTreeMap<String, Value> = serde_json::from_str(overrides)
-            .map_err(|error| PyValueError::new_err(format!("overrides are no JSON object: {error}")))?;
+        let overrides: BTreeMap<String, Value> = serde_json::from_str(overrides).map_err(|error| {
+            ScenarioError::new_err(format!("error: an override holds what no scenario can: {error}"))
+        })?;
         let pairs: Vec<(&str, Value)> = overrides.iter().map(|(path, value)| (path.as_str(), value.clone())).collect();
         judged(py, || self.inner.with_overrides(&pairs)).map(Self::from)
     }
@@ -147,6 +149,13 @@ impl Scenario {
     /// Refuses so many runs when nobody could wait for them or keep what they leave, with what they would cost.
     fn check_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<()> {
         judged(py, || self.inner.check_runs(runs, Seed(seed)))
+    }
+
+    /// What so many runs would cost: seconds of computing on one core, at most, and the whole in words.
+    fn cost_of_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<(f64, String)> {
+        let hops = judged(py, || self.inner.happenings(Seed(seed)))?;
+        let cost = CostOfRuns::new(runs, hops);
+        Ok((cost.seconds, cost.to_string()))
     }
 
     /// What a run with this seed would execute, as JSON.

@@ -393,12 +393,35 @@ pub(crate) fn check_changes(changes: f64, queue: &Path) -> Result<(), Box<Proble
     Err(Box::new(problem.help("write longer times for its states, for example `good = \"1 s\"`")))
 }
 
+/// What so many runs would cost, each of so many packet-hops.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CostOfRuns {
+    /// How many.
+    pub runs: u64,
+    /// What they leave in tables, bytes.
+    pub tables: f64,
+    /// How long they take one core, at most, seconds.
+    pub seconds: f64,
+}
+
+impl CostOfRuns {
+    /// Of so many runs, each of so many packet-hops.
+    pub fn new(runs: u64, hops: f64) -> CostOfRuns {
+        let tables = runs as f64 * BYTES_PER_RUN;
+        CostOfRuns { runs, tables, seconds: runs as f64 * (hops + HOPS_PER_RUN) / HOPS_PER_SECOND }
+    }
+}
+
+impl std::fmt::Display for CostOfRuns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (tables, seconds) = (bytes(self.tables), time(self.seconds));
+        write!(f, "{} runs would leave about {tables} of tables and take up to {seconds} of computing", self.runs)
+    }
+}
+
 /// Why so many runs are refused, each of so many packet-hops.
 pub(crate) fn of_runs(runs: u64, hops: f64) -> Problem {
-    let tables = bytes(runs as f64 * BYTES_PER_RUN);
-    let time = computing(runs as f64 * (hops + HOPS_PER_RUN));
-    let what = format!("{runs} runs would leave about {tables} of tables and take up to {time} of computing");
-    Problem::new(Path::default(), what)
+    Problem::new(Path::default(), CostOfRuns::new(runs, hops).to_string())
         .allowed(format!("up to {MOST_RUNS} runs at once"))
         .help("make fewer replications: 10 to 100 give an interval")
 }

@@ -16,6 +16,9 @@ pub enum Tap {
     Flow(usize),
 }
 
+/// What a place may be.
+const KINDS: [&str; 4] = ["link", "drops", "host", "flow"];
+
 /// A tap as it is written, with its file: `link:r1>r2=up.pcapng`; without one, the file is empty.
 pub fn parse(text: &str, plan: &Plan) -> Result<(Vec<Tap>, String), String> {
     let (tap, file) = text.split_once('=').unwrap_or((text, ""));
@@ -26,8 +29,10 @@ pub fn parse(text: &str, plan: &Plan) -> Result<(Vec<Tap>, String), String> {
         "host" => (plan.nodes.iter().map(String::as_str).collect(), "node"),
         "flow" => (plan.flows.iter().map(|flow| flow.name.as_str()).collect(), "flow"),
         _ => {
+            let meant = if kind.is_empty() && name.contains('>') { Some("link") } else { nearest(kind, KINDS) };
+            let help = meant.map_or_else(String::new, |kind| format!("; did you mean `{kind}:{name}`?"));
             return Err(format!(
-                "`{text}` does not say where; write `link:FROM>TO`, `drops:FROM>TO`, `host:NODE` or `flow:NAME[0]`, and `=FILE`"
+                "`{text}` does not say where; write `link:FROM>TO`, `drops:FROM>TO`, `host:NODE` or `flow:NAME[0]`, and `=FILE`{help}"
             ));
         }
     };

@@ -365,13 +365,22 @@ def find(
         AskError: The question cannot be understood, or the measure is not defined at an end of the range.
         fairwave.ScenarioError: A value does not fit the scenario.
     """
+    from fairwave import arguments
     from fairwave.scenario import prepared
     from fairwave.study.grid import Point, assemble
     from fairwave.study.keeping import Memory
     from fairwave.study.replication import replicate
 
+    arguments.check_scenario(scenario, "fairwave.find")
+    if not isinstance(until, (str, Condition)):
+        raise AskError(f"until is {until!r:.60}, but must be a text; for example until='mos.voice >= 3.6'")
+    if not hasattr(values, "__iter__"):
+        raise AskError(
+            f"values are {values!r:.60}, but must be a range or a list; for example '1..200' or [1, 5, 10]"
+        )
     wanted = condition(until, scenario) if isinstance(until, str) else until
     each = steps(values) if isinstance(values, str) else list(values)
+    n, most = arguments.whole("n", n), arguments.whole("most", most)
     if len(each) < 2:
         raise AskError("a search needs a range of two values or more")
     if n < 2 or most < n:

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairwave.ask.wording import AskError, Precision, precision
+from fairwave.ask.wording import AskError, Precision, measure, precision
 from fairwave.study.statistics import Interval, interval, t_quantile
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Sweep:
 def sweep(
     scenario: Scenario,
     over: Axes | Mapping[str, Any],
-    until: str | Sequence[str | Precision] = (),
+    until: str | Precision | Sequence[str | Precision] = (),
     *,
     show: Sequence[Any] = (),
     n: int = BEGIN,
@@ -93,7 +93,7 @@ def sweep(
         scenario: What is varied.
         over: Dotted path to values, or axis to labels with their overrides, as for `fairwave.compare`.
         until: Precisions, as `"mos.voice:±0.05"`; with none, each point has `n` replications.
-        show: Further measures (`fairwave.ask.wording.Asked`) to tell of each point.
+        show: Further measures to tell of each point: `"loss.voice"`, or `fairwave.ask.wording.Asked`.
         n: Replications to begin with, 2 or more where a precision is asked for.
         most: The most replications of a point.
         seed: The first seed; a point's seeds follow each other.
@@ -102,27 +102,37 @@ def sweep(
         progress: Told how many runs are done of those that are known to be needed.
 
     Raises:
+        TypeError: An argument of the wrong kind; the message says what to write.
         AskError: A precision that is none, or numbers of replications that do not fit.
         fairwave.ScenarioError: A value does not fit the scenario.
     """
+    from fairwave import arguments
     from fairwave.scenario import prepared
-    from fairwave.study.grid import Grid, Point, assemble_runs, vary
+    from fairwave.study.grid import Grid, Point, assemble_runs
     from fairwave.study.keeping import Memory
     from fairwave.study.replication import check_runs, replicate
 
-    texts = [until] if isinstance(until, str) else list(until)
+    arguments.check_scenario(scenario, "fairwave.sweep")
+    axes = arguments.axes(over, "fairwave.sweep")
+    n, most = arguments.whole("n", n), arguments.whole("most", most)
+    if not isinstance(until, (str, Precision, list, tuple)):
+        raise AskError(f"until is {until!r:.60}, but must be a text; for example until='mos.voice:±0.05'")
+    texts = [until] if isinstance(until, (str, Precision)) else list(until)
     goals = [one if isinstance(one, Precision) else precision(one, scenario) for one in texts]
+    shown = [
+        measure(one, scenario) if isinstance(one, str) else one
+        for one in ([show] if isinstance(show, str) else show)
+    ]
     if goals and n < 2:
         raise AskError(f"a precision needs 2 replications or more to begin with, not {n}; usual is {BEGIN}")
     if most < n:
         raise AskError(f"at most {most} replications are fewer than the {n} to begin with")
-    axes = {name: values if hasattr(values, "items") else vary(name, values) for name, values in over.items()}
     grid = Grid("sweep", scenario, axes)
     check_runs(math.prod(len(labels) for labels in grid.axes.values()) * n, scenario.native, seed)
     points = [Point(point.labels, prepared(point.scenario)) for point in grid.points()]
     kept = keep if keep is not None else Memory()
     # A measure that is asked for twice is one measure: its samples count once.
-    asked = list({one.text: one for one in [*show, *(goal.of for goal in goals)]}.values())
+    asked = list({one.text: one for one in [*shown, *(goal.of for goal in goals)]}.values())
     runs: dict[int, list[Tables]] = {i: [] for i in range(len(points))}
     values: dict[tuple[int, str], list[float | None]] = {
         (i, one.text): [] for i in range(len(points)) for one in asked

@@ -166,9 +166,23 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
     of = measure(found[1], scenario)
     if found[4] and found[4] != of.measure.unit:
         unit = of.measure.unit or "no unit"
-        raise AskError(f"{of.text} is in {unit}, not in {found[4]}; write '{found[1]} {found[2]} {found[3]}'")
+        kinds = (kind for kind in (TIMES, RATES, SIZES) if {found[4], unit} <= set(kind))
+        worth = next((kind[found[4]] / kind[unit] for kind in kinds), 1.0)
+        number = f"{float(found[3]) * worth:g}"
+        raise AskError(f"{of.text} is in {unit}, not in {found[4]}; write '{found[1]} {found[2]} {number}'")
     sign = {"≥": ">=", "≤": "<="}.get(found[2], found[2])
-    return Condition(of, cast("Sign", sign), float(found[3]))
+    bound = float(found[3])
+    least, most = of.measure.limits
+    if not least <= bound <= most or math.isinf(bound):
+        unit = f" {of.measure.unit}" if of.measure.unit else ""
+        ends = f"from {least:g} to {most:g}{unit}" if math.isfinite(most) else f"{least:g}{unit} or more"
+        usual = f"{(least + most) / 2:g}" if math.isfinite(most) else "150"
+        always = "always" if (bound < least) == sign.startswith(">") else "never"
+        raise AskError(
+            f"{of.text} is {ends}, so '{found[1]} {sign} {bound:g}' {always} holds; "
+            f"write for example '{found[1]} {sign} {usual}'"
+        )
+    return Condition(of, cast("Sign", sign), bound)
 
 
 def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]:
@@ -183,8 +197,14 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
             f"{option} takes KEY=VALUE,VALUE,…, not {text!r}; for example {option} flow.voice.count=5,10,20"
         )
     found: dict[Label, Any] = {}
-    for part in _parts(rest):
-        whole = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", part)
+    parts = _parts(rest)
+    if not parts:
+        raise AskError(
+            f"{option} {text!r} has no value between its commas; write for example "
+            f"{option} flow.voice.count=5,10,20"
+        )
+    for part in parts:
+        whole = re.fullmatch(rf"({WHOLE})\.\.({WHOLE})", part)
         if whole:
             low, high = int(whole[1]), int(whole[2])
             if not low <= high or high - low >= 100_000:
@@ -192,6 +212,11 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
                     f"{option} {key.strip()}: {part} is no range from less to more, of at most 100 000 values"
                 )
             found.update({one: one for one in range(low, high + 1)})
+        elif re.match(r"-?[\d.]*\d\s*[A-Za-z/]*\s*\.\.", part):
+            raise AskError(
+                f"{option} {key.strip()}: {part!r:.60} is no range of whole numbers, LOW..HIGH; write for example "
+                "5..20, or the values themselves: 1 Mb/s,1.5 Mb/s,2 Mb/s"
+            )
         else:
             value = json.loads(_native.Scenario.override_value(part))
             found[value if isinstance(value, (int, float)) and not isinstance(value, bool) else part] = value
@@ -215,6 +240,9 @@ def _parts(text: str) -> list[str]:
             begin = at + 1
     return [part.strip() for part in [*parts, text[begin:]] if part.strip()]
 
+
+WHOLE = r"-?\d{1,18}"
+"""A whole number of a range. Longer ones are nobody's count, and hang the conversion."""
 
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 RATES = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
@@ -245,6 +273,8 @@ def steps(text: str) -> list[Label]:
             raise wrong
         scale = units[high_unit] / units[low_unit]
     if not low_unit and "." not in low + high:
+        if not (re.fullmatch(WHOLE, low) and re.fullmatch(WHOLE, high)):
+            raise wrong
         first, last = int(low), int(high)
         if not first < last or last - first >= 1_000_000:
             raise wrong

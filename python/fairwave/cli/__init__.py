@@ -7,6 +7,7 @@ finished is kept where a folder was given).
 
 from __future__ import annotations
 
+import re
 import sys
 
 STOPPED = 130
@@ -25,12 +26,27 @@ def main() -> None:
         sys.exit(STOPPED)
 
 
+def _left(error: SystemExit) -> None:
+    """Says that code of the user's ended the process, unless a closed pipe did."""
+    from fairwave.cli.console import complain
+
+    if isinstance(error.__context__, BrokenPipeError):  # which the library has made this of
+        return
+    # Nothing of fairwave's ends the process down there.
+    complain(
+        f"code of yours ended the command by sys.exit({'' if error.code is None else repr(error.code)}); "
+        "raise an error instead, for example ValueError('…')"
+    )
+    _trace(error)
+
+
 def _main() -> None:
     from fairwave._native import RunError, ScenarioError
     from fairwave.cli.app import app
     from fairwave.cli.console import complain
     from fairwave.cli.input import BadInputError
 
+    _refuse_bytes(sys.argv[1:])
     try:
         status = app(prog_name="fairwave", standalone_mode=False)
     except KeyboardInterrupt:
@@ -44,6 +60,9 @@ def _main() -> None:
     except RunError as error:
         complain(str(error))
         _trace(error)
+        sys.exit(FAILED)
+    except SystemExit as error:
+        _left(error)
         sys.exit(FAILED)
     except BrokenPipeError:
         # Whoever read our output has seen enough.
@@ -66,6 +85,16 @@ def _main() -> None:
     if status == STOPPED:  # which is also what the library makes of Ctrl-C
         complain(_stopped())
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse_bytes(words: list[str]) -> None:
+    """Ends the command where a word of it is no text: bytes that are no UTF-8."""
+    from fairwave.cli.console import complain
+
+    wrong = next((word for word in words if any("\ud800" <= sign <= "\udfff" for sign in word)), None)
+    if wrong is not None:
+        complain(f"{wrong!a} holds bytes that are no UTF-8; write it in UTF-8, or rename the file")
+        sys.exit(BAD_INPUT)
 
 
 def _trace(error: BaseException) -> None:
@@ -119,16 +148,49 @@ def _kept() -> str:
     return f"what had finished is kept in {kept}, and the same command goes on from it"
 
 
+NUMBERS = {"int": ("a whole number", "10"), "float": ("a number", "60")}
+"""What options of a type take, and an example."""
+
+
 def _usage(error: Exception) -> int | None:
-    """Shows a mistake in the command line itself, and answers with its exit status; None for anything else."""
-    show = getattr(error, "show", None)
+    """Tells of a mistake in the command line itself, and answers with its exit status; None for anything else."""
+    from fairwave.cli.console import complain
+
     status = getattr(error, "exit_code", None)
     if not isinstance(status, int):
         return None
-    if callable(show):
-        from fairwave.cli.console import visible
-
-        if isinstance(message := getattr(error, "message", None), str):
-            error.message = visible(message)  # type: ignore[attr-defined]  # which it has
-        show()
+    message = getattr(error, "format_message", None)
+    said = str(message()).rstrip(".") if callable(message) else ""
+    if said:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "fairwave"
+        said = _of_number(error) or _superfluous(said) or said
+        complain(f"{said}; `{command} --help` shows what it takes")
+    elif callable(show := getattr(error, "show", None)):
+        show()  # no command at all: the help
     return status
+
+
+def _superfluous(message: str) -> str | None:
+    """What is wrong where there are more words than the command takes; None where that is not the mistake."""
+    found = re.search(r"unexpected extra argument(?:\(s\)|s)? \((.*)\)", message)
+    if found is None:
+        return None
+    return (
+        f"nothing takes {found[1]!r}; join several values by commas (--over udp,tcp/vegas), a key and its value by = "
+        "(--set KEY=VALUE), and quote what holds spaces or >"
+    )
+
+
+def _of_number(error: Exception) -> str | None:
+    """What is wrong with the value of an option that takes a number; None where that is not the mistake."""
+    option, why = getattr(error, "param", None), getattr(error.__cause__, "errors", None)
+    if option is None or not callable(why):
+        return None
+    found = why()[0]
+    what, example = NUMBERS.get(str(found["type"]).partition("_")[0], ("", ""))
+    if not what:
+        return None
+    given = str(found["input"])
+    shown = given if len(given) <= 40 else f"{given[:20]}… ({len(given)} characters)"
+    return f"{option.opts[0]} is {shown!r}, but must be {what}; for example {option.opts[0]} {example}"

@@ -91,6 +91,7 @@ Measures = Annotated[
     ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
 
@@ -162,7 +163,15 @@ def run(
         ),
     ] = None,
     measures: Measures = None,
+    speech: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE",
+            help="With --out: a recording to carry through the first call, to be heard on the page.",
+        ),
+    ] = None,
     overwrite: Overwrite = False,
+    yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
@@ -187,6 +196,8 @@ def run(
             patterns=loss_pattern or [],
             payload=capture_payload,
             measures=measures or [],
+            speech=speech,
+            yes=yes,
         )
 
 
@@ -315,6 +326,7 @@ def compare(
     cluster: Cluster = None,
     measures: Measures = None,
     overwrite: Overwrite = False,
+    yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
@@ -326,7 +338,7 @@ def compare(
     with where(cluster):
         compare_alternatives(
             scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
-            threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [],
+            threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
         )  # fmt: skip
 
 
@@ -367,6 +379,7 @@ def sweep(
     cluster: Cluster = None,
     measures: Measures = None,
     overwrite: Overwrite = False,
+    yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
@@ -378,7 +391,7 @@ def sweep(
     with where(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
-            json=json, overwrite=overwrite, measures=measures or [],
+            json=json, overwrite=overwrite, measures=measures or [], yes=yes,
         )  # fmt: skip
 
 

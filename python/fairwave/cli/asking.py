@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kept, kind, media_group, scenario, seeds, threads_or_all
+from fairwave.cli.input import (
+    BadInputError,
+    affordable,
+    groups,
+    kept,
+    kind,
+    media_group,
+    positive,
+    scenario,
+    seeds,
+    threads_or_all,
+)
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -37,6 +49,7 @@ def sweep_grid(
     json: bool,
     overwrite: bool,
     measures: Sequence[str] = (),
+    yes: bool = False,
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
@@ -45,6 +58,8 @@ def sweep_grid(
 
     if not grid:
         raise BadInputError("sweep needs --grid KEY=VALUE,VALUE; for example --grid flow.voice.count=5,10,20")
+    positive("--replications", replications)
+    positive("--most", most)
     seeds(seed, max(replications, most))
     threads = threads_or_all(threads)
     varied = [variation(one, "--grid") for one in grid]
@@ -56,9 +71,8 @@ def sweep_grid(
     telling = _usual(read)
     asked = [one.text for one in [*(goal.of for goal in goals), *shown]]
     axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
-    points = 1
-    for _, values in varied:
-        points *= len(values)
+    points = prod(len(values) for _, values in varied)
+    affordable(read, points * replications, seed, yes=yes)
     with claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.progress(f"{read.name}: {points} points", quiet=json) as progress:
@@ -212,6 +226,8 @@ def find_value(
             f"--vary takes KEY=LOW..HIGH here, not {vary!r}; for example --vary flow.voice.count=1..200"
         )
     steps(values)
+    positive("--replications", replications)
+    positive("--most", most)
     seeds(seed, max(replications, most))
     threads = threads_or_all(threads)
     read = scenario(path, settings)

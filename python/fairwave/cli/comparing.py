@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
+    affordable,
     groups,
     kind,
     media_group,
@@ -140,6 +141,7 @@ def compare_alternatives(
     playout: str | None,
     overwrite: bool = False,
     measures: Sequence[str] = (),
+    yes: bool = False,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.cli.input import kept, measure_names
@@ -156,6 +158,7 @@ def compare_alternatives(
     asked = alternatives(over, vary, group)
     buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
+    affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
         console.say(f"note: {words}", quiet=json)

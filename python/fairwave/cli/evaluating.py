@@ -64,7 +64,7 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
     """A name, or a table with parameters, of what there is."""
     import difflib
 
-    from fairwave.reference import listed
+    from fairwave.reference import full_name, listed
 
     value = json_.loads(_native.Scenario.override_value(text))
     if not isinstance(value, (str, dict)) or (
@@ -73,12 +73,19 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
         raise BadInputError(
             f"{text!r} is neither a name nor a table with one; write '{{ {key} = \"NAME\", … }}'"
         )
-    name = value if isinstance(value, str) else value[key]
+    name = full_name(kind, value if isinstance(value, str) else value[key])
+    value = name if isinstance(value, str) else {**value, key: name}
     known = [one for one, _ in listed(kind)]
     if name not in known:
         near = difflib.get_close_matches(name, known, 1) or difflib.get_close_matches(f"tcp/{name}", known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+        if name.endswith((".toml", ".json", ".py")):
+            example = "tcp/cubic" if kind == "transports" else "--queue codel"
+            raise BadInputError(
+                f"evaluate takes the name of a law, not the file {name!r}; for example fairwave evaluate {example}, or "
+                "fairwave compare for a scenario"
+            )
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)};"
         raise BadInputError(
-            f"there is no {name!r} among {kind}{hint} One of your own is handed in by --laws FILE"
+            f"there is no {name!r} among {kind}; {hint} a law of your own is handed in by --laws FILE.py"
         )
     return value

@@ -29,9 +29,10 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
 
         given = read_open(sys.stdin.buffer, "-")
         return with_files(given.with_overrides(overrides(settings)) if settings else given, Path())
+    if path.endswith(".py"):
+        raise BadInputError(f"{path} is a Python file, not a scenario; laws of your own go to --laws {path}")
     if not Path(path).exists() or Path(path).is_dir():
-        near = sorted(str(one) for one in Path("examples").glob("*.toml"))[:8]
-        hint = f"; there are {', '.join(near)}" if near else ""
+        hint = _near(Path(path))
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
     if not settings:
         return load(Path(path))
@@ -39,6 +40,20 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
     with Path(path).open("rb") as file:
         read = located(read_open(file, path), Path(path).parent)
     return with_files(read.with_overrides(overrides(settings)), Path())
+
+
+def _near(path: Path) -> str:
+    """Which scenarios somebody may have meant by a path at which there is none."""
+    from difflib import get_close_matches
+
+    folder = path if path.is_dir() else path.parent
+    there = (
+        [str(one) for kind in ("*.toml", "*.json") for one in folder.glob(kind)] if folder.is_dir() else []
+    )
+    if near := get_close_matches(str(path), there, 1):
+        return f"; did you mean {near[0]}?"
+    known = sorted(there or [str(one) for one in Path("examples").glob("*.toml")])[:8]
+    return f"; there are {', '.join(known)}" if known else ""
 
 
 def overrides(settings: list[str]) -> dict[str, Any]:
@@ -58,8 +73,15 @@ def where(cluster: str | None) -> AbstractContextManager[None]:
     """Where runs are made: by a cluster's workers, or here."""
     if cluster is None:
         return nullcontext()
+    import re
+
     from fairwave.cluster import on
 
+    if not re.fullmatch(r"([a-z]+://)?.+:\d+", cluster):
+        raise BadInputError(
+            f"--cluster is {cluster!r}, but must be the address that `dask scheduler` says; "
+            "for example --cluster tcp://host:8786"
+        )
     return on(cluster)
 
 
@@ -101,6 +123,34 @@ def seeds(first: int, count: int) -> range:
 def threads_or_all(threads: int | None) -> int | None:
     """How many runs at once."""
     return None if threads is None else positive("--threads", threads)
+
+
+MANY_RUNS = 10_000
+LONG_S = 10_800.0
+"""More runs, or a longer time of computing on one core, are made only when the user has seen what they cost."""
+
+
+def affordable(read: Scenario, runs: int, seed: int, *, yes: bool) -> None:
+    """Names the cost of very many runs and asks whether to make them.
+
+    Raises:
+        BadInputError: The user does not want them, or there is no terminal to ask at.
+    """
+    import sys
+
+    from fairwave.cli import console
+
+    if yes:
+        return
+    read.native.check_runs(min(runs, 2**63), seed)
+    seconds, cost = read.native.cost_of_runs(runs, seed)
+    if runs <= MANY_RUNS and seconds <= LONG_S:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInputError(f"{cost}; add --yes to make them, or ask for fewer")
+    console.say(f"{cost}. Make them? [y/N] ")
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise BadInputError("nothing was run; ask for fewer values, fewer replications or a shorter duration")
 
 
 def groups(read: Scenario) -> dict[str, dict[str, Any]]:

@@ -61,7 +61,11 @@ def explain_name(name: str, *, json: bool) -> None:
 def show_names(what: str | None, *, json: bool) -> None:
     """Lists names."""
     if what is not None and what not in KINDS:
-        raise BadInputError(f"there is no list of {what!r}; there are {', '.join(KINDS)}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(what, KINDS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise BadInputError(f"there is no list of {what!r}; there are {', '.join(KINDS)}{hint}")
     found = known_names(KINDS if what is None else (what,))
     if json:
         console.document(

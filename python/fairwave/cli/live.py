@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
 from fairwave.cli import FAILED, STOPPED, console
-from fairwave.cli.input import BadInputError, scenario
+from fairwave.cli.input import BadInputError, scenario, seeds
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def live_scenario(
     from fairwave.live import live
     from fairwave.live.beside import simulated
 
+    seeds(seed, 1)
     read = scenario(path, settings)
     warn(read, seed)
     if record:
@@ -186,6 +187,7 @@ def shell(
         raise BadInputError(
             f"--for is {longest} s, but must be more than 0 and at most 86400; for example --for 60"
         )
+    seeds(seed, 1)
     read = scenario(path, settings)
     commands = []
     for host, command in split(at, words):

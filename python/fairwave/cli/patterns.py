@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave._native import ScenarioError
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError
 
@@ -89,6 +90,26 @@ def pairs(given: Sequence[str], option: str, example: str) -> list[tuple[str, st
             raise BadInputError(f"{option} takes WHERE=FILE, not {one!r}; for example {option} {example!r}")
         found.append((where.strip(), file.strip()))
     return found
+
+
+def visible(
+    read: Scenario, seed: int, captures: Sequence[tuple[str, str]], patterns: Sequence[tuple[str, str]]
+) -> None:
+    """Refuses places that the scenario has not, and files that cannot be written, before anything runs.
+
+    Raises:
+        BadInputError: There is one.
+    """
+    if not captures and not patterns:
+        return
+    from fairwave import capturing
+
+    try:
+        capturing.check(read, captures, patterns, seed=seed)
+    except ValueError as error:
+        if isinstance(error, ScenarioError):
+            raise
+        raise BadInputError(str(error)) from None
 
 
 def recorded_captures(read: Scenario, out: Path | None) -> list[tuple[str, str]]:

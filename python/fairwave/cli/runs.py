@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
+    affordable,
     groups,
     how_many,
     is_clip,
@@ -18,6 +19,7 @@ from fairwave.cli.input import (
     scenario,
     seeds,
     threads_or_all,
+    written_playout,
 )
 from fairwave.cli.inspecting import warn
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.report.answer import Answer
+    from fairwave.report.heard import Heard
     from fairwave.report.single import Drawn
     from fairwave.report.video import Seen
     from fairwave.results import Results
@@ -72,10 +75,12 @@ def run_scenario(
     patterns: Sequence[str] = (),
     payload: bool = False,
     measures: Sequence[str] = (),
+    speech: Path | None = None,
+    yes: bool = False,
 ) -> None:
     """Runs and shows what flows and links came to."""
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
-    from fairwave.cli.patterns import look_on, pairs, recorded_captures
+    from fairwave.cli.patterns import look_on, pairs, recorded_captures, visible
     from fairwave.folders import claimed
     from fairwave.study.grid import Grid
 
@@ -85,6 +90,8 @@ def run_scenario(
     read = scenario(path, settings)
     warn(read, seed)
     names = measure_names(measures, read)
+    affordable(read, replications, seed, yes=yes)
+    visible(read, seed, wanted, lost)
     clips = streamed(read) if out else []
     # What a clip's viewer sees needs every unit of the flow.
     record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
@@ -92,14 +99,19 @@ def run_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
+    heard = spoken(read, speech, drawn=bool(out and page)) if speech else None
+    made = heard.scenario if heard is not None else read
     with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
-            results = Grid("run", read, {}).run(chosen, threads=threads, keep=keep, progress=progress)
+            results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = watch(read, results, clips, out) if out and clips else []
-        shown = drawn(read, results, seed, out, watched, quiet=json, names=names) if out and page else None
+        shown = (
+            drawn(read, results, seed, out, watched, heard, quiet=json, names=names) if out and page else None
+        )
         if out and shown is None:
             results.save(out)
+    results = heard.whole(results) if heard is not None else results
     captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
     if json:
         console.document(run_document(read, results, names) | captured)
@@ -108,7 +120,8 @@ def run_scenario(
     for film in watched:
         console.say(f"\n{film}")
     if out:
-        console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+        audio = " with audio" if heard is not None else ""
+        console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
 
 
 def verdict(read: Scenario, results: Results) -> Answer:
@@ -119,23 +132,52 @@ def verdict(read: Scenario, results: Results) -> Answer:
     return of_run(results, kinds, lambda name: made_of(name, results))
 
 
+def spoken(read: Scenario, speech: Path, *, drawn: bool) -> Heard:
+    """The first call of the first group of calls, which says the recording.
+
+    Raises:
+        BadInputError: There is no page to listen on, no call, or the recording cannot be used.
+    """
+    from fairwave.report.heard import Heard
+    from fairwave.speech import SpeechError
+    from fairwave.speech.fetch import speech as recording
+
+    if not drawn:
+        raise BadInputError("--speech puts the call on a page: add --out FOLDER, without --no-page")
+    calls = [name for name, flow in groups(read).items() if kind(flow) in {"voice", "recording"}]
+    if not calls:
+        raise BadInputError('--speech needs a call: a flow group with traffic = "voice"')
+    try:
+        return Heard.of(recording(speech), read, calls[0])
+    except SpeechError as error:
+        raise BadInputError(str(error)) from None
+
+
 def drawn(
     read: Scenario,
-    results: Results,
+    saved: Results,
     seed: int,
     out: Path,
     films: list[Seen],
+    heard: Heard | None = None,
     *,
     quiet: bool,
     names: Sequence[str] = (),
     run: Drawn | None = None,
 ) -> Path:
-    """Leaves the run as a page, with its tables; it is simulated once more to be drawn, unless `run` is given."""
+    """Leaves the run as a page, with its tables; with the call that is `heard`, to be listened to.
+
+    It is simulated once more to be drawn, unless `run` is given.
+    """
     from fairwave.advice import activities
     from fairwave.report import single
+    from fairwave.report.call import of_run as listened
     from fairwave.report.page import TableView
 
     console.say("drawing …", quiet=quiet)
+    results = heard.whole(saved) if heard is not None else saved
+    buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
+    clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
     tables, notes = [], []
     summary = _summary(read, results, names)
     for name, flow in groups(read).items():
@@ -155,11 +197,12 @@ def drawn(
             TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
         )
     description = str(read.to_dict().get("description", ""))
-    run = run or single.drawn(read, results, seed)
+    run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
     answer = verdict(read, results)
     return single.write(
-        run, results, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films
-    )
+        run, saved, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films,
+        clips=clips, heard=said,
+    )  # fmt: skip
 
 
 def streamed(read: Scenario) -> list[str]:

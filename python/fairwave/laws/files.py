@@ -7,9 +7,12 @@ only when whoever types the command, or writes the program, says so.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import traceback
+from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 
 class LawFileError(ValueError):
@@ -44,9 +47,10 @@ def load_laws(path: str | Path) -> list[str]:
     folder = str(file.resolve().parent)
     sys.modules[name] = module
     sys.path.insert(0, folder)
+    _keep_alive(os.getpid())
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise LawFileError(f"{path} cannot be used: {_told(error, file)}") from error
     finally:
@@ -59,6 +63,28 @@ def load_laws(path: str | Path) -> list[str]:
     return [name for _, name in found]
 
 
+@cache
+def _keep_alive(process: int) -> None:
+    """From now on `os._exit` in this process says so, and never ends it as if all were well.
+
+    It ends a process at once: nothing after it could say that the results are lost. Processes that this one makes by
+    forking end as ever.
+    """
+    end = os._exit
+
+    def _exit(status: int) -> NoReturn:
+        if os.getpid() == process:
+            sys.stderr.write(
+                f"error: your own code ended the process by os._exit({status}), and what it was making is lost; "
+                "raise an error instead, for example ValueError('…')\n"
+            )
+            sys.stderr.flush()
+            end(status or 1)
+        end(status)
+
+    os._exit = _exit
+
+
 def _known() -> dict[tuple[str, str], object]:
     """What has been handed in, by kind and name."""
     from fairwave.laws import registering
@@ -67,7 +93,7 @@ def _known() -> dict[tuple[str, str], object]:
     return {**registering.handed_in, **{("measures", name): law for name, law in measures.OWN.items()}}
 
 
-def _told(error: Exception, file: Path) -> str:
+def _told(error: BaseException, file: Path) -> str:
     """What went wrong and in which line of the file."""
     if isinstance(error, SyntaxError):
         return f"{error.msg} (line {error.lineno})"

@@ -23,7 +23,26 @@ def user() -> tuple[int, int] | None:
     """Who asked root to run this, if it was somebody else: programs are run as them."""
     if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
         return None
-    return int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"])
+    return _identity("SUDO_UID"), _identity("SUDO_GID")
+
+
+LARGEST_ID = 2**32 - 2
+"""The largest number of a user or group; the next one means none."""
+
+
+def _identity(name: str) -> int:
+    """The number of a user or group that `sudo` left in the environment.
+
+    Raises:
+        fairwave.RunError: It left none.
+    """
+    said = os.environ.get(name, "")
+    if not (said.isascii() and said.isdigit() and len(said) <= 10 and int(said) <= LARGEST_ID):
+        raise _native.RunError(
+            f"{name} is {said!r}, but must be a whole number from 0 to {LARGEST_ID}, as sudo sets it; "
+            f"start fairwave by sudo, or without it: env -u SUDO_UID -u SUDO_GID fairwave …"
+        )
+    return int(said)
 
 
 def hand_over(folder: Path) -> None:
@@ -42,8 +61,8 @@ def main() -> None:
     os.set_inheritable(result_to, False)
     # In a shell Ctrl-C is for the program that runs there; otherwise it ends this process, and all with it.
     signal.signal(signal.SIGINT, (lambda *_: None) if job["commands"] else signal.SIG_DFL)
-    asked = user()
     try:
+        asked = user()
         _native.live_alone()
         for file in job["laws"]:
             from fairwave.laws import load_laws

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import math
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -87,6 +89,14 @@ def clips(
         found.append(Clip(style.title(label), wav(samples), "; ".join(notes), parted, line))
     said = [_which(heard, seed), heard.remark, heard.script.recording.attribution]
     return found, [one for one in said if one]
+
+
+def of_run(
+    heard: Heard, results: Results, seed: int, playout: Playout | None = None
+) -> tuple[list[Clip], list[str]]:
+    """What the listener hears in one run, the original first, and remarks; arguments as for `clips`."""
+    found, said = clips(heard, results, "seed", [seed], seed, playout)
+    return [*found[:1], *(replace(one, title="As it is heard") for one in found[1:])], said
 
 
 def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> tuple[list[str], str]:
@@ -233,6 +243,13 @@ def _excerpt(created: list[float]) -> tuple[int, int]:
         begin = max(created[0], created[-1] - LISTEN_S)
     chosen = [number for number, at in enumerate(created) if begin <= at < begin + LISTEN_S]
     return chosen[0], chosen[-1] + 1
+
+
+def write_audio(clips: Sequence[Clip], folder: Path) -> None:
+    """Leaves recordings as files, `audio-1-the-original.wav` and so on."""
+    for number, clip in enumerate(clips, 1):
+        plain = re.sub(r"[^a-z0-9]+", "-", clip.title.lower()).strip("-")[:40] or "call"
+        (folder / f"audio-{number}-{plain}.wav").write_bytes(clip.wav)
 
 
 def wav(samples: Any) -> bytes:

@@ -10,7 +10,7 @@ import polars as pl
 
 from fairwave.report import figures as drawing
 from fairwave.report import shown, style
-from fairwave.report.call import draw_units
+from fairwave.report.call import draw_units, write_audio
 from fairwave.report.page import Card, Page, TableView
 from fairwave.report.shown import Shown
 from fairwave.report.verdict import of_comparison
@@ -296,8 +296,7 @@ def write(
         if heard is not None:
             labels = results.to_polars("runs")[axis].unique(maintain_order=True).to_list()
             drawings.append(draw_units(heard, results, axis, labels, seed, partial / "figures"))
-        for number, clip in enumerate(clips, 1):
-            (partial / f"audio-{number}-{_plain(clip.title)}.wav").write_bytes(clip.wav)
+        write_audio(clips, partial)
         (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         _write_comparison(chosen, axis, partial, results)
         page = Page(
@@ -339,9 +338,3 @@ def _write_comparison(found: Sequence[Line], axis: str, folder: Path, results: R
     numbers = [name for name, kind in frame.schema.items() if kind.is_float()]
     frame = frame.with_columns(pl.when(pl.col(numbers).is_finite()).then(pl.col(numbers)))
     write_table(frame.to_arrow(), folder / "comparison", results.provenance)
-
-
-def _plain(text: str) -> str:
-    import re
-
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "call"

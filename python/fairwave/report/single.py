@@ -14,6 +14,7 @@ import polars as pl
 
 from fairwave.report import figures as drawing
 from fairwave.report import style
+from fairwave.report.call import write_audio
 from fairwave.report.completions import draw_transfers
 from fairwave.report.network import draw_network
 from fairwave.report.page import Card, Page, TableView
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fairwave.report.video import Seen
     from fairwave.results import Results
     from fairwave.scenario import Scenario
+    from fairwave.study.study import Clip
 
 LINKS = 4
 """So many queues are drawn, of those on which packets wait longest."""
@@ -154,6 +156,8 @@ def write(
     answer: Answer,
     notes: Sequence[str],
     films: Sequence[Seen] = (),
+    clips: Sequence[Clip] = (),
+    heard: Sequence[str] = (),
 ) -> Path:
     """Leaves page and figures in the folder `out`, beside the tables of `results`, all or nothing.
 
@@ -167,6 +171,8 @@ def write(
         answer: What it says first.
         notes: Remarks.
         films: What viewers see.
+        clips: Audio.
+        heard: What there is to say of the audio, a paragraph each.
 
     Returns:
         The page.
@@ -182,6 +188,7 @@ def write(
             for one in (draw_series(run, folder), draw_call(run, folder), draw_transfers(run, folder))
             if one is not None
         ]
+        write_audio(clips, partial)
         scenario = run.scenario.to_toml()
         (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         page = Page(
@@ -202,8 +209,14 @@ def write(
             if run.live
             else f"One run, that with seed {run.seed}, made once more to record it.",
             tables=tables,
-            notes=[*([" · ".join(run.accounts)] if run.live else []), *notes],
+            notes=[
+                *([" · ".join(run.accounts)] if run.live else []),
+                *notes,
+                *(() if clips else heard),
+            ],
             films=films,
+            clips=clips,
+            heard=heard if clips else (),
             scenario=scenario,
             provenance=results.provenance,
             tables_first=True,

@@ -174,6 +174,8 @@ def _decode(path: Path) -> tuple[Samples, list[str]]:
         if not container.streams.audio:
             raise SpeechError(f"{path}: has no sound track; {_remedy(path)}")
         stream = container.streams.audio[0]
+        if stream.codec_context is None:
+            raise SpeechError(f"{path}: its sound is in a coding that is not known here; {_remedy(path)}")
         rate, channels, codec = stream.rate, stream.channels, stream.codec_context.name
         if channels != 1:
             notes.append(f"{channels} channels were mixed into one")

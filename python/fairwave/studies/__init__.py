@@ -26,9 +26,7 @@ def find(name: str) -> Study:
 
         near = difflib.get_close_matches(name, names(), 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise LookupError(
-            f"no study {name!r}{hint} There are: {', '.join(names()) or 'none'}".replace("? There", "? There")
-        )
+        raise LookupError(f"no study {name!r}; there are {', '.join(names()) or 'none'}{hint}")
     module = importlib.import_module(f"fairwave.studies.{name}")
     study: Study = module.study()
     return study

@@ -38,7 +38,16 @@ A function of the point's labels where that depends on them: what is set for one
 
 def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
     """An axis that sets one path of the scenario to each of several values, which are also its labels."""
-    return {value: {path: value} for value in values}
+    return {_label(value): {path: value} for value in values}
+
+
+def _label(value: Any) -> Label:
+    """A value as a label: itself, or where it is a table or a list its TOML."""
+    from fairwave.reference import inline
+
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # NumPy's
+        value = value.item()
+    return inline(value) if isinstance(value, (dict, list, tuple)) else value
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from fairwave import _native
 from fairwave import tables as tables_
-from fairwave.scenario import LARGEST_SEED
+from fairwave.arguments import whole
+from fairwave.scenario import check_seed
 from fairwave.study.keeping import Memory
 
 if TYPE_CHECKING:
@@ -32,16 +33,6 @@ if TYPE_CHECKING:
     """Makes runs and yields each, with its index, as it ends; tells of those under way, if anybody wants to know."""
 
 
-def check_seed(seed: int) -> None:
-    """Refuses what is no seed.
-
-    Raises:
-        ValueError: It is negative, or too large for the tables.
-    """
-    if not 0 <= seed <= LARGEST_SEED:
-        raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
-
-
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
     """Refuses so many runs of a scenario when nobody could wait for them, before anything is allocated.
 
@@ -57,7 +48,9 @@ def native(
     jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
 ) -> Iterator[tuple[int, RawTables]]:
     """The runner that simulates, on this machine."""
-    return _native.Batch(jobs, threads, tell)
+    # More threads than runs are no faster.
+    most = None if threads is None else min(threads, max(len(jobs), 1))
+    return _native.Batch(jobs, most, tell)
 
 
 _runner: ContextVar[Runner] = ContextVar("runner", default=native)
@@ -74,8 +67,8 @@ def runs_made_by(runner: Runner) -> Iterator[None]:
 
 
 def _check(jobs: Sequence[Job], threads: int | None) -> None:
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads are 1 or more, not {threads}; leave it out for all cores")
+    if threads is not None:
+        whole("threads", threads, example=2)
     for _, seed in jobs:
         check_seed(seed)
 
@@ -98,6 +91,7 @@ def replicate(
         runner: What makes the runs; when None, this machine or whatever `runs_made_by` says.
 
     Raises:
+        TypeError: Threads or a seed that are no whole numbers.
         ValueError: No thread, or a seed that is none.
         fairwave.RunError: A run was refused or failed.
         KeyboardInterrupt: The user stopped; what had ended is kept.

@@ -1,0 +1,45 @@
+"""Names that users often look for and fairwave does not have, and what to write instead."""
+
+from __future__ import annotations
+
+_RADIO = (
+    "it does not simulate how stations share a radio channel. A link whose rate changes at random is "
+    'rate = {{ law = "markov", preset = "{}" }} (`fairwave explain markov`); a measured rate is law = "trace" '
+    "(`fairwave explain trace`)"
+)
+_CODEC = (
+    "the codecs are {codecs}. Wideband are amr-wb-23.85 and g722; any other codec without a rating is "
+    'traffic = { kind = "cbr", rate = "32 kb/s" } (`fairwave explain cbr`)'
+)
+_DATAGRAMS = (
+    "congestion control over datagrams is tfrc, rap, dvrc or rtcp, over TCP tcp/cubic, tcp/bbr and others "
+    "(`fairwave list transports`)"
+)
+
+_INSTEAD = {
+    _RADIO.format("wifi"): ("wifi", "wi-fi", "wlan", "802.11"),
+    _RADIO.format("lte"): ("lte", "4g", "5g", "nr", "umts", "cellular"),
+    _CODEC: ("opus", "evs", "silk", "speex"),
+    _DATAGRAMS: ("quic", "http/3", "webrtc", "gcc", "sctp"),
+    "name its congestion control, for example tcp/cubic, tcp/reno or tcp/bbr (`fairwave list transports`)": (
+        "tcp",
+    ),
+    "the queue that is first in, first out is drop-tail (`fairwave explain drop-tail`)": (
+        *("fifo", "pfifo", "droptail", "tail-drop", "taildrop"),
+    ),
+    "it is what a large buffer does to delay. `fairwave explain fq-codel` is a queue against it, and "
+    "`fairwave compare SCENARIO --vary topology.bottleneck.queue=drop-tail,fq-codel` shows the difference": (
+        *("bufferbloat", "latency", "lag"),
+    ),
+}
+"""What to write instead, and for which names."""
+
+
+def instead(name: str) -> str:
+    """What to write instead of a name in lower case; empty where nothing is known of it."""
+    remedy = next((remedy for remedy, names in _INSTEAD.items() if name in names), "")
+    if "{codecs}" in remedy:
+        from fairwave import codecs
+
+        remedy = remedy.replace("{codecs}", ", ".join(one.codec for one in codecs.known()))
+    return remedy
