@@ -220,6 +220,8 @@ def test_the_documents_commands_are_sound(monkeypatch):
 
 
 def test_a_measure_that_is_asked_for_twice_has_its_samples_once(calls):
-    found = sweep(calls, {"flow.voice.count": [2]}, "loss.voice:±90", show=[measure("loss.voice", calls)], n=2)
+    found = sweep(
+        calls, {"flow.voice.count": [2]}, "loss.voice:±90", show=[measure("loss.voice", calls)], n=2
+    )
     (cell,) = found.cells
     assert cell.interval.n == 2
