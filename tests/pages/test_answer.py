@@ -40,7 +40,7 @@ def test_opinion_scores_have_the_bands_of_g109_by_g107():
         assert MOS.band(score) == band
 
 
-def test_less_missed_is_better():
+def test_less_loss_is_better():
     assert [MISSED.band(loss) for loss in (0.0, 1.0, 1.1, 3.0, 3.1)] == [
         "good",
         "good",

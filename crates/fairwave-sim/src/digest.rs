@@ -15,7 +15,7 @@ use crate::result::RunResult;
 struct Fnv(u64);
 
 /// Columns that tables have gained; never the first of a table.
-const LATER: [&str; 3] = ["marked", "duplicated", "reordered"];
+const LATER: [&str; 4] = ["marked", "duplicated", "reordered", "units_waiting"];
 
 impl Fnv {
     fn update(&mut self, bytes: &[u8]) {
