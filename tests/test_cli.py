@@ -25,7 +25,7 @@ def scenario(tmp_path):
 def test_run_shows_flows_and_links(fairwave, scenario):
     status, out, _ = fairwave("run", scenario, "-n", 2)
     assert status == 0
-    assert "voice: 4 × voice over udp — 2 replications" in out
+    assert "voice: 4 × voice (speakers talk all the time) over udp — 2 replications" in out
     assert "r1>r2" in out
 
 

@@ -89,6 +89,11 @@ def cbr(name: str, rate: str, payload: int = 1000, **more: Any) -> Table:
     return flow(name, {"name": "udp", "header": "0 B", "max-payload": "1500 B"}, traffic, **more)
 
 
+def in_step(stream: Table) -> Table:
+    """The same stream, beginning exactly at its start."""
+    return {**stream, "traffic": {**stream["traffic"], "phase": "zero"}}
+
+
 def poisson(name: str, per_second: float, payload: int = 1000) -> Table:
     """A Poisson stream over UDP without headers: bursts of one packet, exponential gaps."""
     traffic = {

@@ -16,6 +16,7 @@ from practice.situation import (
     cbr,
     exactly,
     flow,
+    in_step,
     link,
     near,
     poisson,
@@ -187,8 +188,8 @@ def _timing() -> Iterator[Situation]:
 def _alternating() -> float:
     wire = link("1 Mb/s", "10 ms")
     # 1000 bytes take 8 ms; every other packet of the call comes a millisecond after they began to be sent.
-    big = cbr("big", "200 kb/s", 1000, start="0 s")
-    call = cbr("call", "80 kb/s", 200, start="1 ms")
+    big = in_step(cbr("big", "200 kb/s", 1000, start="0 s"))
+    call = in_step(cbr("call", "80 kb/s", 200, start="1 ms"))
     outcome = ran(wire, [big, call], 40, hosts=IN_STEP, warmup="10 s")
     return 1e3 * outcome.mean("flows", "jitter_s", group="call")
 

@@ -450,7 +450,6 @@ fn sources_begin_at_random_moments_unless_the_preset_is_ns2s_or_the_scenario_say
         assert_eq!(phase(preset, "\"voice\"").as_deref(), Some("random"), "{preset}: ns-2 has no such source");
         assert_eq!(phase(preset, "{ kind = \"video\", phase = \"random\" }").as_deref(), Some("random"), "{preset}");
     }
-    assert_eq!(phase("rfc", "\"bulk\""), None);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn scenario(duration: &str, rate: &str, link: &str, more: &str) -> RunResult {
         from = "a"
         to = "b"
         transport = {{ name = "udp", header = "0 B" }}
-        traffic = {{ kind = "cbr", rate = "{rate}", payload = "125 B" }}
+        traffic = {{ kind = "cbr", rate = "{rate}", payload = "125 B", phase = "zero" }}
         {more}
         "#
     );

@@ -32,8 +32,7 @@ fn near(found: f64, expected: f64, tolerance: f64) -> bool {
 
 #[test]
 fn a_megabyte_takes_its_rounds_of_slow_start_and_then_the_rate() {
-    let file =
-        "[[flow]]\nname = \"file\"\ntransport = \"tcp/reno\"\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\n";
+    let file = "[[flow]]\nname = \"file\"\ntransport = { name = \"tcp/reno\", delayed-ack = false }\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\n";
     let result = outcome_of("5 s", "10 Mb/s", "10 ms", file, 1);
     let [transfer] = result.transfers.as_slice() else { panic!("{:?}", result.transfers) };
     // Round trip 60 ms, 1040 bytes on the wire in 0.832 ms. Windows of 4, 8, 16, 32, 64 take a round each, the next fills the pipe
@@ -51,7 +50,7 @@ fn a_megabyte_takes_its_rounds_of_slow_start_and_then_the_rate() {
 
 #[test]
 fn what_the_end_cuts_off_is_unfinished_and_neither_lost_nor_averaged() {
-    let file = "[[flow]]\nname = \"file\"\ncount = 2\ntransport = \"tcp/reno\"\nstart = { every = \"4 s\" }\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\n";
+    let file = "[[flow]]\nname = \"file\"\ncount = 2\ntransport = { name = \"tcp/reno\", delayed-ack = false }\nstart = { every = \"4 s\" }\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\n";
     let result = outcome_of("4.5 s", "10 Mb/s", "10 ms", file, 1);
     let found = completion(&result, "file");
     assert_eq!((found.transfers, found.completed, found.unfinished, found.refused), (2, 1, 1, 0));

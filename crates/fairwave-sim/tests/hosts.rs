@@ -23,7 +23,7 @@ access = { rate = "100 Mb/s", delay = "1 ms" }
 name = "call"
 count = 13
 transport = "udp"
-traffic = { kind = "cbr", rate = "64 kb/s", payload = "160 B" }
+traffic = { kind = "cbr", rate = "64 kb/s", payload = "160 B", phase = "zero" }
 start = { from = "0 s", to = "20 ms" }
 "#;
 
@@ -66,11 +66,11 @@ bottleneck = { rate = "10 Mb/s", delay = "5 ms", queue = { discipline = "drop-ta
 access = { rate = "100 Mb/s", delay = "2 ms" }
 [[flow]]
 name = "near"
-transport = "tcp/sack"
+transport = { name = "tcp/sack", delayed-ack = false }
 traffic = "bulk"
 [[flow]]
 name = "far"
-transport = "tcp/sack"
+transport = { name = "tcp/sack", delayed-ack = false }
 traffic = "bulk"
 source-access = { delay = "6.48 ms" }
 "#;

@@ -21,8 +21,10 @@ fn run_dvrc(loss: f64, reno: usize) -> RunResult {
         duration: q("30 s"),
         ..Dumbbell::default()
     };
-    let video: (TrafficConfig, TransportConfig) =
-        (config(r#"{"kind":"video","layers":["100 kb/s","100 kb/s","100 kb/s"]}"#), config(r#"{"name":"dvrc"}"#));
+    let video: (TrafficConfig, TransportConfig) = (
+        config(r#"{"kind":"video","phase":"zero","layers":["100 kb/s","100 kb/s","100 kb/s"]}"#),
+        config(r#"{"name":"dvrc"}"#),
+    );
     let bulk: (TrafficConfig, TransportConfig) = (config(r#"{"kind":"bulk"}"#), config(r#"{"name":"tcp/reno"}"#));
     let flows = std::iter::once(video).chain(std::iter::repeat_n(bulk, reno));
     let mut plan = dumbbell.plan(1, flows.map(|(traffic, transport)| (traffic, transport, Instant::ZERO)).collect());

@@ -190,9 +190,9 @@ impl Codec {
     }
 
     /// Whether the codec's own standard defines discontinuous transmission: a voice activity detector, and silence that is not
-    /// sent. G.729 Annex B and G.723.1 Annex A, which RFC 4856 §2.1.9 and §2.1.6 presume where a call does not decline them; GSM
-    /// 06.31, 06.41 and 06.81; 3GPP TS 26.093 and 26.193, which mobile networks use for every call. G.711 (whose Appendix II is a
-    /// payload for comfort noise), G.722, G.726, G.728 and iLBC have none: telephones send them all the time.
+    /// sent. ITU-T G.729 Annex B and ITU-T G.723.1 Annex A, which RFC 4856 presumes unless a call declines them (`annexb`,
+    /// `annexa`); GSM 06.31, 06.41 and 06.81; 3GPP TS 26.093 and 26.193, which mobile networks use for every call. G.711, G.722,
+    /// G.726, G.728 and iLBC define none, at the most a payload for comfort noise: telephones send them all the time.
     pub const fn has_discontinuous_transmission(self) -> bool {
         !matches!(
             self,
