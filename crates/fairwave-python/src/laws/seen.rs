@@ -8,7 +8,7 @@ use fairwave_core::units::{Rate, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::{instant, seconds};
+use super::instant;
 
 /// The sender's window, in segments: a controller changes it in place.
 #[pyclass(module = "fairwave", get_all, set_all)]
@@ -360,7 +360,7 @@ impl Packet {
     #[new]
     #[pyo3(signature = (flow = 0, size = 1000, traffic_class = "tcp", feedback = false, layer = 0, sequence = None,
         ecn = "not-ect"))]
-    fn new(
+    pub(super) fn new(
         flow: u32,
         size: u16,
         traffic_class: &str,
