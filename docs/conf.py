@@ -1,7 +1,7 @@
 """How the documentation becomes a site: `make site`.
 
-The pages are the Markdown files of `docs/` as they are read in the repository, with README, the house and the
-changelog; only the reference of the Python package is made here, from its docstrings.
+The pages are the Markdown files of `docs/` as they are read in the repository, with README, the house, the
+changelog and the guide for contributors; only the reference of the Python package is made here, from its docstrings.
 """
 
 project = "fairwave"
@@ -10,7 +10,11 @@ html_title = "fairwave"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 # The source is the whole repository, so that links between its pages hold in both places.
+<<<<<<< HEAD
 include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "README.md", "SECURITY.md"]
+=======
+include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"]
+>>>>>>> doors
 exclude_patterns = ["docs/_static"]
 root_doc = "docs/index"
 html_theme = "furo"

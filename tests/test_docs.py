@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -27,7 +28,11 @@ PAGES = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
+<<<<<<< HEAD
     "SECURITY.md",
+=======
+    "CONTRIBUTING.md",
+>>>>>>> doors
     *sorted(f"docs/{one.name}" for one in (ROOT / "docs").glob("*.md")),
 ]
 # Its code is compiled and run where laws of one's own are tested; commands.md is made from the commands themselves.
@@ -222,6 +227,35 @@ def test_commands_that_are_only_mentioned_have_these_names_and_options(page):
             for option in parameter.opts + parameter.secondary_opts
         }
         assert options(words) <= known | {"--help"}, f"{page}: `fairwave {mentioned}`"
+
+
+def test_the_first_change_that_contributing_shows_works():
+    (code,) = blocks("CONTRIBUTING.md", "python")
+    question = code[code.index("    yield") : code.index("\n\n\nfor ")] + "\n"
+    module, start = text("tests/practice/measures.py"), '"""Every situation of this area."""\n'
+    scope = {"__name__": "measures"}
+    exec(compile(module.replace(start, start + question, 1), "measures.py", "exec"), scope)
+    first = next(scope["situations"]())
+    assert first.key == "measure/half-use"
+    assert first.low <= first.measured() <= first.high
+
+
+def test_paths_modules_and_lists_that_contributing_names_exist():
+    page = text("CONTRIBUTING.md")
+    paths = set(re.findall(r"(?:crates|docs|examples|lab|python|tests|validation)/[\w./*-]*[\w/]", page))
+    assert [path for path in paths if not any(ROOT.glob(path))] == []
+    modules = set(re.findall(r"-m ([a-z]\w+(?:\.\w+)*)", page))
+    assert [name for name in modules if find_spec(name) is None] == []
+    lists = re.findall(r"`(\w+)!` in `([^`]+)`", page)
+    assert len(lists) == 6
+    assert [name for name, file in lists if f"macro_rules! {name} " not in text(file)] == []
+
+
+def test_the_citation_file_has_the_version_and_the_licences_of_the_package():
+    cited, package = text("CITATION.cff"), tomllib.loads(text("pyproject.toml"))["project"]
+    assert re.findall(r"^version: (.+)$", cited, re.M) == [fairwave.__version__]
+    (licences,) = re.findall(r"^license:\n((?:  - .+\n)+)", cited, re.M)
+    assert re.findall("- (.+)", licences) == package["license"].split(" OR ")
 
 
 def test_targets_that_are_mentioned_exist():
