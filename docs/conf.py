@@ -10,11 +10,7 @@ html_title = "fairwave"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 # The source is the whole repository, so that links between its pages hold in both places.
-<<<<<<< HEAD
-include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "README.md", "SECURITY.md"]
-=======
-include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"]
->>>>>>> doors
+include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
 exclude_patterns = ["docs/_static"]
 root_doc = "docs/index"
 html_theme = "furo"

@@ -28,11 +28,8 @@ PAGES = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
-<<<<<<< HEAD
     "SECURITY.md",
-=======
     "CONTRIBUTING.md",
->>>>>>> doors
     *sorted(f"docs/{one.name}" for one in (ROOT / "docs").glob("*.md")),
 ]
 # Its code is compiled and run where laws of one's own are tested; commands.md is made from the commands themselves.
