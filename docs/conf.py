@@ -10,7 +10,14 @@ html_title = "fairwave"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 # The source is the whole repository, so that links between its pages hold in both places.
-include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
+include_patterns = [
+    "docs/**",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+]
 exclude_patterns = ["docs/_static"]
 root_doc = "docs/index"
 html_theme = "furo"
