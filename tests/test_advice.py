@@ -75,7 +75,9 @@ traffic = { kind = "cbr", rate = "100 kb/s", payload = "100 B", phase = "zero" }
 
 
 def in_step(**changes):
-    found = advise(load(STREAMS).with_overrides({path.replace("__", "."): to for path, to in changes.items()}))
+    found = advise(
+        load(STREAMS).with_overrides({path.replace("__", "."): to for path, to in changes.items()})
+    )
     return [one for one in found.mistakes if "in step" in one]
 
 
@@ -92,7 +94,10 @@ def test_sources_that_begin_at_the_same_moment_of_their_period_are_in_step():
     [
         {"flow__camera__start": {"from": "0 s", "to": "1 s"}, "flow__camera__traffic__phase": "zero"},
         {"flow__camera__traffic": {"kind": "voice", "always-on": False, "phase": "zero"}},
-        {"flow__camera__traffic": {"kind": "cbr", "rate": "400 kb/s", "phase": "zero"}, "flow__camera__count": 1},
+        {
+            "flow__camera__traffic": {"kind": "cbr", "rate": "400 kb/s", "phase": "zero"},
+            "flow__camera__count": 1,
+        },
     ],
 )
 def test_sources_that_start_apart_pause_or_have_other_periods_are_not_in_step(changes):

@@ -287,7 +287,10 @@ def loads() -> dict[str, tuple[str, dict[str, Any]]]:
         return {"name": "load", "duration": f"{seconds} s", "link": [link], "flow": flows}
 
     def constant(rate: str, payload: str) -> dict[str, Any]:
-        return {"transport": "udp", "traffic": {"kind": "cbr", "rate": rate, "payload": payload, "phase": "zero"}}
+        return {
+            "transport": "udp",
+            "traffic": {"kind": "cbr", "rate": rate, "payload": payload, "phase": "zero"},
+        }
 
     mixed = [
         _flow("host-cubic", SENDERS["host-cubic"][1]),

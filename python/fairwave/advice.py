@@ -141,7 +141,9 @@ def _buffer(queue: dict[str, Any]) -> float | None:
 def activities(scenario: Scenario) -> dict[str, str]:
     """How much of the time the speakers of each group of calls talk, in words: `speakers talk 43 % of the time`."""
     return {
-        name: "speakers talk all the time" if share == 1.0 else f"speakers talk {share * 100:.0f} % of the time"
+        name: "speakers talk all the time"
+        if share == 1.0
+        else f"speakers talk {share * 100:.0f} % of the time"
         for name, share in scenario.activities.items()
     }
 

@@ -116,7 +116,7 @@ class Scenario:
 
     @property
     def activities(self) -> dict[str, float]:
-        """The groups of calls, each with the mean share of the time during which its speakers talk: above 0, at most 1."""
+        """The groups of calls, each with the mean share of the time during which a speaker talks, above 0 to 1."""
         return dict(self.native.activities())
 
     def cautions(self, seed: int = 1) -> list[str]:

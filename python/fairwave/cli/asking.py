@@ -171,7 +171,12 @@ def find_value(
             )  # fmt: skip
         asked = range(seed, seed + max(one.interval.n for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
-        document = {"scenario": read.name, "activity": read.activities, **answer.to_dict(), "provenance": origin.to_dict()}
+        document = {
+            "scenario": read.name,
+            "activity": read.activities,
+            **answer.to_dict(),
+            "provenance": origin.to_dict(),
+        }
         if out:
             write_text(out / "answer.json", console.json_text(document))
     if json:

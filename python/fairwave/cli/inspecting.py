@@ -81,7 +81,11 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     plan = read.plan(seed)
     warn(read, seed)
     if json:
-        found = {"activity": read.activities, "ratings": ratings(read), "advice": advise(read, seed).to_dict()} if not expand else {}
+        found = (
+            {"activity": read.activities, "ratings": ratings(read), "advice": advise(read, seed).to_dict()}
+            if not expand
+            else {}
+        )
         console.document(plan if expand else _overview(read.hash, plan) | found)
         return
     if expand:

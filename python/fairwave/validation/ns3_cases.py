@@ -158,7 +158,8 @@ def cases() -> Iterator[Case]:
     )
     flood = {
         "name": "cbr", "transport": {"name": "udp", "header": f"{ns3.UDP_HEADER} B"},
-        "traffic": {"kind": "cbr", "rate": "15 Mb/s", "payload": "1000 B", "phase": "zero"}, "start": {"from": "0 s", "to": "1 s"},
+        "traffic": {"kind": "cbr", "rate": "15 Mb/s", "payload": "1000 B", "phase": "zero"},
+        "start": {"from": "0 s", "to": "1 s"},
     }  # fmt: skip
     yield case(
         "cbr+cubic/fq-codel",

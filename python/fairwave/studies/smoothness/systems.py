@@ -70,7 +70,11 @@ def transport(name: str, **parameters: Any) -> dict[str, Any]:
     """A system's transport as a scenario writes it; `parameters` with underscores for dashes."""
     if name in (TFRC, RAP):
         return {"name": name.lower()}
-    more = {"receiver-window": WINDOW} | EACH_SEGMENT | {key.replace("_", "-"): value for key, value in parameters.items()}
+    more = (
+        {"receiver-window": WINDOW}
+        | EACH_SEGMENT
+        | {key.replace("_", "-"): value for key, value in parameters.items()}
+    )
     if name in PAIRS:
         alpha, beta = PAIRS[name]
         return {"name": "tcp/aimd", "alpha": alpha, "beta": beta, "recovery": "reno", **more}

@@ -60,9 +60,7 @@ STREAMS = ("udp", "rtcp", "dvrc")
 
 def transports(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """An axis of transports, each by its name. Every segment is acknowledged."""
-    each = {
-        name: {"name": name, "delayed-ack": False} if name.startswith("tcp/") else name for name in names
-    }
+    each = {name: {"name": name, "delayed-ack": False} if name.startswith("tcp/") else name for name in names}
     return {name: {key: transport} for name, transport in each.items()}
 
 
