@@ -17,7 +17,7 @@ class CopyReno(fw.Controller):
     recovery = "reno"
 
     def on_ack(self, path, window):
-        window.congestion += 1.0 if window.in_slow_start else 1.0 / window.congestion
+        window.congestion += 1.0 if window.in_slow_start else path.credit / window.congestion
 
     def on_loss(self, path, window):
         window.threshold = max(0.5 * path.in_use, 2.0)

@@ -59,7 +59,9 @@ def test_a_wheel_works_by_itself(tmp_path):
 
     assert mos == str(fairwave.load(SCENARIO).run().measured("mos", "call").frame["value"].to_list())
     program = tmp_path / "clean" / "bin" / "fairwave"
-    assert "call: 1 × voice over udp" in run(program, "run", "home.toml", "--out", "home")
+    assert "call: 1 × voice (speakers talk 43 % of the time) over udp" in run(
+        program, "run", "home.toml", "--out", "home"
+    )
     assert (tmp_path / "home" / "index.html").is_file()
     assert "codel" in run(program, "list", "queues")
     assert sys.version_info >= (3, 10)

@@ -72,7 +72,7 @@ const SMOOTH = (sender: string) =>
 [[flow]]
 name = "interruption"
 transport = "udp"
-traffic = { kind = "cbr", rate = "5 Mb/s", payload = "1000 B" }
+traffic = { kind = "cbr", rate = "5 Mb/s", payload = "1000 B", phase = "zero" }
 active = [["20 s", "40 s"]]
 
 [record]
@@ -164,7 +164,7 @@ export const LESSONS: Lesson[] = [
     },
     found:
       "A call sends little, so TCP often learns of a loss only by a timeout, a second or more. Where losses are rare, that is rare, too.",
-    answer: [{ path: ["topology", "bottleneck", "loss"], value: { model: "bernoulli", rate: 0.005 } }],
+    answer: [{ path: ["topology", "bottleneck", "loss"], value: { model: "bernoulli", rate: 0.003 } }],
   },
   {
     id: "smooth",
@@ -172,15 +172,15 @@ export const LESSONS: Lesson[] = [
     steps: [
       {
         text: "Standard TCP adds a segment per round trip (α = 1) and halves on loss (β = 0.5). From 20 s to 40 s somebody else takes half of the link. It yields at once and comes back at once; its rate is a saw.",
-        scenario: SMOOTH('{ name = "tcp/aimd", alpha = 1.0, beta = 0.5 }'),
+        scenario: SMOOTH('{ name = "tcp/aimd", alpha = 1.0, beta = 0.5, delayed-ack = false }'),
       },
       {
         text: "TCP(0.31, 0.875) gives up an eighth instead of a half, and for fairness adds only 0.31. The saw is finer; so is its answer when the link is free again.",
-        scenario: SMOOTH('{ name = "tcp/aimd", alpha = 0.31, beta = 0.875 }'),
+        scenario: SMOOTH('{ name = "tcp/aimd", alpha = 0.31, beta = 0.875, delayed-ack = false }'),
       },
       {
         text: "γ and δ ask for how long the sender has been without a loss and how far its share has moved, and let α follow.",
-        scenario: SMOOTH('"tcp/gamma-delta"'),
+        scenario: SMOOTH('{ name = "tcp/gamma-delta", delayed-ack = false }'),
       },
     ],
     question:
@@ -191,7 +191,7 @@ export const LESSONS: Lesson[] = [
       return cov < 0.46 ? undefined : `The coefficient of variation is ${cov.toFixed(2)}.`;
     },
     found: "A coarse saw is rough by itself; too fine a one comes back late after 40 s. Both count as variation.",
-    answer: [{ path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.5, beta: 0.75 } }],
+    answer: [{ path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.5, beta: 0.75, "delayed-ack": false } }],
   },
   {
     id: "victim",

@@ -33,7 +33,7 @@ traffic = "bulk"
 [[flow]]
 name = "datagrams"
 transport = "udp"
-traffic = { kind = "cbr", rate = "400 kb/s", payload = "700 B", jitter = 0.5 }
+traffic = { kind = "cbr", rate = "400 kb/s", payload = "700 B", jitter = 0.5, phase = "zero" }
 
 [record]
 bin = "200 ms"
@@ -62,7 +62,7 @@ COPIES = {
     ),
     "copy-cbr": (
         "flow.datagrams.traffic",
-        {"kind": "cbr", "rate": "400 kb/s", "payload": "700 B", "jitter": 0.5},
+        {"kind": "cbr", "rate": "400 kb/s", "payload": "700 B", "jitter": 0.5, "phase": "zero"},
         {"kind": "copy-cbr", "rate": "400 kb/s", "payload": "700 B", "jitter": 0.5},
     ),
     "copy-bernoulli": (

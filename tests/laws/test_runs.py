@@ -121,7 +121,7 @@ def test_a_bulk_source_is_active_in_its_intervals():
             return begin, begin + 1.0
 
     text = SCENARIO.replace('"random-units"', '"bursts"').replace(
-        'transport = "udp"', 'transport = "tcp/sack"'
+        'transport = "udp"', 'transport = { name = "tcp/sack", delayed-ack = false }'
     )
     text += '[record]\nbin = "1 s"\ngoodput = ["units"]\n'
     series = (

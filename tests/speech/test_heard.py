@@ -127,10 +127,11 @@ def test_codec_and_packets_are_the_scenarios(traffic: dict, seconds: float, payl
 
 
 def test_whoever_sends_silence_sends_it_when_heard() -> None:
-    silent = heard(calls(flow__voice__traffic={"kind": "voice"}))
+    silent = heard(calls(flow__voice__traffic={"kind": "voice", "always-on": False}))
+    usual = heard(calls(flow__voice__traffic={"kind": "voice", "codec": "g711"}))
     always = heard(calls(flow__voice__traffic={"kind": "voice", "always-on": True}))
     assert len(silent.script.talk) > 1
-    assert always.script.talk.tolist() == [[0, 300]]
+    assert always.script.talk.tolist() == usual.script.talk.tolist() == [[0, 300]]
     assert always.script.repeat_after == 300, "without a pause before it begins again"
 
 
@@ -200,7 +201,7 @@ def test_what_is_heard_is_coded_by_the_scenarios_codec() -> None:
     def noise(codec: str) -> float:
         one = heard(
             calls(
-                flow__voice__traffic={"kind": "voice", "codec": codec, "always-on": True},
+                flow__voice__traffic={"kind": "voice", "codec": codec, "always-on": True, "phase": "zero"},
                 flow__voice__playout={"strategy": "fixed", "delay": "100 ms"},
                 flow__files__count=0,
             )

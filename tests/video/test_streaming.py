@@ -31,6 +31,7 @@ transport = "udp"
 [flow.traffic]
 kind = "video-trace"
 clip = "carphone"
+phase = "zero"
 layers = ["60 kb/s", "60 kb/s", "120 kb/s"]
 repeat = true
 playout-delay = "500 ms"
