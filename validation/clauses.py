@@ -231,9 +231,12 @@ class Outcome:
     tests: str
 
     def holds(self, clause: Clause, now: mutants.Version) -> bool:
+        """Whether it is of this mutant and this code."""
+        return self.digest == clause.digest and self.code == now.code
+
+    def is_settled(self, now: mutants.Version) -> bool:
         """Whether a run would say the same. New tests may notice what old ones missed."""
-        same = self.digest == clause.digest and self.code == now.code
-        return same and (self.outcome in (NOTICED, BROKEN) or self.tests == now.tests)
+        return self.outcome in (NOTICED, BROKEN) or self.tests == now.tests
 
 
 def known(clauses: Sequence[Clause], versions: dict[str, mutants.Version]) -> dict[str, Outcome]:
@@ -375,7 +378,11 @@ def _run_all(
     again: bool,
 ) -> None:
     """Runs the chosen mutants whose outcome is unknown, or all of them ``again``, and keeps each outcome at once."""
-    missing = [clause for clause in chosen if again or clause.name not in found]
+    missing = [
+        clause
+        for clause in chosen
+        if again or clause.name not in found or not found[clause.name].is_settled(versions[clause.crate])
+    ]
     print(f"{len(missing)} of {len(chosen)} mutants to run", flush=True)
     if missing:
         mutants.lay_out(TREE)
