@@ -26,10 +26,10 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -86,16 +86,24 @@ def plain(mutant: str) -> str:
     return f"{CRATES[match['crate']]}{match['file']}: {match['what']}" if match else mutant
 
 
-def lay_out() -> None:
-    """Copies what git tracks: the copy is what is broken."""
-    shutil.rmtree(TREE, ignore_errors=True)
+def lay_out(tree: Path = TREE) -> None:
+    """Copies the tracked sources to ``tree``, which is what gets broken. Files that are the same keep their time."""
     tracked = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
-    for name in filter(None, tracked.split("\0")):
-        if name.startswith(("crates/", ".cargo/", "docs/extend", "Cargo.")) and (ROOT / name).is_file():
-            (TREE / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, TREE / name)
+    wanted = {
+        name
+        for name in filter(None, tracked.split("\0"))
+        if name.startswith(("crates/", ".cargo/", "docs/extend", "Cargo.")) and (ROOT / name).is_file()
+    }
+    for file in [file for file in tree.rglob("*") if file.is_file()]:
+        if str(file.relative_to(tree)) not in wanted:
+            file.unlink()
+    for name in sorted(wanted):
+        source, copy = (ROOT / name).read_bytes(), tree / name
+        if not copy.is_file() or copy.read_bytes() != source:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(source)
 
 
 def all_mutants(cargo: str) -> list[str]:
@@ -120,11 +128,11 @@ class Version:
     tests: str
 
 
-def version() -> Version:
-    """Of core as it is."""
+def version(crates: Iterable[str] = CRATES) -> Version:
+    """Of these crates as they are."""
     code, tests = hashlib.sha256(), hashlib.sha256()
     for file in sorted(
-        file for crate in CRATES for file in (ROOT / f"crates/fairwave-{crate}/src").rglob("*.rs")
+        file for crate in crates for file in (ROOT / f"crates/fairwave-{crate}/src").rglob("*.rs")
     ):
         name, text = str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")
         own = "" if _OF_TESTS.search(name) else without_tests(text)

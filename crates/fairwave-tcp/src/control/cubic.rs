@@ -381,6 +381,36 @@ mod tests {
     }
 
     #[test]
+    fn the_peak_is_the_window_and_the_decrease_is_of_what_is_in_flight() {
+        // RFC 9438 §4.6 and §4.7: the window of 100 segments was not full.
+        let mut law = cubic();
+        let mut window = Window { congestion: 100.0, threshold: 5.0 };
+        law.on_loss(&Path { in_use: 60.0, ..path(0, 60.0) }, &mut window);
+        assert_eq!(law.peak, 100.0);
+        assert!((window.congestion - 42.0).abs() < 1e-9, "{window:?}");
+    }
+
+    #[test]
+    fn a_stage_that_begins_above_the_last_peak_has_its_plateau_there() {
+        // RFC 9438 §4.2: the window grows from the first moment on, and faster and faster.
+        let mut law = Cubic { peak: 100.0, aimless: false, ..cubic() };
+        let mut window = Window { congestion: 200.0, threshold: 5.0 };
+        law.on_ack(&path(0, 200.0), &mut window);
+        let epoch = law.epoch.expect("congestion avoidance has begun");
+        assert_eq!((epoch.k, epoch.plateau), (0.0, 200.0));
+    }
+
+    #[test]
+    fn renos_window_is_taken_where_it_is_above_the_cubic_function_now_and_not_a_round_trip_later() {
+        // RFC 9438 §4.3: W_cubic is 100.4 after a second, and 100.53 a round trip of 100 ms later.
+        let epoch = Epoch { began: Instant::ZERO, k: 0.0, plateau: 100.0, last: Instant::ZERO };
+        let mut law = Cubic { reno: 100.45, prior: 1000.0, aimless: false, epoch: Some(epoch), ..cubic() };
+        let mut window = Window { congestion: 100.0, threshold: 5.0 };
+        law.on_ack(&path(1000, 100.0), &mut window);
+        assert!((100.45..100.46).contains(&window.congestion), "{window:?}");
+    }
+
+    #[test]
     fn the_target_is_at_most_one_and_a_half_times_the_window_and_never_below_it() {
         let mut law = Cubic { reno: 0.0, ..cubic() };
         let epoch = Epoch { began: Instant::ZERO, k: 0.0, plateau: 100.0, last: Instant::ZERO };
