@@ -161,6 +161,7 @@ payload = "1250 B"
 on = {{ distribution = "constant", mean = "1 ns" }}
 off = {{ distribution = "constant", mean = "{off} ns" }}
 first = "talk"
+phase = "zero"
 "#
     );
     outcome(&text, 1).links[0].utilisation
