@@ -126,13 +126,16 @@ def test_the_run_fails_below_ninety_seven_percent_or_if_anything_is_unknown():
 def test_an_outcome_holds_while_mutant_and_code_are_the_same_and_what_was_missed_is_tried_with_new_tests():
     clause, then = made_up("a"), mutants.Version("code", "tests")
     noticed, missed, hung = (Outcome(end, clause.digest, "code", "tests") for end in (NOTICED, MISSED, HUNG))
-    assert all(one.holds(clause, then) and one.is_settled(then) for one in (noticed, missed, hung))
+    assert all(one.holds(clause, then) for one in (noticed, missed, hung))
+    assert noticed.is_settled(then)
+    assert missed.is_settled(then)
+    # The machine may have been busy.
+    assert not hung.is_settled(then)
     more_tests = mutants.Version("code", "more tests")
     assert noticed.is_settled(more_tests)
     # Until it has run again it stays on the page as missed.
     assert missed.holds(clause, more_tests)
     assert not missed.is_settled(more_tests)
-    assert not hung.is_settled(more_tests)
     assert not noticed.holds(clause, mutants.Version("other code", "tests"))
     assert not noticed.holds(made_up("a", after="a * b"), then)
 

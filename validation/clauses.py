@@ -38,6 +38,7 @@ FOLDER = ROOT / "validation" / "clauses"
 PAGE = ROOT / "docs" / "clauses.md"
 DATA = ROOT / "docs" / "clauses.json"
 TREE = mutants.OUT / "clauses"
+#: For builds of ``TREE`` alone: cargo takes another tree's build for its own, and would test the wrong code.
 BUILD = mutants.OUT / "build"
 KEPT = mutants.OUT / "clauses.json"
 
@@ -235,8 +236,8 @@ class Outcome:
         return self.digest == clause.digest and self.code == now.code
 
     def is_settled(self, now: mutants.Version) -> bool:
-        """Whether a run would say the same. New tests may notice what old ones missed."""
-        return self.outcome in (NOTICED, BROKEN) or self.tests == now.tests
+        """Whether a run would say the same. New tests may notice what old ones missed; a busy machine may hang."""
+        return self.outcome in (NOTICED, BROKEN) or (self.outcome == MISSED and self.tests == now.tests)
 
 
 def known(clauses: Sequence[Clause], versions: dict[str, mutants.Version]) -> dict[str, Outcome]:

@@ -381,6 +381,20 @@ mod tests {
     }
 
     #[test]
+    fn slow_start_without_hystart_opens_the_window_only_while_it_is_filled() {
+        // RFC 5681 §3.1: ten segments of a window of a hundred are in flight.
+        let mut law = CubicConfig { hystart: false, ..CubicConfig::default() }.controller(Preset::Rfc);
+        let mut window = Window { congestion: 100.0, threshold: 1000.0 };
+        law.on_ack(&path(1, 10.0), &mut window);
+        let before = window;
+        law.on_ack(&path(101, 10.0), &mut window);
+        law.on_ack(&path(201, 10.0), &mut window);
+        assert_eq!(window, before);
+        law.on_ack(&path(301, 200.0), &mut window);
+        assert_eq!(window.congestion, before.congestion + 1.0, "filled");
+    }
+
+    #[test]
     fn the_peak_is_the_window_and_the_decrease_is_of_what_is_in_flight() {
         // RFC 9438 §4.6 and §4.7: the window of 100 segments was not full.
         let mut law = cubic();

@@ -99,6 +99,15 @@ fn rfc_8985_section_6_2_three_held_end_the_waiting_unless_there_has_been_reorder
 }
 
 #[test]
+fn rfc_8985_section_6_2_in_recovery_nothing_is_waited_for_with_fewer_than_three_held() {
+    let mut rig = Rig::new(Flavour::Sack, &rack(), 3, 3);
+    rig.ack_at(100, 0, 1, &[(3, 4)]);
+    assert_eq!(rig.expire(), [1, 2], "at 125 ms");
+    // The retransmission of 2 arrives. That of 1 left before it, and two segments are held.
+    assert_eq!(rig.ack_at(225, 125, 1, &[(2, 4)]), [1]);
+}
+
+#[test]
 fn rfc_8985_section_6_2_what_was_sent_again_and_comes_late_is_no_reordering() {
     let mut rig = rig(60);
     rig.ack_at(100, 0, 1, &[(2, 6)]);
@@ -129,6 +138,35 @@ fn rfc_8985_section_6_2_an_acknowledgement_of_an_earlier_sending_says_nothing_of
         before,
         "12 to 20 left before 1's second sending, which has not arrived"
     );
+}
+
+#[test]
+fn rfc_8985_section_6_2_step_2_an_old_echo_is_of_the_earlier_sending() {
+    // The shortest round trip is 50 ms, and 2 is sent again at 60 ms. An acknowledgement 55 ms later echoes its first sending.
+    let mut rig = rig(60);
+    rig.ack_at(50, 0, 2, &[]);
+    assert_eq!(rig.ack_at(60, 0, 2, &[(3, 13)])[..1], [2]);
+    let before = rig.sender.view().retransmitted;
+    rig.ack_at(115, 0, 13, &[]);
+    assert_eq!(rig.sender.view().retransmitted, before, "13 to 20 left before 2's second sending");
+}
+
+#[test]
+fn rfc_8985_section_6_2_step_2_what_was_sent_last_of_all_that_is_delivered_counts_whatever_comes_after_it() {
+    let mut rig = Rig::new(Flavour::Sack, &rack(), 4, 4);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(4, 5)]), NONE);
+    assert_eq!(rig.ack_at(110, 0, 1, &[(2, 3), (4, 5)]), NONE, "2 is overtaken by 4");
+    assert_eq!(rig.expire(), [1, 3], "both left before 4");
+}
+
+#[test]
+fn rfc_6675_section_5_an_acknowledgement_of_all_that_was_sent_before_a_recovery_ends_it() {
+    let mut rig = rig(60);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(2, 13)]), [1, 21]);
+    rig.ack_at(200, 100, 21, &[]);
+    // 21 left in that recovery. Its loss begins another.
+    assert_eq!(rig.ack_at(300, 200, 21, &[(22, 25)])[..1], [21]);
+    assert_eq!(rig.sender.view().fast_retransmits, 2);
 }
 
 #[test]
