@@ -70,7 +70,7 @@ def test_one_criterion_can_be_made_alone(fairwave, tmp_path):
     [
         ((), "one of them"),
         (("tcp/reno", "--queue", "red"), "one of them"),
-        (("reno",), "did you mean 'tcp/reno'?"),
+        (("tcp/rneo",), "did you mean 'tcp/reno'?"),
         (("--queue", "codle"), "did you mean 'codel'?"),
         (("{ alpha = 1 }",), "neither a name nor a table"),
         (("udp",), "bulk"),

@@ -83,7 +83,7 @@ def live_scenario(
                 shown, undrawn = _drawn(read, made, seed, out, quiet=json)
     except KeyboardInterrupt:
         console.complain(_stopped(out if saved else None, capture))
-        raise SystemExit(STOPPED) from None
+        return STOPPED
     rows = _beside(read, other, seed, made) if other else []
     if json:
         told = {"accounts": made.report, "troubles": made.troubles, "unrecorded": made.unrecorded}

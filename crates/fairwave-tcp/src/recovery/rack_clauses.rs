@@ -238,7 +238,7 @@ fn rfc_8985_section_7_2_one_segment_in_flight_is_given_the_delay_of_its_acknowle
 
 #[test]
 fn rfc_8985_section_7_2_without_delayed_acknowledgements_one_segment_in_flight_is_probed_like_several() {
-    let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 10);
+    let mut rig = Rig::new(Flavour::Sack, &TcpConfig { delayed_ack: Some(false), ..rack() }, 10, 10);
     rig.ack_at(100, 0, 10, &[]);
     assert_eq!(rig.deadline_in_millis(), 300);
 }
