@@ -26,18 +26,25 @@ def main() -> None:
         sys.exit(STOPPED)
 
 
-def _left(error: SystemExit) -> None:
-    """Says that code of the user's ended the process, unless a closed pipe did."""
+class StoppedError(SystemExit):
+    """Ctrl-C that a command has answered in words of its own."""
+
+
+def _left(error: SystemExit) -> int:
+    """Says that code of the user's ended the process, unless Ctrl-C or a closed pipe did; the exit status."""
     from fairwave.cli.console import complain
 
+    if isinstance(error, StoppedError):
+        return STOPPED
     if isinstance(error.__context__, BrokenPipeError):  # which the library has made this of
-        return
+        return FAILED
     # Nothing of fairwave's ends the process down there.
     complain(
         f"code of yours ended the command by sys.exit({'' if error.code is None else repr(error.code)}); "
         "raise an error instead, for example ValueError('…')"
     )
     _trace(error)
+    return FAILED
 
 
 def _main() -> None:
@@ -62,8 +69,7 @@ def _main() -> None:
         _trace(error)
         sys.exit(FAILED)
     except SystemExit as error:
-        _left(error)
-        sys.exit(FAILED)
+        sys.exit(_left(error))
     except BrokenPipeError:
         # Whoever read our output has seen enough.
         sys.stderr.close()

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
-from fairwave.cli import FAILED, STOPPED, console
+from fairwave.cli import FAILED, StoppedError, console
 from fairwave.cli.input import BadInputError, scenario, seeds
 from fairwave.cli.inspecting import warn
 
@@ -83,7 +83,7 @@ def live_scenario(
                 shown, undrawn = _drawn(read, made, seed, out, quiet=json)
     except KeyboardInterrupt:
         console.complain(_stopped(out if saved else None, capture))
-        return STOPPED
+        raise StoppedError from None
     rows = _beside(read, other, seed, made) if other else []
     if json:
         told = {"accounts": made.report, "troubles": made.troubles, "unrecorded": made.unrecorded}
