@@ -152,6 +152,17 @@ fn rfc_8985_section_6_2_step_2_an_old_echo_is_of_the_earlier_sending() {
 }
 
 #[test]
+fn rfc_8985_section_6_2_step_2_less_than_a_round_trip_after_it_nothing_is_of_the_second_sending() {
+    // 2 and 3 are sent again at 60 ms. 3 is reported 30 ms later, where the shortest round trip is 50 ms.
+    let mut rig = rig(60);
+    rig.ack_at(50, 0, 2, &[]);
+    assert_eq!(rig.ack_at(60, 0, 2, &[(4, 16)])[..2], [2, 3]);
+    let before = rig.sender.view().retransmitted;
+    rig.ack_at(90, 60, 2, &[(3, 16)]);
+    assert_eq!(rig.sender.view().retransmitted, before, "neither 2 nor 16 to 20 are lost by it");
+}
+
+#[test]
 fn rfc_8985_section_6_2_step_2_what_was_sent_last_of_all_that_is_delivered_counts_whatever_comes_after_it() {
     let mut rig = Rig::new(Flavour::Sack, &rack(), 4, 4);
     assert_eq!(rig.ack_at(100, 0, 1, &[(4, 5)]), NONE);
@@ -415,6 +426,31 @@ fn rfc_9937_what_is_in_flight_when_recovery_begins_is_counted_from_the_first_tha
         let sent: usize = (4..21).map(|held| rig.ack_at(200, 100, 21, &[(22, 22 + held)]).len()).sum();
         // Half of the twenty delivered, the first retransmission among them.
         assert!((8..=9).contains(&sent), "{recovery:?}: {sent}");
+    }
+}
+
+#[test]
+fn rfc_9937_what_was_held_before_recovery_began_is_no_part_of_the_flight() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
+        rig.ack_at(100, 0, 1, &[(2, 4)]);
+        assert_eq!(rig.ack_at(100, 0, 1, &[(2, 5)]), [1], "{recovery:?}");
+        // Two were held before. Ten of eighteen delivered are sent: six of ten, the first retransmission among them.
+        let sent: usize = (5..14).map(|held| rig.ack_at(100, 0, 1, &[(2, held + 1)]).len()).sum();
+        assert_eq!(sent, 5, "{recovery:?}");
+    }
+}
+
+#[test]
+fn rfc_9937_after_the_recovery_the_window_alone_says_what_is_sent() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 200);
+        rig.ack_at(100, 0, 1, &[(2, 13)]);
+        rig.ack_at(200, 100, 21, &[]);
+        rig.sender.connection.window.congestion = 30.0;
+        rig.ack_at(300, 200, 22, &[]);
+        let connection = &rig.sender.connection;
+        assert_eq!(connection.max - connection.una, 30, "{recovery:?}");
     }
 }
 
