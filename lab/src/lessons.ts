@@ -191,7 +191,9 @@ export const LESSONS: Lesson[] = [
       return cov < 0.46 ? undefined : `The coefficient of variation is ${cov.toFixed(2)}.`;
     },
     found: "A coarse saw is rough by itself; too fine a one comes back late after 40 s. Both count as variation.",
-    answer: [{ path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.5, beta: 0.75, "delayed-ack": false } }],
+    answer: [
+      { path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.5, beta: 0.75, "delayed-ack": false } },
+    ],
   },
   {
     id: "victim",
