@@ -186,9 +186,9 @@ impl Connection {
         }
         if is_paced {
             self.path.now = now;
-            let rate = self.pace();
+            let (rate, credit) = (self.pace(), self.parameters.pacing_credit);
             if let Some(pacer) = self.extras.as_mut().and_then(|extras| extras.pacer.as_mut()) {
-                pacer.sent(now, rate);
+                pacer.sent(now, rate, credit);
             }
         }
     }

@@ -71,6 +71,10 @@ pub struct TcpConfig {
     /// Default: true for controllers that have a rate, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
+    /// A paced segment that left late, for the window was full, lets the next leave earlier by as much, at most by half of its time (Linux). Default:
+    /// linux true, else false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing_credit: Option<bool>,
     /// Payload bytes of a segment of bulk data; a longer unit of other applications is cut. Default 1000 B; linux 1448 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
@@ -172,6 +176,8 @@ pub struct TcpParameters {
     pub one_answer: bool,
     /// What paces segments.
     pub pacing: Pacing,
+    /// What left late is made up for in part.
+    pub pacing_credit: bool,
     /// The controller has samples of the delivery rate.
     pub samples: bool,
     /// The window falls little by little in recovery.
@@ -332,6 +338,7 @@ impl TcpConfig {
                 (None, true) => Pacing::Law,
                 (Some(true), _) => Pacing::Window,
             },
+            pacing_credit: self.pacing_credit.unwrap_or(linux),
             samples: needs.samples,
             prr: self.prr.unwrap_or(linux && recovery == Recovery::Rack && !needs.samples),
             deadline: self.deadline,
@@ -377,6 +384,11 @@ impl TcpConfig {
                     "true only with a recovery that knows what has been delivered: sack (by RFC 6675) or rack";
                 return Err(ConfigError::new("prr", true, allowed, "recovery = \"rack\""));
             }
+        }
+        let paces = self.pacing.unwrap_or(needs.paces);
+        if let Some(credit) = self.pacing_credit.filter(|credit| *credit && !paces) {
+            let allowed = "false or left out where nothing paces segments";
+            return Err(ConfigError::new("pacing-credit", credit, allowed, "pacing = true"));
         }
         if let Some(pipe) = self.pipe.filter(|_| recovery == Recovery::Rack) {
             let pipe = if pipe == PipeRule::Counted { "counted" } else { "rfc6675" };

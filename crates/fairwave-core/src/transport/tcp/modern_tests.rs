@@ -480,6 +480,13 @@ fn the_preset_linux_is_what_it_says() {
     let samples = Needs { samples: true, ..SACK };
     assert!(!linux().parameters_with(samples).prr, "a law that sets its window by samples does so in recovery, too");
     assert!(TcpConfig { prr: Some(true), ..linux() }.check_with(samples).is_err());
+    let credit = TcpConfig { pacing_credit: Some(true), ..TcpConfig::default() };
+    assert!(credit.check_with(Needs::recovery(Recovery::Sack)).is_err(), "nothing is paced");
+    let paced = TcpConfig { pacing: Some(true), ..credit };
+    assert_eq!(paced.check_with(Needs::recovery(Recovery::Sack)), Ok(()));
+    assert!(
+        linux().parameters_with(samples).pacing_credit && !TcpConfig::default().parameters_with(samples).pacing_credit
+    );
 }
 
 #[test]

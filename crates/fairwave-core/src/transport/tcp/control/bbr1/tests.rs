@@ -5,6 +5,21 @@ type Alone = Pipe<Box<Bbr1>>;
 
 const RATE: f64 = 1000.0;
 
+/// A sample with so many segments newly delivered.
+pub(super) fn delivers(newly_delivered: u32) -> RateSample {
+    RateSample {
+        rate: RATE,
+        interval: Span::from_millis(40),
+        prior_delivered: 0,
+        in_flight: 40,
+        lost: 0,
+        marked: 0,
+        application_limited: false,
+        rtt: Span::MAX,
+        newly_delivered,
+    }
+}
+
 /// Alone on a path of 1000 segments per second and 40 ms, which holds 40 segments.
 fn alone() -> Alone {
     Pipe::new(Bbr1Config::default().controller(Preset::Rfc), RATE, 40)
@@ -215,14 +230,69 @@ fn before_the_first_sample_the_pace_is_that_of_the_first_window_and_a_millisecon
     assert!(law.estimate().is_nan());
 }
 
+/// A law of Linux that knows a path of 1000 segments per second and 40.5 ms, after startup.
+fn of_linux() -> Bbr1 {
+    let mut law = *Bbr1Config::default().controller(Preset::Linux);
+    (law.payload, law.pace, law.min_rtt, law.filled) = (1000, 1000.0, 0.0405, true);
+    law.bandwidth.note(1, 1000.0);
+    law
+}
+
+#[test]
+fn linux_paces_one_percent_below_the_rate() {
+    let mut law = of_linux();
+    law.state = State::ProbeBw(2);
+    law.set_pace();
+    assert!((law.pace - 990.0).abs() < 1e-9, "{}", law.pace);
+    let mut draft = *Bbr1Config::default().controller(Preset::Rfc);
+    (draft.filled, draft.state) = (true, State::ProbeBw(2));
+    draft.bandwidth.note(1, 1000.0);
+    draft.set_pace();
+    assert_eq!(draft.pace, 1000.0);
+}
+
+#[test]
+fn linux_rounds_windows_up_to_even_numbers_and_adds_two_segments_while_it_probes() {
+    let mut law = of_linux();
+    law.state = State::ProbeBw(2);
+    assert_eq!(law.inflight(2.0), 88.0, "81 and three quanta of two are 87");
+    assert_eq!(law.inflight(1.0), 48.0, "40.5 and 6");
+    law.state = State::ProbeBw(0);
+    assert_eq!(law.inflight(2.0), 90.0);
+    law.even = false;
+    assert_eq!(law.inflight(2.0), 87.0);
+}
+
+#[test]
+fn linux_adds_what_acknowledgements_bring_in_bunches_to_the_window_once_the_pipe_was_full() {
+    let mut law = of_linux();
+    law.state = State::ProbeBw(2);
+    let mut bunches = Aggregation::default();
+    bunches.update(Instant::from_seconds(1.0), true, &delivers(20), 1000.0, 87.0);
+    law.aggregation = Some(bunches);
+    let widened = |law: &Bbr1| {
+        let mut window = Window { congestion: 200.0, threshold: 1e9 };
+        law.set_window(&Path::new(1000), &delivers(1), 0, &mut window);
+        window.congestion
+    };
+    assert_eq!(widened(&law), 108.0, "20 more than 87, and even");
+    law.filled = false;
+    assert!(widened(&law) >= 200.0, "before that nothing cuts the window");
+    (law.filled, law.aggregation) = (true, None);
+    assert_eq!(widened(&law), 88.0);
+}
+
 #[test]
 fn parameters_out_of_range_are_refused() {
     let config = Bbr1Config::default();
     assert!(config.check().is_ok());
+    assert!(Bbr1Config { pacing_margin: Some(0.0), ..config }.check().is_ok());
     for bad in [
         Bbr1Config { cwnd_gain: 1.0, ..config },
         Bbr1Config { min_rtt_window: Span::ZERO, ..config },
         Bbr1Config { probe_rtt_duration: Span::ZERO, ..config },
+        Bbr1Config { pacing_margin: Some(-0.01), ..config },
+        Bbr1Config { pacing_margin: Some(1.0), ..config },
     ] {
         assert!(bad.check().is_err());
     }
