@@ -21,7 +21,7 @@ from pathlib import Path
 
 from validation import l4s
 
-from fairwave.validation import explanations, ns2, ns3, ns3_cases, opinions, report, suite
+from fairwave.validation import explanations, ns2, ns3, ns3_cases, opinions, report, sharing, suite
 from fairwave.validation.cases import cases
 from fairwave.validation.kernel import cases as kernel_cases
 from fairwave.validation.kernel import lab
@@ -166,7 +166,10 @@ def third_and_fourth(options: argparse.Namespace, known: list[explanations.Expla
     if not options.case:
         numbers = options.out / "opinions.json"
         kept = json.loads(numbers.read_text()) if numbers.exists() else {}
-        parts = opinions.renewed(kept, opinions.data(outcomes, about), opinions.known_keys())
+        fresh = opinions.data(outcomes, about)
+        if any(one.key.startswith("kernel/long/") for one in outcomes):
+            fresh["switches"] = {"shares": sharing.switched()}
+        parts = opinions.renewed(kept, fresh, opinions.known_keys())
         outcomes = [one for one in opinions.stored(parts) if one.part in options.only]
         numbers.write_text(json.dumps(parts, indent=1) + "\n")
         (options.out / "opinions.md").write_text(opinions.markdown(parts, known))

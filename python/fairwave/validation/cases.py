@@ -147,6 +147,7 @@ def cases() -> list[Case]:
         *_tfrc(),
         *_voice(),
         *_round_trips(),
+        *_parking_lots(),
     ]
 
 
@@ -374,3 +375,57 @@ def _round_trips() -> Iterator[Case]:
         scenario["topology"]["source-access"] = scenario["topology"]["access"] | spread
         title = f"10 Reno flows, round trips spread from 90 to 270 ms, {key}"
         yield Case(f"rtt/{key}", title, "Spread of round trips", scenario, seeds=10)
+
+
+#: Parking lots: by how many bits per second each bottleneck differs from the one before it, and what titles say.
+STEPS = {
+    "equal": (0, "of one rate"),
+    "slower": (-10, "each a millionth slower"),
+    "faster": (10, "each a millionth faster"),
+}
+
+
+def _parking_lots() -> Iterator[Case]:
+    for key, (step, words) in STEPS.items():
+        title = f"3 bottlenecks in a row, {words}: 4 SACK flows across all, 4 across each"
+        yield Case(
+            f"parking-lot/{key}",
+            title,
+            "Parking lot",
+            parking_lot(title, step),
+            seeds=120,
+            bottleneck="r2>r3",
+            # Fairwave counts a flow's losses on all links, ns-2's monitor those at one.
+            skip=("loss_rate/long",),
+        )
+
+
+def parking_lot(name: str, step: int) -> Table:
+    """Three bottlenecks in a row, each ``step`` b/s faster than the last; 4 flows cross all, 4 more each alone.
+
+    Round trips differ by group, and segments are held back at random for up to a packet's time.
+    """
+    links: list[Table] = [
+        {
+            "from": f"r{hop}", "to": f"r{hop + 1}", "rate": f"{10_000_000 + step * (hop - 1)} b/s", "delay": "10 ms",
+            "queue": drop_tail(50), "reverse": {"rate": "10 Mb/s"},
+        }
+        for hop in (1, 2, 3)
+    ]  # fmt: skip
+    flows = []
+    ends = [("long", "r1", "r4", 3, 4)]
+    ends += [(f"cross-{hop}", f"r{hop}", f"r{hop + 1}", 2 + 3 * hop, 6 + hop) for hop in (1, 2, 3)]
+    for group, first, last, near, far in ends:
+        wide = {"rate": "100 Mb/s", "queue": drop_tail(1000)}
+        links.append({"from": f"{group}-s", "to": first, "delay": f"{near} ms"} | wide)
+        links.append({"from": last, "to": f"{group}-d", "delay": f"{far} ms"} | wide)
+        flow = bulk(jittered(TCPS["sack"], 10), 4, name=group)
+        flows.append(flow | {"from": f"{group}-s", "to": f"{group}-d"})
+    return {
+        "name": name,
+        "preset": "ns2",
+        "duration": "60 s",
+        "warmup": "15 s",
+        "link": links,
+        "flow": flows,
+    }

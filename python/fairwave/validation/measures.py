@@ -27,6 +27,15 @@ def jain(values: Sequence[float]) -> float:
     return sum(values) ** 2 / (len(values) * squares) if squares > 0.0 else math.nan
 
 
+def shares(found: dict[str, float]) -> dict[str, float]:
+    """``share/G``: each group's part of the goodput of all, from a run's measures; NaN where nothing was delivered."""
+    goodputs = {
+        name.partition("/")[2]: value for name, value in found.items() if name.startswith("goodput_mbps/")
+    }
+    total = math.fsum(goodputs.values())
+    return {f"share/{group}": value / total if total else math.nan for group, value in goodputs.items()}
+
+
 def variation(values: Sequence[float]) -> float:
     """Coefficient of variation: population standard deviation over mean; NaN where the mean is 0."""
     mean = sum(values) / len(values) if values else 0.0

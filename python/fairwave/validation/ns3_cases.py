@@ -3,6 +3,7 @@
 Measures, each a number per run, taken after the warm-up:
 
 * ``goodput_mbps/G``: payload delivered to the receivers of group G
+* ``share/G``: the group's part of all groups' goodput (long cases only)
 * ``jain/G``: Jain's index of the flows' goodputs (groups of more than one flow)
 * ``rtt_ms/G``: the senders' smoothed round-trip time, sampled every 100 ms
 * ``window/G``: the senders' congestion window in segments, sampled likewise
@@ -23,6 +24,7 @@ import polars as pl
 
 import fairwave
 from fairwave.validation import ns3
+from fairwave.validation.kernel.cases import LONG, LONG_PRODUCTS, LONG_RATE
 from fairwave.validation.measures import jain
 
 if TYPE_CHECKING:
@@ -39,6 +41,11 @@ SPACING = 0.1
 MEGABITS, ROUND_TRIP_MS, PRODUCT = 20, 40, 67
 
 
+#: The long cases, of BBR beside CUBIC, have the kernel's rate, buffers and seconds: packets of a bandwidth-delay
+#: product, and how their keys begin.
+LONG_PRODUCT, LONG_KEY = 33, "long/"
+
+
 @dataclass(frozen=True)
 class Case:
     """One experiment. ``key`` names it in reports and explanations; ``runs`` says how many, each with its own seed."""
@@ -49,20 +56,33 @@ class Case:
     runs: int = 5
     bottleneck: str = "r1>r2"
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it is about who shares how in the long run."""
+        return self.key.startswith(f"ns3/{LONG_KEY}")
 
-def dumbbell(name: str, queue: Table, flows: list[Table], *, loss: float = 0.0, duration: int = 50) -> Table:
+
+def dumbbell(
+    name: str,
+    queue: Table,
+    flows: list[Table],
+    *,
+    loss: float = 0.0,
+    megabits: int = MEGABITS,
+    seconds: tuple[int, int] = (50, 10),
+) -> Table:
     """The path, with access links whose delays differ by flow, so that no two flows stay in step."""
     wide = {"discipline": "drop-tail", "capacity": {"packets": 10000}}
     lossy = {"loss": {"model": "bernoulli", "rate": loss}} if loss else {}
     return {
         "name": name,
         "preset": "linux",
-        "duration": f"{duration} s",
-        "warmup": "10 s",
+        "duration": f"{seconds[0]} s",
+        "warmup": f"{seconds[1]} s",
         "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"},
         "topology": {
             "preset": "dumbbell",
-            "bottleneck": {"rate": f"{MEGABITS} Mb/s", "delay": "18 ms", "queue": queue, **lossy}
+            "bottleneck": {"rate": f"{megabits} Mb/s", "delay": "18 ms", "queue": queue, **lossy}
             | {"reverse": {"queue": wide, "loss": {"model": "none"}}},
             "access": {"rate": "1 Gb/s", "delay": {"from": "0.5 ms", "to": "1.5 ms"}, "queue": wide},
         },
@@ -166,6 +186,18 @@ def cases() -> Iterator[Case]:
         managed("fq-codel"),
         [flood, tcp("cubic", "tcp/cubic", 2)],
     )
+    for products in LONG_PRODUCTS:
+        flows = [tcp("bbr", "tcp/bbr1"), tcp("cubic", "tcp/cubic")]
+        for flow in flows:
+            flow["start"] = {"from": "0 s", "to": "10 s"}
+        yield case(
+            f"{LONG_KEY}bbr+cubic/{products}bdp",
+            f"BBR v1 beside CUBIC for {LONG[0]} s, drop-tail of {products} BDP",
+            {"discipline": "drop-tail", "capacity": {"packets": LONG_PRODUCT * products}},
+            flows,
+            megabits=LONG_RATE // 1_000_000,
+            seconds=LONG,
+        )
 
 
 def of_fairwave(results: Results, bottleneck: str, seconds: float) -> list[dict[str, float]]:

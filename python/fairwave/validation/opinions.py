@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from fairwave.validation import explanations, ns3, ns3_cases
+from fairwave.validation import explanations, ns3, ns3_cases, sharing
 from fairwave.validation.kernel import cases as kernel_cases
 from fairwave.validation.kernel import lab
+from fairwave.validation.measures import shares
 from fairwave.validation.report import estimate, numbers, row
 from fairwave.validation.verdict import MARGIN, Comparison, compare
 
@@ -58,6 +59,8 @@ def beside_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, process
     theirs = [ns3.measures(plan, each) for plan, each in zip(plans, counted, strict=True)]
     seconds = (plans[0]["duration_ns"] - plans[0]["warmup_ns"]) / 1e9
     ours = ns3_cases.of_fairwave(scenario.replicate(seeds=seeds), case.bottleneck, seconds)
+    if case.is_long:
+        ours, theirs = ([run | shares(run) for run in runs_] for runs_ in (ours, theirs))
     return Outcome(case.key, case.title, runs, compare(ours, theirs))
 
 
@@ -119,7 +122,10 @@ def data(outcomes: Sequence[Outcome], about: dict[str, str]) -> Table:
 
 
 def renewed(kept: Table, fresh: Table, known: Sequence[str]) -> Table:
-    """``kept`` with the cases of ``fresh`` in their places, in the order ``known``; others are left out."""
+    """``kept`` with the cases of ``fresh`` in their places, in the order ``known``; others are left out.
+
+    ``switches`` (:mod:`sharing`) are no cases: the fresh ones count, else those that were kept.
+    """
     parts: Table = {}
     for part in THEIRS:
         cases = kept.get(part, {}).get("cases", {}) | fresh.get(part, {}).get("cases", {})
@@ -127,6 +133,8 @@ def renewed(kept: Table, fresh: Table, known: Sequence[str]) -> Table:
         chosen = {key: cases[key] for key in known if key in cases and key.split("/")[0] == part}
         if chosen:
             parts[part] = {"about": about, "cases": chosen}
+    if switches := fresh.get("switches") or kept.get("switches"):
+        parts["switches"] = switches
     return parts
 
 
@@ -144,7 +152,7 @@ def stored(parts: Table) -> list[Outcome]:
             case["about"],
         )
         for part in parts.values()
-        for key, case in part["cases"].items()
+        for key, case in part.get("cases", {}).items()
     ]
 
 
@@ -171,6 +179,12 @@ def _differs(one: Comparison) -> bool:
     )
 
 
+#: What the long cases have in common.
+_LONG = (
+    f"{kernel_cases.LONG_RATE // 1_000_000} Mb/s, {kernel_cases.LONG[0]} s of which {kernel_cases.LONG[1]} do not"
+    " count, starts within 10 s"
+)
+
 INTRODUCTION = {
     "ns3": (
         "## Beside ns-3",
@@ -187,7 +201,7 @@ INTRODUCTION = {
             " `tcp/sack` stands beside ns-3's"
             " `TcpLinuxReno`, `tcp/bbr1` beside `TcpBbr`. A queue discipline of ns-3 has a device below it in"
             " which one packet lies: it counts as"
-            " waiting."
+            f" waiting. Long cases: {_LONG}."
         ),
     ),
     "kernel": (
@@ -205,10 +219,11 @@ INTRODUCTION = {
             " fairwave has the preset `linux`, and"
             f" buffers {kernel_cases.FRAME} B smaller: `tbf` counts as waiting the frame that a simulator"
             " counts as being sent. 30 s, of which the"
-            " first 5 do not count. fairwave's `tcp/sack` with RACK stands beside `reno`, `tcp/bbr1` beside"
+            f" first 5 do not count; long cases: {_LONG}."
+            " fairwave's `tcp/sack` with RACK stands beside `reno`, `tcp/bbr1` beside"
             " `bbr` (mainline's is version 1). A run"
             " in which the relay was once more than 10 ms late saw the machine stand still; it is thrown away"
-            " and made again."
+            " and made again. A long case allows 1 ms at the 99th percentile instead."
         ),
     ),
 }
@@ -265,6 +280,7 @@ def _lines(parts: Table, reasons: list[Explanation]) -> Iterator[str]:
             yield f"- unexplained: `{measure}` in `{case}`"
         for outcome in outcomes:
             yield from _case(outcome, theirs, reasons, used)
+    yield from sharing.lines(parts)
     if used:
         yield ""
         yield "## Why they differ"
