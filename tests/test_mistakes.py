@@ -191,12 +191,13 @@ def test_a_law_is_evaluated_by_its_short_name(fairwave, calls, monkeypatch):
 
 
 def test_a_short_name_is_that_of_the_simulators_law_not_of_the_kernels():
-    from fairwave.reference import full_name
+    from fairwave._native import Scenario
 
-    assert full_name("transports", "cubic") == "tcp/cubic"
-    assert full_name("transports", "host/cubic") == "host/cubic"
-    assert full_name("transports", "program") == "program"
-    assert full_name("queues", "pie") == "pie"
+    full_name = Scenario.full_name
+    assert full_name("cubic") == "tcp/cubic"
+    assert full_name("host/cubic") == "host/cubic"
+    assert full_name("program") == "program"
+    assert full_name("pie", "queue") == "pie"
 
 
 def test_carriage_returns_alone_end_the_rows_of_a_pattern(tmp_path):

@@ -135,20 +135,6 @@ def entries(name: str) -> list[Entry]:
     return found
 
 
-MACHINE = "host/"
-"""Laws whose names begin so belong to the machine that runs them: only their full names mean them."""
-
-
-def full_name(kind: str, name: str) -> str:
-    """The full name of the law that `name` means: its own, or the only one that ends in `/name`.
-
-    `cubic` means `tcp/cubic`. The rule is that of scenarios. A name that means no law, or several, is left as it is.
-    """
-    known = _names(kind)
-    short = [one for one in known if one.endswith(f"/{name}") and not one.startswith(MACHINE)]
-    return short[0] if name not in known and len(short) == 1 else name
-
-
 def _instead(name: str, wanted: str) -> str:
     """The message for a name that nothing has."""
     from difflib import get_close_matches

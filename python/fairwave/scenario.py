@@ -36,11 +36,13 @@ class Cost:
         packet_hops: Packets times the links that each crosses, and other events of like cost.
         seconds: Computing time on one core; a round figure.
         memory: Bytes of flows, links, and what flows keep.
+        words: All of it in words.
     """
 
     packet_hops: float
     seconds: float
     memory: float
+    words: str
 
     @property
     def is_large(self) -> bool:
@@ -48,26 +50,12 @@ class Cost:
         return self.seconds >= LONG or self.memory >= LARGE
 
     def __str__(self) -> str:
-        return f"up to {self.packet_hops:.1e} packet-hops, {_time(self.seconds)} on one core, {_bytes(self.memory)}"
+        return self.words
 
 
 LONG = 60.0
 LARGE = 1e9
 """Seconds and bytes from which the cost of a run is worth a warning."""
-
-
-def _time(seconds: float) -> str:
-    for worth, unit in ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
-        if seconds >= worth:
-            return f"{seconds / worth:.1f} {unit}"
-    return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
-
-
-def _bytes(amount: float) -> str:
-    for worth, unit in ((1e9, "GB"), (1e6, "MB")):
-        if amount >= worth:
-            return f"{amount / worth:.1f} {unit} of memory"
-    return "less than 1 MB of memory"
 
 
 def check_seed(seed: int) -> None:

@@ -72,7 +72,7 @@ fn at_most(missed: u64, packets: u64, share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The least number of misses that breaks the promise of 1 %, by a plain sum of the binomial's terms.
+    /// The same tail by a plain sum of the binomial's terms.
     fn plain(missed: u64, packets: u64, share: f64) -> f64 {
         let mut term = (1.0 - share).powi(packets as i32);
         let mut sum = term;

@@ -173,10 +173,10 @@ impl Scenario {
         self.inner.kept()
     }
 
-    /// An upper estimate of what a run with this seed costs: packet-hops, seconds of one core, bytes of memory.
-    fn cost(&self, py: Python<'_>, seed: u64) -> PyResult<(f64, f64, f64)> {
+    /// An upper estimate of what a run with this seed costs: packet-hops, seconds of one core, bytes of memory; and in words.
+    fn cost(&self, py: Python<'_>, seed: u64) -> PyResult<(f64, f64, f64, String)> {
         let cost = judged(py, || self.inner.cost(Seed(seed)))?;
-        Ok((cost.packet_hops, cost.seconds(), cost.memory))
+        Ok((cost.packet_hops, cost.seconds(), cost.memory, cost.to_string()))
     }
 
     /// The full name of the law of a family (`transport`, `queue`, `traffic`, `loss`) that `name` means: `tcp/cubic` for `cubic`.

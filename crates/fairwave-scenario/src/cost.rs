@@ -86,6 +86,13 @@ impl Cost {
     }
 }
 
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (seconds, memory) = (time(self.seconds()), bytes(self.memory));
+        write!(f, "up to {:.1e} packet-hops, {seconds} on one core, {memory} of memory", self.packet_hops)
+    }
+}
+
 /// Refuses numbers of flows and links that no memory holds; true when there is nothing to refuse.
 pub(crate) fn check_counts(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>) -> bool {
     let before = problems.len();
@@ -459,5 +466,5 @@ fn time(seconds: f64) -> String {
             };
         }
     }
-    format!("{seconds:.0} seconds")
+    if seconds < 1.0 { "less than a second".to_owned() } else { format!("{seconds:.0} seconds") }
 }

@@ -64,7 +64,7 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
     """A name, or a table with parameters, of what there is."""
     import difflib
 
-    from fairwave.reference import full_name, listed
+    from fairwave.reference import listed
 
     value = json_.loads(_native.Scenario.override_value(text))
     if not isinstance(value, (str, dict)) or (
@@ -73,7 +73,8 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
         raise BadInputError(
             f"{text!r} is neither a name nor a table with one; write '{{ {key} = \"NAME\", … }}'"
         )
-    name = full_name(kind, value if isinstance(value, str) else value[key])
+    family = "transport" if kind == "transports" else "queue"
+    name = _native.Scenario.full_name(value if isinstance(value, str) else value[key], family)
     value = name if isinstance(value, str) else {**value, key: name}
     known = [one for one, _ in listed(kind)]
     if name not in known:

@@ -128,7 +128,7 @@ pub trait TrafficSource: Send {
     }
 
     /// The next interval during which a bulk source offers data; none for other sources. Whoever drives the flow calls
-    /// [`fairwave_endpoint::Sender::on_start`] at its beginning and [`fairwave_endpoint::Sender::on_stop`] at its end.
+    /// the sender's `on_start` at its beginning and its `on_stop` at its end.
     fn next_activity(&mut self) -> Option<Activity> {
         None
     }
