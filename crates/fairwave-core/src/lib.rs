@@ -16,11 +16,11 @@ pub use fairwave_units::{config, random, ratio, registry, timed, units};
 /// How it is sent. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
 pub mod transport {
     pub use fairwave_endpoint::{
-        Backlog, Delivery, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView, limited,
-        preset,
+        Backlog, Delivery, Estimate, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView,
+        limited, preset,
     };
     pub use fairwave_transport::{
-        AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig,
+        AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, PreparedTransport, Properties, TransportConfig,
         TransportLaw, dvrc, rap, register, rtcp, tcp, tfrc, udp,
     };
 }

@@ -7,7 +7,7 @@ use fairwave_core::loss::{self, AnyLossLaw, LossConfig, LossModel};
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::queue::{self, AnyDisciplineLaw, Capacity, Discipline, DisciplineConfig, Nature, QueueConfig};
 use fairwave_core::random::{Seed, Stream};
-use fairwave_core::registry::{Checked, Given};
+use fairwave_core::registry::{Checked, RuntimeLaw};
 use fairwave_core::transport::preset::Preset;
 use fairwave_core::transport::tcp::Recovery;
 use fairwave_core::transport::tcp::control::{self, AnyControlLaw, Controller, Path, Verdict, Window};
@@ -16,31 +16,35 @@ use fairwave_core::units::{Instant, Rate, Span};
 use serde_json::{Map, Value, json};
 
 /// Loses every packet, or none.
-struct All(bool);
+struct AllOrNone(bool);
 
-impl Checked for All {}
+impl Checked for AllOrNone {}
 
-impl LossModel for All {
+impl LossModel for AllOrNone {
     fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
         self.0
     }
 }
 
-impl AnyLossLaw for All {
+impl AnyLossLaw for AllOrNone {
     fn any_model(&self, _stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
-        Ok(Box::new(All(self.0)))
+        Ok(Box::new(AllOrNone(self.0)))
     }
     fn any_cycle(&self) -> Option<Span> {
         None
     }
 }
 
-fn all(name: &str, lost: bool) -> Given<dyn AnyLossLaw> {
+fn all(name: &str, lost: bool) -> RuntimeLaw<dyn AnyLossLaw> {
     let read = move |table: Map<String, Value>| match table.keys().next() {
         Some(key) => Err(serde::de::Error::custom(format!("unknown field `{key}`, there are no fields"))),
-        None => Ok((table, Arc::new(All(lost)) as Arc<dyn AnyLossLaw>)),
+        None => Ok((table, Arc::new(AllOrNone(lost)) as Arc<dyn AnyLossLaw>)),
     };
-    Given::new(name.to_owned(), read, |_| schemars::json_schema!({ "type": "object", "description": "All or none." }))
+    RuntimeLaw::new(
+        name.to_owned(),
+        read,
+        |_| schemars::json_schema!({ "type": "object", "description": "All or none." }),
+    )
 }
 
 fn loses(config: &LossConfig) -> bool {
@@ -77,15 +81,15 @@ fn a_built_in_law_keeps_its_name() {
 
 /// Adds so many segments with each acknowledgement.
 #[derive(Clone, Copy)]
-struct Adds(f64);
+struct AddingController(f64);
 
-impl Checked for Adds {
+impl Checked for AddingController {
     fn check(&self) -> Result<(), ConfigError> {
         fairwave_core::config::check_between("adds", self.0, 0.0, 10.0, "adds = 1.0")
     }
 }
 
-impl Controller for Adds {
+impl Controller for AddingController {
     fn on_ack(&mut self, _path: &Path, window: &mut Window) {
         window.congestion += self.0;
     }
@@ -97,7 +101,7 @@ impl Controller for Adds {
     }
 }
 
-impl AnyControlLaw for Adds {
+impl AnyControlLaw for AddingController {
     fn any_recovery(&self) -> Recovery {
         Recovery::Newreno
     }
@@ -119,7 +123,7 @@ fn adds() {
             if let Some(key) = table.keys().find(|key| *key != "adds") {
                 return Err(serde::de::Error::custom(format!("unknown field `{key}`, expected `adds`")));
             }
-            let law = Adds(table.get("adds").and_then(Value::as_f64).unwrap_or(1.0));
+            let law = AddingController(table.get("adds").and_then(Value::as_f64).unwrap_or(1.0));
             let table = Map::from_iter([("adds".to_owned(), Value::from(law.0))]);
             Ok((table, Arc::new(law) as Arc<dyn AnyControlLaw>))
         };
@@ -128,7 +132,7 @@ fn adds() {
                 "type": "object", "description": "Adds.", "properties": { "adds": { "type": "number" } },
             })
         };
-        control::give(Given::new("tcp/adds".to_owned(), read, schema)).expect("a name that is free");
+        control::give(RuntimeLaw::new("tcp/adds".to_owned(), read, schema)).expect("a name that is free");
     });
 }
 
@@ -167,13 +171,13 @@ fn mistakes_in_its_table_are_told_as_those_of_built_in_ones() {
 }
 
 /// A queue that has no law but its capacity.
-struct Plain;
+struct CapacityOnly;
 
-impl Checked for Plain {}
+impl Checked for CapacityOnly {}
 
-impl Discipline for Plain {}
+impl Discipline for CapacityOnly {}
 
-impl AnyDisciplineLaw for Plain {
+impl AnyDisciplineLaw for CapacityOnly {
     fn any_nature(&self) -> Nature {
         Nature::FIFO
     }
@@ -187,20 +191,20 @@ impl AnyDisciplineLaw for Plain {
         false
     }
     fn any_discipline(&self, _capacity: Capacity, _rate: Rate) -> Box<dyn Discipline> {
-        Box::new(Plain)
+        Box::new(CapacityOnly)
     }
 }
 
 #[test]
 fn a_discipline_that_was_given_is_named_like_any_other() {
-    let read = |table: Map<String, Value>| Ok((table, Arc::new(Plain) as Arc<dyn AnyDisciplineLaw>));
-    let plain = || Given::new("plain".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
+    let read = |table: Map<String, Value>| Ok((table, Arc::new(CapacityOnly) as Arc<dyn AnyDisciplineLaw>));
+    let plain = || RuntimeLaw::new("plain".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
     queue::give(plain()).expect("a name that is free");
     let config: QueueConfig =
         serde_json::from_value(json!({ "discipline": "plain", "capacity": { "packets": 3 } })).expect("a queue");
     assert_eq!((config.discipline.name(), config.check()), ("plain", Ok(())));
     assert_eq!(config.discipline.caution().as_deref(), Some("it has no law"));
     assert!(DisciplineConfig::names().contains(&"plain".to_owned()));
-    let red = Given::new("red".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
+    let red = RuntimeLaw::new("red".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
     assert_eq!(queue::give(red).expect_err("a built-in law").name, "red");
 }

@@ -19,7 +19,7 @@ pub mod wire;
 use fairwave_media::traffic::{LayerRates, Unit};
 use fairwave_network::packet::{Class, FlowId, Packet};
 use fairwave_units::units::{Bytes, Instant, Span};
-use limited::Limited;
+use limited::LimitedTimes;
 
 /// A unit, or a part of it, that reached the receiving application.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -168,6 +168,81 @@ impl Default for ReceiverView {
     }
 }
 
+/// What a sender or its controller estimates of the path: a quantity with its unit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Estimate {
+    /// Bandwidth of the path, bits per second of payload (Westwood, BBR).
+    Bandwidth(f64),
+    /// Rate of the last wave, bits per second of payload (TCP-Real).
+    WaveRate(f64),
+    /// Queueing delay, seconds (LEDBAT++).
+    QueueingDelay(f64),
+    /// Segments that stand in queues (Vegas' diff).
+    QueuedSegments(f64),
+    /// Mean share of marked segments, from 0 to 1 (DCTCP's and Prague's α).
+    MarkedShare(f64),
+    /// Factor of the last decrease, from 0 to 1 (TCP(α, γ, δ)'s γ).
+    Decrease(f64),
+    /// Loss event rate, from 0 to 1 (TFRC).
+    LossEventRate(f64),
+    /// Share of packets lost in the last report, from 0 to 1 (RTCP).
+    LostShare(f64),
+    /// Packets that the receiver misses (DVRC).
+    MissingPackets(f64),
+    /// What a law of a program's own says; the law knows the unit.
+    Custom(f64),
+}
+
+impl Estimate {
+    /// The number, in [`Self::unit`].
+    pub fn value(self) -> f64 {
+        match self {
+            Estimate::Bandwidth(value)
+            | Estimate::WaveRate(value)
+            | Estimate::QueueingDelay(value)
+            | Estimate::QueuedSegments(value)
+            | Estimate::MarkedShare(value)
+            | Estimate::Decrease(value)
+            | Estimate::LossEventRate(value)
+            | Estimate::LostShare(value)
+            | Estimate::MissingPackets(value)
+            | Estimate::Custom(value) => value,
+        }
+    }
+
+    /// What the quantity is called.
+    pub fn quantity(self) -> &'static str {
+        match self {
+            Estimate::Bandwidth(_) => "bandwidth",
+            Estimate::WaveRate(_) => "rate of the last wave",
+            Estimate::QueueingDelay(_) => "queueing delay",
+            Estimate::QueuedSegments(_) => "segments in queues",
+            Estimate::MarkedShare(_) => "marked share",
+            Estimate::Decrease(_) => "factor of the last decrease",
+            Estimate::LossEventRate(_) => "loss event rate",
+            Estimate::LostShare(_) => "lost share",
+            Estimate::MissingPackets(_) => "missing packets",
+            Estimate::Custom(_) => "estimate",
+        }
+    }
+
+    /// The unit; empty for a ratio, and for what only the law knows.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Estimate::Bandwidth(_) | Estimate::WaveRate(_) => "b/s",
+            Estimate::QueueingDelay(_) => "s",
+            Estimate::QueuedSegments(_) => "segments",
+            Estimate::MissingPackets(_) => "packets",
+            Estimate::MarkedShare(_)
+            | Estimate::Decrease(_)
+            | Estimate::LossEventRate(_)
+            | Estimate::LostShare(_)
+            | Estimate::Custom(_) => "",
+        }
+    }
+}
+
 /// What a sender shows of itself to traces and reports; fields that its protocol does not have are NaN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SenderView {
@@ -179,9 +254,8 @@ pub struct SenderView {
     pub smoothed_rtt: f64,
     /// Sending rate that the controller allows, bits per second of payload.
     pub rate: f64,
-    /// What the controller estimates (Westwood: bandwidth in b/s; TCP-Real: rate of the last wave in b/s; TFRC: loss
-    /// event rate; Vegas: diff in segments).
-    pub estimate: f64,
+    /// What it estimates of its path; none where it estimates nothing, or nothing yet.
+    pub estimate: Option<Estimate>,
     /// Video layers that are sent.
     pub layers: f64,
     /// What waits in the sender for the rate that the transport allows; nothing for one that does not tell (TCP).
@@ -195,7 +269,7 @@ pub struct SenderView {
     /// Window reductions on loss that was not a timeout.
     pub fast_retransmits: u64,
     /// How long what has held it back; nothing for a transport that nothing holds back.
-    pub limited: Option<Limited>,
+    pub limited: Option<LimitedTimes>,
 }
 
 /// Units that wait in a sender, and how long others did; the default is that of a sender that holds nothing back.
@@ -226,7 +300,7 @@ impl Default for SenderView {
             slow_start_threshold: f64::NAN,
             smoothed_rtt: f64::NAN,
             rate: f64::NAN,
-            estimate: f64::NAN,
+            estimate: None,
             layers: f64::NAN,
             backlog: None,
             sent: 0,

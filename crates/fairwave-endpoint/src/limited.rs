@@ -26,7 +26,7 @@ pub enum Limit {
 
 /// How long each of them has held a sender back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Limited {
+pub struct LimitedTimes {
     by: Limit,
     since: Instant,
     /// Receiver, congestion, application.
@@ -42,7 +42,7 @@ const fn place(by: Limit) -> Option<usize> {
     }
 }
 
-impl Limited {
+impl LimitedTimes {
     /// From `now` on it is `by`. Costs the same however long ago the last change was.
     #[inline]
     pub fn change(&mut self, now: Instant, by: Limit) {
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn the_times_of_the_three_add_up_to_the_flows_life() {
-        let mut limited = Limited::default();
-        let times = |limited: &Limited, now| {
+        let mut limited = LimitedTimes::default();
+        let times = |limited: &LimitedTimes, now| {
             [Limit::Receiver, Limit::Congestion, Limit::Application, Limit::Nothing]
                 .map(|by| limited.time(by, at(now)).nanos() / 1_000_000)
         };

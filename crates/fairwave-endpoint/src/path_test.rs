@@ -9,7 +9,7 @@ use fairwave_network::packet::{Ecn, Packet};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// What the path does with a data packet.
-pub enum Fate {
+pub enum PathFate {
     /// Delivers it.
     Pass,
     /// Loses it.
@@ -21,10 +21,13 @@ pub enum Fate {
 }
 
 /// Told a data packet's number (from 0), when it was sent, and the packet.
-pub type Judge = dyn FnMut(u64, Instant, &Packet) -> Fate;
+pub type Judge = dyn FnMut(u64, Instant, &Packet) -> PathFate;
 
 /// Whether the path marks a data packet that can be marked; told the packet, and how many wait before the bottleneck.
 pub type Marker = dyn FnMut(&Packet, u64) -> bool;
+
+/// More events than any test needs: a law that sends without end fails instead of running for ever.
+const MOST_ACTS: u64 = 5_000_000;
 
 /// Two endpoints and the path between them.
 pub struct Wire<S, R> {
@@ -80,7 +83,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             delay,
             bottleneck: None,
             buffer: usize::MAX,
-            fate: Box::new(|_, _, _| Fate::Pass),
+            fate: Box::new(|_, _, _| PathFate::Pass),
             mark: Box::new(|_, _| false),
             lose_feedback: Box::new(|_, _| false),
             units: Vec::new(),
@@ -91,7 +94,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             skipped: 0,
             verdicts: Vec::new(),
             acts: 0,
-            most_acts: u64::MAX,
+            most_acts: MOST_ACTS,
             free_at: Instant::ZERO,
             flying: BTreeMap::new(),
             order: 0,
@@ -116,7 +119,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
         let number = self.sent.len() as u64;
         self.sent.push((self.now, packet));
         let fate = (self.fate)(number, self.now, &packet);
-        if matches!(fate, Fate::Lose) {
+        if matches!(fate, PathFate::Lose) {
             return;
         }
         let mut departure = self.now;
@@ -134,8 +137,8 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
             packet.ecn = Ecn::Ce;
         }
         match fate {
-            Fate::Late(more) => self.fly(departure + self.delay + more, packet),
-            Fate::Twice => {
+            PathFate::Late(more) => self.fly(departure + self.delay + more, packet),
+            PathFate::Twice => {
                 self.fly(departure + self.delay, packet);
                 self.fly(departure + self.delay, packet);
             }

@@ -14,20 +14,20 @@ pub fn unwrap(near: u64, low: u32) -> u64 {
 /// Remembers which of the latest 64 · `WORDS` sequence numbers have been seen, to tell a duplicate from a late packet
 /// (the sliding window of RFC 4303 §3.4.3).
 #[derive(Clone, Debug)]
-pub struct SeenWindow<const WORDS: usize = 2> {
+pub struct ReplayWindow<const WORDS: usize = 2> {
     /// One past the highest number seen.
     next: u64,
     /// Bit `s mod LENGTH`: of the latest `LENGTH` numbers, `s` was seen.
     seen: [u64; WORDS],
 }
 
-impl<const WORDS: usize> Default for SeenWindow<WORDS> {
+impl<const WORDS: usize> Default for ReplayWindow<WORDS> {
     fn default() -> Self {
-        SeenWindow { next: 0, seen: [0; WORDS] }
+        ReplayWindow { next: 0, seen: [0; WORDS] }
     }
 }
 
-impl<const WORDS: usize> SeenWindow<WORDS> {
+impl<const WORDS: usize> ReplayWindow<WORDS> {
     /// How far behind the highest number a packet may be and still count as new.
     pub const LENGTH: u64 = 64 * WORDS as u64;
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_number_is_new_once_as_far_back_as_the_window_is_long() {
-        let mut window = SeenWindow::<2>::default();
+        let mut window = ReplayWindow::<2>::default();
         assert_eq!(window.highest(), None);
         assert!(window.is_new(1000) && !window.is_new(1000));
         assert!(window.is_new(873) && !window.is_new(873) && !window.is_new(872));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_place_of_a_number_that_is_passed_over_is_free_again() {
-        let mut window = SeenWindow::<1>::default();
+        let mut window = ReplayWindow::<1>::default();
         (0..64).for_each(|sequence| assert!(window.is_new(sequence)));
         assert!(window.is_new(70) && window.is_new(65), "64 to 69 have the places of 0 to 5");
     }
@@ -109,7 +109,7 @@ mod tests {
 
         #[test]
         fn the_window_agrees_with_a_set_that_forgets_nothing(sequences in prop::collection::vec(0u64..300, 0..400)) {
-            let (mut window, mut long, mut set) = (SeenWindow::<1>::default(), SeenWindow::<3>::default(), BTreeSet::new());
+            let (mut window, mut long, mut set) = (ReplayWindow::<1>::default(), ReplayWindow::<3>::default(), BTreeSet::new());
             for sequence in sequences {
                 let too_old = |length: u64| set.last().is_some_and(|&high: &u64| high >= sequence + length);
                 let (too_old_for_one, too_old_for_three) = (too_old(64), too_old(192));

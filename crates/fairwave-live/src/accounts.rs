@@ -23,16 +23,16 @@ const REST: Span = Span::from_millis(100);
 
 /// A time, nominal and by the clock.
 #[derive(Clone, Copy, Debug)]
-struct Released {
+struct ReleaseTime {
     nominal: Instant,
     real: Instant,
 }
 
 /// One link's rate, second by second.
 #[derive(Clone, Debug, Default)]
-struct Pace {
-    first: Option<Released>,
-    last: Option<Released>,
+struct ReleaseRate {
+    first: Option<ReleaseTime>,
+    last: Option<ReleaseTime>,
 }
 
 /// Rate errors of whole windows.
@@ -48,7 +48,7 @@ struct RateErrors {
 pub struct Accounts {
     lateness: Lateness,
     missed: u64,
-    paces: Vec<Pace>,
+    paces: Vec<ReleaseRate>,
     errors: RateErrors,
     /// What became of packets.
     pub books: Books,
@@ -93,7 +93,7 @@ impl Accounts {
         Accounts {
             lateness: Lateness::default(),
             missed: 0,
-            paces: vec![Pace::default(); links],
+            paces: vec![ReleaseRate::default(); links],
             errors: RateErrors::default(),
             books: Books::default(),
         }
@@ -106,7 +106,7 @@ impl Accounts {
         self.lateness.add(late);
         self.missed += u64::from(late > LATENESS_PROMISE);
         let Some(pace) = self.paces.get_mut(link) else { return };
-        let now = Released { nominal, real };
+        let now = ReleaseTime { nominal, real };
         let rested = pace.last.replace(now).is_some_and(|last| nominal - last.nominal > REST);
         let Some(first) = pace.first.filter(|_| !rested) else {
             pace.first = Some(now);

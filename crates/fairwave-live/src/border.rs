@@ -24,9 +24,9 @@ use crate::namespace::Host;
 use crate::store::{Store, ticket};
 
 /// Where a flow's packets come from and go to.
-pub enum Ends {
+pub enum FlowEnds {
     /// Endpoints of ours, on datagram sockets: the sender's, then the receiver's.
-    Ours(Box<Ours>),
+    Ours(Box<OwnEnds>),
     /// The kernel's TCP.
     Kernel(Box<KernelFlow>),
     /// Programs.
@@ -34,7 +34,7 @@ pub enum Ends {
 }
 
 /// Both ends of a flow of ours.
-pub struct Ours {
+pub struct OwnEnds {
     /// The sender's socket, then the receiver's.
     pub ends: [End; 2],
     /// How packets are written.
@@ -45,7 +45,7 @@ pub struct Ours {
 
 /// What the router has to know of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct FlowRoute {
     /// The host that sends, and the one that receives.
     pub hosts: [usize; 2],
     /// The last link to the receiver, and to the sender.
@@ -54,7 +54,7 @@ pub struct Way {
 
 /// Payload that has left the network for a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Passed {
+pub struct PassedPayload {
     /// Of which flow.
     pub flow: usize,
     /// Bytes.
@@ -125,9 +125,9 @@ pub struct Wires {
     /// The hosts.
     pub hosts: Vec<Host>,
     /// By flow.
-    pub ends: Vec<Ends>,
+    pub ends: Vec<FlowEnds>,
     /// By flow.
-    pub ways: Vec<Way>,
+    pub ways: Vec<FlowRoute>,
     /// Whose a packet is.
     pub mapping: Mapping,
     /// Bytes of packets in the network.
@@ -137,7 +137,7 @@ pub struct Wires {
     /// What became of our own datagrams in the hosts.
     pub datagrams: Datagrams,
     /// Of programs, since it was last asked for.
-    pub passed: Vec<Passed>,
+    pub passed: Vec<PassedPayload>,
     /// For Wireshark.
     pub recording: Option<Recording>,
     /// The run is over: nothing is sent or written any more.
@@ -147,7 +147,14 @@ pub struct Wires {
 
 impl Wires {
     /// Everything made, nothing sent.
-    pub fn new(plan: &Plan, clock: Clock, hosts: Vec<Host>, ends: Vec<Ends>, ways: Vec<Way>, mapping: Mapping) -> Self {
+    pub fn new(
+        plan: &Plan,
+        clock: Clock,
+        hosts: Vec<Host>,
+        ends: Vec<FlowEnds>,
+        ways: Vec<FlowRoute>,
+        mapping: Mapping,
+    ) -> Self {
         Wires {
             clock,
             hosts,
@@ -180,14 +187,14 @@ impl Wires {
         };
         let flow = belongs.flow.0 as usize;
         let (class, layer, packet) = match self.ends.get_mut(flow) {
-            Some(Ends::Ours(ours)) => {
+            Some(FlowEnds::Ours(ours)) => {
                 let [data, feedback] = &mut ours.decoders;
                 let decoder = if belongs.feedback { feedback } else { data };
                 let datagram = bytes.get(usize::from(header.payload_at)..usize::from(header.length));
                 let packet = datagram.and_then(|datagram| decoder.decode(datagram, header.ecn).ok());
                 (plan.flows.get(flow)?.class, packet.map_or(0, |packet| packet.layer), packet)
             }
-            Some(Ends::Kernel(kernel)) => {
+            Some(FlowEnds::Kernel(kernel)) => {
                 if let Some(sequence) = ip::sequence(bytes, &header).filter(|_| !belongs.feedback) {
                     kernel.saw(sequence, header.payload(), at >= Instant::ZERO + plan.warmup);
                 }
@@ -216,17 +223,17 @@ impl Border for Wires {
             return;
         }
         match self.ends.get_mut(packet.flow.0 as usize) {
-            Some(Ends::Ours(ours)) => {
+            Some(FlowEnds::Ours(ours)) => {
                 let [sender, receiver] = &ours.ends;
                 let end = if packet.feedback { receiver } else { sender };
                 end.send(packet, &ours.format, &mut self.room, &mut self.datagrams);
             }
-            Some(Ends::Kernel(kernel)) => {
+            Some(FlowEnds::Kernel(kernel)) => {
                 if let Body::Segment { payload, unit, created, last, .. } = packet.body {
                     kernel.offer(u64::from(payload), unit, created, packet.layer, last);
                 }
             }
-            Some(Ends::Programs) | None => {}
+            Some(FlowEnds::Programs) | None => {}
         }
     }
 
@@ -251,9 +258,9 @@ impl Border for Wires {
             if let Some(recording) = &mut self.recording {
                 recording.write(to, real, &stored.bytes);
             }
-            if !packet.feedback && matches!(self.ends.get(flow), Some(Ends::Programs)) {
+            if !packet.feedback && matches!(self.ends.get(flow), Some(FlowEnds::Programs)) {
                 let payload = ip::read(&stored.bytes).map_or(0, |header| u32::from(header.payload()));
-                self.passed.push(Passed { flow, payload, at });
+                self.passed.push(PassedPayload { flow, payload, at });
             }
         }
         self.store.release(packet);

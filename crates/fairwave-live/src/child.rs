@@ -44,7 +44,7 @@ const NOT_STARTED: i32 = 126;
 pub fn carry_out(order: &str) -> Result<i32, serde_json::Error> {
     let order: Order = serde_json::from_str(order)?;
     furnish(&order.hosts);
-    if let Err(Kept { what, why }) = give_away(order.user) {
+    if let Err(RetainedRight { what, why }) = give_away(order.user) {
         let program = order.command.first().map_or("", String::as_str);
         eprintln!(
             "fairwave: {program:?} was not started: its process cannot {what}: {why}. Programs never start with more rights than \
@@ -86,14 +86,14 @@ fn hosts_table(hosts: &[(String, String)]) -> String {
 
 /// A right that could not be given away, and why.
 #[derive(Debug)]
-struct Kept {
+struct RetainedRight {
     what: String,
     why: String,
 }
 
-impl Kept {
-    fn of<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> Kept {
-        move |error| Kept { what: what.to_owned(), why: error.to_string() }
+impl RetainedRight {
+    fn of<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> RetainedRight {
+        move |error| RetainedRight { what: what.to_owned(), why: error.to_string() }
     }
 }
 
@@ -101,8 +101,8 @@ impl Kept {
 ///
 /// # Errors
 /// The first step that the kernel refuses, or that has left a right behind.
-fn give_away(user: Option<(u32, u32)>) -> Result<(), Kept> {
-    prctl::set_no_new_privs().map_err(Kept::of("set no_new_privs"))?;
+fn give_away(user: Option<(u32, u32)>) -> Result<(), RetainedRight> {
+    prctl::set_no_new_privs().map_err(RetainedRight::of("set no_new_privs"))?;
     // Before the change of user, which takes away the right to do it.
     empty_bounding_set()?;
     if let Some((user, group)) = user {
@@ -110,14 +110,14 @@ fn give_away(user: Option<(u32, u32)>) -> Result<(), Kept> {
     }
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-        .map_err(Kept::of("give up its capabilities"))?;
+        .map_err(RetainedRight::of("give up its capabilities"))?;
     // Last: a change of user would have taken it away.
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Kept::of("be bound to the run"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(RetainedRight::of("be bound to the run"))?;
     check_given_away()
 }
 
 /// Takes every capability that the kernel knows out of the bounding set: also those that are newer than the list of this program.
-fn empty_bounding_set() -> Result<(), Kept> {
+fn empty_bounding_set() -> Result<(), RetainedRight> {
     for number in 0..u64::BITS {
         let capability = CapabilitySet::from_bits_retain(1 << number);
         match capability_is_in_bounding_set(capability) {
@@ -125,37 +125,40 @@ fn empty_bounding_set() -> Result<(), Kept> {
             Err(Errno::INVAL) => break,
             Ok(false) => {}
             Ok(true) | Err(_) => remove_capability_from_bounding_set(capability)
-                .map_err(Kept::of(&format!("remove capability {number} from its bounding set")))?,
+                .map_err(RetainedRight::of(&format!("remove capability {number} from its bounding set")))?,
         }
     }
     Ok(())
 }
 
 /// Changes real, effective and saved ids, and checks them: a program that could go back would be root.
-fn become_user(user: Uid, group: Gid) -> Result<(), Kept> {
+fn become_user(user: Uid, group: Gid) -> Result<(), RetainedRight> {
     let what = format!("become user {user} of group {group}");
-    setgroups(&[]).map_err(Kept::of(&format!("{what} (setgroups)")))?;
-    setresgid(group, group, group).map_err(Kept::of(&format!("{what} (setresgid)")))?;
-    setresuid(user, user, user).map_err(Kept::of(&format!("{what} (setresuid)")))?;
-    let users = getresuid().map_err(Kept::of(&what))?;
-    let groups = getresgid().map_err(Kept::of(&what))?;
-    let others = getgroups().map_err(Kept::of(&what))?;
+    setgroups(&[]).map_err(RetainedRight::of(&format!("{what} (setgroups)")))?;
+    setresgid(group, group, group).map_err(RetainedRight::of(&format!("{what} (setresgid)")))?;
+    setresuid(user, user, user).map_err(RetainedRight::of(&format!("{what} (setresuid)")))?;
+    let users = getresuid().map_err(RetainedRight::of(&what))?;
+    let groups = getresgid().map_err(RetainedRight::of(&what))?;
+    let others = getgroups().map_err(RetainedRight::of(&what))?;
     let changed = [users.real, users.effective, users.saved] == [user; 3]
         && [groups.real, groups.effective, groups.saved] == [group; 3]
         && others.is_empty();
-    if changed { Ok(()) } else { Err(Kept { what, why: "the kernel kept other ids".to_owned() }) }
+    if changed { Ok(()) } else { Err(RetainedRight { what, why: "the kernel kept other ids".to_owned() }) }
 }
 
 /// Asks the kernel what is left.
-fn check_given_away() -> Result<(), Kept> {
-    let left = capabilities(None).map_err(Kept::of("read its capabilities"))?;
+fn check_given_away() -> Result<(), RetainedRight> {
+    let left = capabilities(None).map_err(RetainedRight::of("read its capabilities"))?;
     let none = [left.effective, left.permitted, left.inheritable].iter().all(CapabilitySet::is_empty);
     if !none {
-        return Err(Kept { what: "give up its capabilities".to_owned(), why: "the kernel kept some".to_owned() });
+        return Err(RetainedRight {
+            what: "give up its capabilities".to_owned(),
+            why: "the kernel kept some".to_owned(),
+        });
     }
     match prctl::get_no_new_privs() {
         Ok(true) => Ok(()),
-        _ => Err(Kept { what: "set no_new_privs".to_owned(), why: "the kernel did not keep it".to_owned() }),
+        _ => Err(RetainedRight { what: "set no_new_privs".to_owned(), why: "the kernel did not keep it".to_owned() }),
     }
 }
 

@@ -48,17 +48,18 @@ fn is_controller(name: &str) -> bool {
 pub const PROGRAM: &str = HostProgramConfig::NAME;
 
 macro_rules! host_transports {
-    ($($(#[$doc:meta])* $Config:ident $name:literal $instead:literal $({ $($(#[$key_doc:meta])* $key:ident: $Key:ty,)+ })? $(;)?)+) => {
+    ($($(#[$doc:meta])* $Config:ident $name:literal $instead:literal $example:literal $({ $($(#[$key_doc:meta])* $key:ident: $ConversationKey:ty,)+ })? $(;)?)+) => {
         $(
             $(#[$doc])*
             #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
             #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
             pub struct $Config {
-                $($($(#[$key_doc])* pub $key: $Key,)+)?
+                $($($(#[$key_doc])* pub $key: $ConversationKey,)+)?
             }
 
             impl Law for $Config {
                 const NAME: &'static str = $name;
+                const EXAMPLE: &'static str = $example;
             }
 
             impl Properties for $Config {
@@ -99,19 +100,19 @@ macro_rules! host_transports {
 
 host_transports! {
     /// CUBIC of the machine's own kernel, in real time alone (`fairwave live`).
-    HostCubicConfig "host/cubic" "\"tcp/cubic\"";
+    HostCubicConfig "host/cubic" "\"tcp/cubic\"" "{}";
     /// NewReno of the machine's own kernel, in real time alone (`fairwave live`).
-    HostRenoConfig "host/reno" "\"tcp/sack\"";
+    HostRenoConfig "host/reno" "\"tcp/sack\"" "{}";
     /// BBR of the machine's own kernel (version 1 in Linux), in real time alone (`fairwave live`).
-    HostBbrConfig "host/bbr" "\"tcp/bbr1\"";
+    HostBbrConfig "host/bbr" "\"tcp/bbr1\"" "{}";
     /// Any congestion control of the machine's own kernel by its name, in real time alone (`fairwave live`); those of ours are brought
     /// there by `fairwave kernel load`.
-    HostTcpConfig "host/tcp" "what it is beside, such as \"tcp/gamma\"" {
+    HostTcpConfig "host/tcp" "what it is beside, such as \"tcp/gamma\"" r#"{"controller": "fw_gamma"}"# {
         /// Its name in the kernel (`net.ipv4.tcp_available_congestion_control`): letters, digits, `_` and `-`, at most 15.
         controller: String,
     };
     /// Whatever programs send between two hosts, in real time alone (`fairwave live`, `fairwave shell`).
-    HostProgramConfig "host/program" "a transport that is simulated, and what the program would send as its traffic" {
+    HostProgramConfig "host/program" "a transport that is simulated, and what the program would send as its traffic" "{}" {
         /// What runs at the sender, word by word; no shell reads it. `{from}` and `{to}` stand for the addresses of the flow's hosts.
         command: Vec<String>,
         /// What runs at the receiver, from before the other begins until the run ends.

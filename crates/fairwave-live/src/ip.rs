@@ -7,7 +7,7 @@ use fairwave_core::packet::{Class, Ecn};
 
 /// What tells the packets of one conversation from others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Key {
+pub struct ConversationKey {
     /// From whom.
     pub source: Ipv4Addr,
     /// To whom.
@@ -20,10 +20,10 @@ pub struct Key {
     pub destination_port: u16,
 }
 
-impl Key {
+impl ConversationKey {
     /// That of what comes back.
-    pub fn reversed(self) -> Key {
-        Key {
+    pub fn reversed(self) -> ConversationKey {
+        ConversationKey {
             source: self.destination,
             destination: self.source,
             source_port: self.destination_port,
@@ -47,7 +47,7 @@ impl Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Whose packet it is.
-    pub key: Key,
+    pub key: ConversationKey,
     /// Differentiated services code point.
     pub dscp: u8,
     /// What it says of congestion.
@@ -78,7 +78,7 @@ pub fn read(packet: &[u8]) -> Option<Header> {
         _ => (Some((0, 0)), 0),
     };
     let (source_port, destination_port) = ports?;
-    let key = Key {
+    let key = ConversationKey {
         source: ip.source_addr(),
         destination: ip.destination_addr(),
         protocol: ip.protocol().0,

@@ -1,7 +1,7 @@
 //! Fairwave in real time: the same laws on real packets.
 //!
 //! [`run`] makes a network namespace for each host of a plan, with a TUN device in it, and is the router between them: one thread, in which the
-//! very run that the simulator makes ([`fairwave_sim::Stepped`]) is driven by a real clock. What hosts send enters its links when it is
+//! very run that the simulator makes ([`fairwave_sim::SteppedRun`]) is driven by a real clock. What hosts send enters its links when it is
 //! read, waits in its queues, is lost by its wires, and is written to the host that it is for at its nominal time. Flows with a
 //! transport of ours have real sockets in their hosts, flows of the kernel's TCP connections, programs processes.
 //!

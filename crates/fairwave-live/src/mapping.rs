@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use fairwave_core::packet::FlowId;
 
 use crate::addresses;
-use crate::ip::Key;
-use crate::places::Taken;
+use crate::ip::ConversationKey;
+use crate::places::PlaceConflict;
 
 /// A flow, and whether the packet goes back from its receiver to its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Belongs {
+pub struct FlowDirection {
     /// The flow.
     pub flow: FlowId,
     /// From the receiver.
@@ -20,7 +20,7 @@ pub struct Belongs {
 
 /// The places of one pair of hosts.
 #[derive(Clone, Debug, Default)]
-struct Places {
+struct HostPair {
     flows: Vec<FlowId>,
     taken: usize,
 }
@@ -28,22 +28,22 @@ struct Places {
 /// Who is known.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
-    known: HashMap<Key, Belongs>,
+    known: HashMap<ConversationKey, FlowDirection>,
     /// By the hosts that the places' flows lead from and to.
-    places: HashMap<(usize, usize), Places>,
+    places: HashMap<(usize, usize), HostPair>,
     /// Places between no hosts yet; the last is the next to be taken.
     spare: Vec<FlowId>,
     /// Spare places that were taken since this was last asked for.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<PlaceConflict>,
     /// Conversations that share a place with earlier ones, as there was none left.
     pub sharing: u64,
 }
 
 impl Mapping {
     /// Packets of this key belong to the flow, and what comes back is its feedback.
-    pub fn know(&mut self, key: Key, flow: FlowId) {
-        self.known.insert(key, Belongs { flow, feedback: false });
-        self.known.insert(key.reversed(), Belongs { flow, feedback: true });
+    pub fn know(&mut self, key: ConversationKey, flow: FlowId) {
+        self.known.insert(key, FlowDirection { flow, feedback: false });
+        self.known.insert(key.reversed(), FlowDirection { flow, feedback: true });
     }
 
     /// Keeps a flow between two hosts for programs.
@@ -59,7 +59,7 @@ impl Mapping {
     /// Whose a packet is. What is seen for the first time takes the next place between its hosts, or a spare one; when there is none,
     /// those between its hosts are given out anew, and queues then take both conversations for one flow. None for hosts between which
     /// nothing was kept.
-    pub fn of(&mut self, key: Key) -> Option<Belongs> {
+    pub fn of(&mut self, key: ConversationKey) -> Option<FlowDirection> {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);
         }
@@ -70,7 +70,7 @@ impl Mapping {
         if places.taken >= places.flows.len() {
             match (self.spare.pop(), places.flows.first()) {
                 (Some(spare), Some(first)) => {
-                    self.taken.push(Taken { flow: spare.0 as usize, like: first.0 as usize });
+                    self.taken.push(PlaceConflict { flow: spare.0 as usize, like: first.0 as usize });
                     places.flows.push(spare);
                 }
                 _ => self.sharing += 1,
@@ -87,9 +87,9 @@ impl Mapping {
 mod tests {
     use super::*;
 
-    fn key(from: usize, to: usize, port: u16) -> Key {
+    fn key(from: usize, to: usize, port: u16) -> ConversationKey {
         let [source, destination] = [from, to].map(|host| addresses::of(host).expect("an address"));
-        Key { source, destination, protocol: 6, source_port: port, destination_port: 80 }
+        ConversationKey { source, destination, protocol: 6, source_port: port, destination_port: 80 }
     }
 
     #[test]
@@ -97,14 +97,14 @@ mod tests {
         let mut mapping = Mapping::default();
         mapping.know(key(0, 1, 5000), FlowId(7));
         (10..12).for_each(|flow| mapping.keep(0, 1, FlowId(flow)));
-        assert_eq!(mapping.of(key(0, 1, 5000)), Some(Belongs { flow: FlowId(7), feedback: false }));
-        assert_eq!(mapping.of(key(0, 1, 5000).reversed()), Some(Belongs { flow: FlowId(7), feedback: true }));
-        assert_eq!(mapping.of(key(0, 1, 1)), Some(Belongs { flow: FlowId(10), feedback: false }));
-        assert_eq!(mapping.of(key(0, 1, 1).reversed()), Some(Belongs { flow: FlowId(10), feedback: true }));
+        assert_eq!(mapping.of(key(0, 1, 5000)), Some(FlowDirection { flow: FlowId(7), feedback: false }));
+        assert_eq!(mapping.of(key(0, 1, 5000).reversed()), Some(FlowDirection { flow: FlowId(7), feedback: true }));
+        assert_eq!(mapping.of(key(0, 1, 1)), Some(FlowDirection { flow: FlowId(10), feedback: false }));
+        assert_eq!(mapping.of(key(0, 1, 1).reversed()), Some(FlowDirection { flow: FlowId(10), feedback: true }));
         // Begun from the other side: its first packet is feedback of the flow that was kept.
-        assert_eq!(mapping.of(key(1, 0, 2)), Some(Belongs { flow: FlowId(11), feedback: true }));
+        assert_eq!(mapping.of(key(1, 0, 2)), Some(FlowDirection { flow: FlowId(11), feedback: true }));
         assert_eq!(mapping.sharing, 0);
-        assert_eq!(mapping.of(key(0, 1, 3)), Some(Belongs { flow: FlowId(10), feedback: false }));
+        assert_eq!(mapping.of(key(0, 1, 3)), Some(FlowDirection { flow: FlowId(10), feedback: false }));
         assert_eq!(mapping.sharing, 1);
         assert_eq!(mapping.of(key(0, 2, 1)), None);
     }
@@ -117,11 +117,11 @@ mod tests {
         mapping.keep_spare((100..100 + 4096).map(FlowId));
         let flows: Vec<u32> = (0..4097).map(|port| mapping.of(key(0, 1, port)).expect("a place").flow.0).collect();
         assert_eq!(flows, [7].into_iter().chain(100..100 + 4096).collect::<Vec<u32>>());
-        assert_eq!(mapping.taken.first(), Some(&Taken { flow: 100, like: 7 }));
+        assert_eq!(mapping.taken.first(), Some(&PlaceConflict { flow: 100, like: 7 }));
         assert_eq!((mapping.taken.len(), mapping.sharing), (4096, 0));
         // Other hosts have their first place still; then there is none left.
-        assert_eq!(mapping.of(key(2, 1, 1)), Some(Belongs { flow: FlowId(8), feedback: false }));
-        assert_eq!(mapping.of(key(2, 1, 2)), Some(Belongs { flow: FlowId(8), feedback: false }));
+        assert_eq!(mapping.of(key(2, 1, 1)), Some(FlowDirection { flow: FlowId(8), feedback: false }));
+        assert_eq!(mapping.of(key(2, 1, 2)), Some(FlowDirection { flow: FlowId(8), feedback: false }));
         assert_eq!(mapping.sharing, 1);
     }
 }

@@ -26,7 +26,7 @@ const UNTAKEN: &str = "programs: not used";
 
 /// A flow that is kept for programs between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct ProgramFlow {
     /// Node of who begins.
     pub from: usize,
     /// The other node.
@@ -43,7 +43,7 @@ pub fn group(plan: &Plan, from: usize, to: usize) -> String {
 
 /// A place has been taken by a conversation between other hosts than it led between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Taken {
+pub struct PlaceConflict {
     /// Index of its flow.
     pub flow: usize,
     /// Index of the flow of the first place between those hosts.
@@ -54,7 +54,7 @@ pub struct Taken {
 ///
 /// # Errors
 /// When programs' flows have not been handed in ([`crate::register_all`]).
-pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<Place>, Range<usize>), LiveError> {
+pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow>, Range<usize>), LiveError> {
     let not_live = |error: &dyn std::fmt::Display| LiveError::NotLive {
         place: PROGRAM.to_owned(),
         what: error.to_string(),
@@ -70,7 +70,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<Place>, Ran
         let name = group(plan, from, to);
         let group = plan.groups.len();
         plan.groups.push(name.clone());
-        places.push(Place { from, to, flow: plan.flows.len() });
+        places.push(ProgramFlow { from, to, flow: plan.flows.len() });
         plan.flows.push(FlowPlan {
             group,
             name,
@@ -103,9 +103,9 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<Place>, Ran
 }
 
 /// The plan as it became: places that were taken belong to the group of their hosts, and lead between them.
-pub fn with_taken(plan: &Plan, taken: &[Taken]) -> Plan {
+pub fn with_taken(plan: &Plan, taken: &[PlaceConflict]) -> Plan {
     let mut plan = plan.clone();
-    for &Taken { flow, like } in taken {
+    for &PlaceConflict { flow, like } in taken {
         let of_hosts = plan.flows.get(like).cloned();
         if let (Some(place), Some(of_hosts)) = (plan.flows.get_mut(flow), of_hosts) {
             *place = of_hosts;

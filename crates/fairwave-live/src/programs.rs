@@ -35,7 +35,7 @@ pub struct Program {
 
 /// A program that is over.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Exit {
+pub struct ProgramExit {
     /// Which.
     pub program: usize,
     /// Its status, as shells count it; why it could not be started.
@@ -45,7 +45,7 @@ pub struct Exit {
 /// Whoever kills a process kills no other that has its number by then.
 type Handle = Arc<Mutex<Option<OwnedFd>>>;
 
-struct Started {
+struct RunningProgram {
     handle: Handle,
     /// Dropped to say that it is not to begin any more.
     wanted: Option<Sender<()>>,
@@ -55,8 +55,8 @@ struct Started {
 
 /// Programs that have been started, or will be.
 pub struct Programs {
-    started: Vec<Started>,
-    exits: Receiver<Exit>,
+    started: Vec<RunningProgram>,
+    exits: Receiver<ProgramExit>,
     /// Readable when a program is over.
     pub wake: OwnedFd,
 }
@@ -84,17 +84,17 @@ impl Programs {
                 let status = run(&program, &namespace, &helper, &watched, &cancelled, clock);
                 drop(namespace);
                 if let Some(status) = status.map_err(|error| error.to_string()).transpose() {
-                    let _ = tell.send(Exit { program: index, status });
+                    let _ = tell.send(ProgramExit { program: index, status });
                     let _ = rustix::io::write(&wake, &1u64.to_ne_bytes());
                 }
             })?;
-            started.push(Started { handle, wanted: Some(wanted), thread, ends });
+            started.push(RunningProgram { handle, wanted: Some(wanted), thread, ends });
         }
         Ok(Programs { started, exits, wake })
     }
 
     /// Those that are over since this was last asked.
-    pub fn over(&self) -> Vec<Exit> {
+    pub fn over(&self) -> Vec<ProgramExit> {
         let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
         self.exits.try_iter().collect()
     }
@@ -114,7 +114,7 @@ impl Programs {
     }
 
     /// Ends all, and waits until they have ended. Answers with those that were not over before.
-    pub fn end(mut self) -> Vec<Exit> {
+    pub fn end(mut self) -> Vec<ProgramExit> {
         self.end_until(Instant::NEVER);
         for started in &mut self.started {
             started.wanted = None;

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use fairwave_core::transport::Delivery;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
-use fairwave_sim::Stepped;
+use fairwave_sim::SteppedRun;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use rustix::event::{Timespec, epoll};
@@ -16,12 +16,12 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-use crate::border::{Ends, Recording, Wires};
+use crate::border::{FlowEnds, Recording, Wires};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::namespace;
-use crate::places::{self, Taken};
-use crate::programs::{Exit, Programs};
+use crate::places::{self, PlaceConflict};
+use crate::programs::{ProgramExit, Programs};
 use crate::setup::{self, Setup};
 use crate::{Outcome, Report, Request};
 
@@ -36,20 +36,20 @@ const LARGEST: usize = 1 << 16;
 
 /// What woke the router: a kind and a number in one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Woken {
+enum WakeCause {
     Device(usize),
     Sender(usize),
     Receiver(usize),
     Programs,
 }
 
-impl Woken {
+impl WakeCause {
     fn word(self) -> u64 {
         let (kind, number) = match self {
-            Woken::Device(number) => (0, number),
-            Woken::Sender(number) => (1, number),
-            Woken::Receiver(number) => (2, number),
-            Woken::Programs => (3, 0),
+            WakeCause::Device(number) => (0, number),
+            WakeCause::Sender(number) => (1, number),
+            WakeCause::Receiver(number) => (2, number),
+            WakeCause::Programs => (3, 0),
         };
         (kind << 32) | number as u64
     }
@@ -57,10 +57,10 @@ impl Woken {
     fn of(word: u64) -> Self {
         let number = word as u32 as usize;
         match word >> 32 {
-            0 => Woken::Device(number),
-            1 => Woken::Sender(number),
-            2 => Woken::Receiver(number),
-            _ => Woken::Programs,
+            0 => WakeCause::Device(number),
+            1 => WakeCause::Sender(number),
+            2 => WakeCause::Receiver(number),
+            _ => WakeCause::Programs,
         }
     }
 }
@@ -88,7 +88,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
     let started = Programs::start(&programs, &namespaces, &request.helper, clock);
     let started = started.map_err(|error| LiveError::refused("programs cannot be started", error))?;
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| LiveError::refused("epoll", error))?;
-    let stepped = Stepped::new(&plan, (), wires)?;
+    let stepped = SteppedRun::new(&plan, (), wires)?;
     let mut router = Router {
         plan: &plan,
         stepped,
@@ -147,23 +147,23 @@ fn cpu() -> Option<Span> {
 
 struct Router<'p> {
     plan: &'p Plan,
-    stepped: Stepped<'p, (), Wires>,
+    stepped: SteppedRun<'p, (), Wires>,
     clock: Clock,
     poll: std::os::fd::OwnedFd,
     programs: Programs,
     /// How many of the programs the request has named.
     commands: usize,
-    exits: Vec<Exit>,
+    exits: Vec<ProgramExit>,
     room: Vec<u8>,
     deliveries: Vec<Delivery>,
     stops: Vec<(Instant, usize, bool)>,
     first_place: usize,
     /// Spare places that conversations of programs have taken.
-    taken: Vec<Taken>,
+    taken: Vec<PlaceConflict>,
 }
 
 /// How the loop ended.
-enum Ended {
+enum LoopEnd {
     /// As planned.
     Planned,
     /// With the last command, at this time.
@@ -174,34 +174,34 @@ impl Router<'_> {
     fn watch_all(&mut self) -> io::Result<()> {
         let wires = &*self.stepped.border();
         let poll = &self.poll;
-        let watch = |descriptor: BorrowedFd<'_>, woken: Woken, flags: epoll::EventFlags| {
+        let watch = |descriptor: BorrowedFd<'_>, woken: WakeCause, flags: epoll::EventFlags| {
             epoll::add(poll, descriptor, epoll::EventData::new_u64(woken.word()), flags)
         };
         for (number, host) in wires.hosts.iter().enumerate() {
-            watch(host.device.as_fd(), Woken::Device(number), epoll::EventFlags::IN)?;
+            watch(host.device.as_fd(), WakeCause::Device(number), epoll::EventFlags::IN)?;
         }
         for (flow, ends) in wires.ends.iter().enumerate() {
             match ends {
-                Ends::Ours(ours) => {
+                FlowEnds::Ours(ours) => {
                     let [sender, receiver] = &ours.ends;
-                    watch(sender.descriptor(), Woken::Sender(flow), epoll::EventFlags::IN)?;
-                    watch(receiver.descriptor(), Woken::Receiver(flow), epoll::EventFlags::IN)?;
+                    watch(sender.descriptor(), WakeCause::Sender(flow), epoll::EventFlags::IN)?;
+                    watch(receiver.descriptor(), WakeCause::Receiver(flow), epoll::EventFlags::IN)?;
                 }
-                Ends::Kernel(kernel) => {
+                FlowEnds::Kernel(kernel) => {
                     let (sender, listener) = kernel.descriptors();
                     if let Some(sender) = sender {
-                        watch(sender, Woken::Sender(flow), epoll::EventFlags::OUT | epoll::EventFlags::ET)?;
+                        watch(sender, WakeCause::Sender(flow), epoll::EventFlags::OUT | epoll::EventFlags::ET)?;
                     }
-                    watch(listener, Woken::Receiver(flow), epoll::EventFlags::IN)?;
+                    watch(listener, WakeCause::Receiver(flow), epoll::EventFlags::IN)?;
                 }
-                Ends::Programs => {}
+                FlowEnds::Programs => {}
             }
         }
-        watch(self.programs.wake.as_fd(), Woken::Programs, epoll::EventFlags::IN).map_err(io::Error::from)
+        watch(self.programs.wake.as_fd(), WakeCause::Programs, epoll::EventFlags::IN).map_err(io::Error::from)
     }
 
     /// Until the end of the plan, or of the last command.
-    fn go(&mut self) -> Result<Ended, LiveError> {
+    fn go(&mut self) -> Result<LoopEnd, LiveError> {
         let end = Instant::ZERO + self.plan.duration;
         let mut events = Vec::with_capacity(256);
         loop {
@@ -210,7 +210,7 @@ impl Router<'_> {
             self.begin_and_stop(now);
             self.pass_on(now)?;
             if now >= end {
-                return Ok(Ended::Planned);
+                return Ok(LoopEnd::Planned);
             }
             let next = self.next().min(end);
             let wait = next - self.clock.now();
@@ -225,15 +225,15 @@ impl Router<'_> {
                 Err(error) => return Err(LiveError::refused("epoll", error)),
             }
             for event in &events {
-                match Woken::of(event.data.u64()) {
-                    Woken::Device(host) => self.read_device(host)?,
-                    Woken::Sender(flow) => self.sender_is_ready(flow)?,
-                    Woken::Receiver(flow) => self.receiver_is_ready(flow)?,
-                    Woken::Programs => {
+                match WakeCause::of(event.data.u64()) {
+                    WakeCause::Device(host) => self.read_device(host)?,
+                    WakeCause::Sender(flow) => self.sender_is_ready(flow)?,
+                    WakeCause::Receiver(flow) => self.receiver_is_ready(flow)?,
+                    WakeCause::Programs => {
                         self.exits.extend(self.programs.over());
                         let last = self.commands.checked_sub(1);
                         if last.is_some() && self.exits.iter().any(|exit| Some(exit.program) == last) {
-                            return Ok(Ended::Early(self.clock.now()));
+                            return Ok(LoopEnd::Early(self.clock.now()));
                         }
                     }
                 }
@@ -250,7 +250,7 @@ impl Router<'_> {
     /// Connections and programs whose time has come.
     fn begin_and_stop(&mut self, now: Instant) {
         while let Some((_, flow, begins)) = self.stops.pop_if(|(at, ..)| *at <= now) {
-            if let Some(Ends::Kernel(kernel)) = self.stepped.border().ends.get_mut(flow) {
+            if let Some(FlowEnds::Kernel(kernel)) = self.stepped.border().ends.get_mut(flow) {
                 if begins {
                     kernel.begin();
                 } else {
@@ -291,7 +291,7 @@ impl Router<'_> {
     }
 
     /// A spare place leads between other hosts from now on.
-    fn take_place(&mut self, taken: Taken) {
+    fn take_place(&mut self, taken: PlaceConflict) {
         let ways = &mut self.stepped.border().ways;
         if let (Some(way), Some(place)) = (ways.get(taken.like).copied(), ways.get_mut(taken.flow)) {
             *place = way;
@@ -303,8 +303,8 @@ impl Router<'_> {
     /// Feedback has come to a sender of ours, or the kernel takes more.
     fn sender_is_ready(&mut self, flow: usize) -> Result<(), LiveError> {
         match self.stepped.border().ends.get_mut(flow) {
-            Some(Ends::Ours(_)) => self.take_datagrams(flow, 0),
-            Some(Ends::Kernel(kernel)) => {
+            Some(FlowEnds::Ours(_)) => self.take_datagrams(flow, 0),
+            Some(FlowEnds::Kernel(kernel)) => {
                 kernel.write();
                 Ok(())
             }
@@ -315,12 +315,12 @@ impl Router<'_> {
     fn receiver_is_ready(&mut self, flow: usize) -> Result<(), LiveError> {
         let poll = &self.poll;
         match self.stepped.border().ends.get_mut(flow) {
-            Some(Ends::Ours(_)) => self.take_datagrams(flow, 1),
-            Some(Ends::Kernel(kernel)) => {
+            Some(FlowEnds::Ours(_)) => self.take_datagrams(flow, 1),
+            Some(FlowEnds::Kernel(kernel)) => {
                 if kernel.accept()
                     && let Some(receiver) = kernel.receiver()
                 {
-                    let data = epoll::EventData::new_u64(Woken::Receiver(flow).word());
+                    let data = epoll::EventData::new_u64(WakeCause::Receiver(flow).word());
                     epoll::add(poll, receiver, data, epoll::EventFlags::IN)
                         .map_err(|error| LiveError::refused("epoll", error))?;
                 }
@@ -340,7 +340,7 @@ impl Router<'_> {
     fn take_datagrams(&mut self, flow: usize, end: usize) -> Result<(), LiveError> {
         for _ in 0..BATCH {
             let Wires { ends, datagrams, .. } = self.stepped.border();
-            let Some(Ends::Ours(ours)) = ends.get_mut(flow) else { break };
+            let Some(FlowEnds::Ours(ours)) = ends.get_mut(flow) else { break };
             let Some(end) = ours.ends.get_mut(end) else { break };
             let Some(packet) = end.receive(&mut self.room, datagrams) else { break };
             self.stepped.arrive(&packet, self.clock.now())?;
@@ -351,7 +351,7 @@ impl Router<'_> {
     /// Ends programs, settles the accounts and takes everything away.
     fn finish(
         mut self,
-        ended: Result<Ended, LiveError>,
+        ended: Result<LoopEnd, LiveError>,
         cpu: Option<Span>,
         urgent: bool,
         names: &[String],
@@ -362,14 +362,14 @@ impl Router<'_> {
         let cut = self.programs.end();
         let ended = ended?;
         let lasted = match ended {
-            Ended::Planned => self.plan.duration,
-            Ended::Early(at) => at - Instant::ZERO,
+            LoopEnd::Planned => self.plan.duration,
+            LoopEnd::Early(at) => at - Instant::ZERO,
         };
         // What is still under way when the run ends early goes on to the plan's end, where nobody waits for it.
         let plan = places::with_taken(self.plan, &self.taken);
         let (mut result, (), mut wires) = self.stepped.finish(&plan)?;
         for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {
-            if let Ends::Kernel(kernel) = ends {
+            if let FlowEnds::Kernel(kernel) = ends {
                 row.packets_retransmitted = kernel.retransmitted;
             }
         }
@@ -382,7 +382,7 @@ impl Router<'_> {
             Err(error) => troubles.push(format!("what hosts' devices dropped could not be read: {error}")),
         }
         let mut statuses = vec![None; self.commands];
-        for Exit { program, status } in
+        for ProgramExit { program, status } in
             self.exits.into_iter().chain(cut.into_iter().filter(|exit| exit.status.is_err()))
         {
             match (statuses.get_mut(program), status) {
@@ -398,7 +398,7 @@ impl Router<'_> {
         }
         let report: Report = wires.accounts.report(lasted, cpu, urgent);
         forget_unused_places(&mut result, self.plan, self.first_place);
-        let result = matches!(ended, Ended::Planned).then_some(result);
+        let result = matches!(ended, LoopEnd::Planned).then_some(result);
         let unrecorded = wires.recording.take().and_then(Recording::end);
         Ok(Outcome { result, report, statuses, troubles, unrecorded })
     }
@@ -408,7 +408,7 @@ impl Router<'_> {
 fn troubles(wires: &Wires, names: &[String]) -> Vec<String> {
     let mut troubles = Vec::new();
     for (flow, ends) in wires.ends.iter().enumerate() {
-        if let Ends::Kernel(kernel) = ends
+        if let FlowEnds::Kernel(kernel) = ends
             && let Some(error) = &kernel.trouble
         {
             let from = wires.ways.get(flow).and_then(|way| names.get(way.hosts[0])).map_or("?", String::as_str);

@@ -10,12 +10,12 @@ use fairwave_scenario::plan::{FlowPlan, HostsPlan, Plan};
 use serde::Deserialize;
 use socket2::Socket;
 
-use crate::border::{Ends, Ours, Way};
+use crate::border::{FlowEnds, FlowRoute, OwnEnds};
 use crate::child::Order;
 use crate::endpoints::{self, End};
 use crate::error::LiveError;
 use crate::host::{PROGRAM, controller};
-use crate::ip::Key;
+use crate::ip::ConversationKey;
 use crate::kernel::{self, KernelFlow};
 use crate::mapping::Mapping;
 use crate::namespace::{self, Host};
@@ -32,9 +32,9 @@ pub struct Setup {
     /// The hosts' names, by number.
     pub names: Vec<String>,
     /// By flow.
-    pub ends: Vec<Ends>,
+    pub ends: Vec<FlowEnds>,
     /// By flow.
-    pub ways: Vec<Way>,
+    pub ways: Vec<FlowRoute>,
     /// Whose a packet is.
     pub mapping: Mapping,
     /// Those of the request first.
@@ -45,16 +45,16 @@ pub struct Setup {
 
 /// What opens a flow's sockets.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Kind {
+enum FlowKind {
     Ours,
     Kernel(String),
     Program,
 }
 
-fn kind(flow: &FlowPlan) -> Kind {
+fn kind(flow: &FlowPlan) -> FlowKind {
     match flow.transport.name() {
-        PROGRAM => Kind::Program,
-        _ => controller(&flow.transport).map_or(Kind::Ours, Kind::Kernel),
+        PROGRAM => FlowKind::Program,
+        _ => controller(&flow.transport).map_or(FlowKind::Ours, FlowKind::Kernel),
     }
 }
 
@@ -67,7 +67,7 @@ struct Commands {
 }
 
 /// The sockets of one end of a flow.
-enum Opened {
+enum EndSockets {
     Ours(Box<End>),
     Sending(Socket),
     Listening(Socket),
@@ -81,11 +81,11 @@ fn check(plan: &Plan) -> Result<(), LiveError> {
         help: help.to_owned(),
     };
     for flow in &plan.flows {
-        let of_host = kind(flow) != Kind::Ours;
+        let of_host = kind(flow) != FlowKind::Ours;
         if of_host && flow.active.is_some() {
             return Err(not_live(&flow.name, "a flow of the host cannot pause", "write `start` and `stop`"));
         }
-        if kind(flow) == Kind::Program && !flow.traffic.is_bulk() {
+        if kind(flow) == FlowKind::Program && !flow.traffic.is_bulk() {
             let help = "leave out `traffic`, or write `traffic = \"bulk\"`";
             return Err(not_live(&flow.name, "programs send what they send, whatever its traffic", help));
         }
@@ -118,13 +118,13 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
     }
 
     let mut hosts = Vec::with_capacity(names.len());
-    let mut opened: Vec<[Option<Opened>; 2]> = plan.flows.iter().map(|_| [None, None]).collect();
+    let mut opened: Vec<[Option<EndSockets>; 2]> = plan.flows.iter().map(|_| [None, None]).collect();
     for host in 0..names.len() {
         let ends = (plan.flows.iter().enumerate())
             .flat_map(|(flow, planned)| [(flow, planned, false), (flow, planned, true)])
             .filter(|(_, planned, receives)| number(if *receives { planned.to } else { planned.from }) == Some(host));
         let ends: Vec<(usize, &FlowPlan, bool)> = ends.collect();
-        let open = |here: Ipv4Addr| -> io::Result<Vec<(usize, bool, Opened)>> {
+        let open = |here: Ipv4Addr| -> io::Result<Vec<(usize, bool, EndSockets)>> {
             let mut sockets = Vec::new();
             for &(flow, planned, receives) in &ends {
                 let other = number(if receives { planned.from } else { planned.to }).and_then(addresses::of);
@@ -150,7 +150,7 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
     for ((flow, planned), sockets) in plan.flows.iter().enumerate().zip(opened) {
         let pair = [number(planned.from).unwrap_or(0), number(planned.to).unwrap_or(0)];
         let last = |route: &[usize]| route.last().copied().unwrap_or(usize::MAX);
-        ways.push(Way { hosts: pair, last: [last(&planned.forward), last(&planned.backward)] });
+        ways.push(FlowRoute { hosts: pair, last: [last(&planned.forward), last(&planned.backward)] });
         let [from, to] = pair.map(|host| addresses::of(host).unwrap_or(Ipv4Addr::UNSPECIFIED));
         ends.push(join(&plan, flow, planned, sockets, [from, to], &mut mapping));
     }
@@ -165,11 +165,11 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
 }
 
 /// The number of each node that is a host, and the hosts' names.
-type Numbered = (Vec<Option<usize>>, Vec<String>);
+type NumberedHosts = (Vec<Option<usize>>, Vec<String>);
 
 /// Hosts are the nodes at which flows end, and those on which programs run. Where programs are named, they may have to do with any
 /// other host: with every node that has one way out, then.
-fn number_hosts(plan: &Plan, request: &Request) -> Result<Numbered, LiveError> {
+fn number_hosts(plan: &Plan, request: &Request) -> Result<NumberedHosts, LiveError> {
     let mut is_host = vec![false; plan.nodes.len()];
     let mut note = |node: usize| {
         if let Some(host) = is_host.get_mut(node) {
@@ -217,7 +217,8 @@ fn number_hosts(plan: &Plan, request: &Request) -> Result<Numbered, LiveError> {
 /// The nodes on which programs run.
 fn programs_at(plan: &Plan, request: &Request) -> Vec<usize> {
     let named = request.commands.iter().filter_map(|(name, _)| plan.nodes.iter().position(|node| node == name));
-    let planned = plan.flows.iter().filter(|flow| kind(flow) == Kind::Program).flat_map(|flow| [flow.from, flow.to]);
+    let planned =
+        plan.flows.iter().filter(|flow| kind(flow) == FlowKind::Program).flat_map(|flow| [flow.from, flow.to]);
     let mut nodes: Vec<usize> = named.chain(planned).collect();
     nodes.sort_unstable();
     nodes.dedup();
@@ -240,20 +241,20 @@ fn pairs(programs_at: &[usize], numbers: &[Option<usize>]) -> Vec<(usize, usize)
 }
 
 /// Opens the socket of one end of a flow, in its host's namespace; none for what programs send.
-fn open(plan: &Plan, flow: usize, receives: bool, [here, there]: [Ipv4Addr; 2]) -> io::Result<Option<Opened>> {
+fn open(plan: &Plan, flow: usize, receives: bool, [here, there]: [Ipv4Addr; 2]) -> io::Result<Option<EndSockets>> {
     let beyond = || io::Error::other("there are more flows than ports");
     let Some(planned) = plan.flows.get(flow) else { return Ok(None) };
     let port = || endpoints::port(flow).ok_or_else(beyond);
     Ok(match kind(planned) {
-        Kind::Program => None,
-        Kind::Kernel(_) if receives => Some(Opened::Listening(kernel::listening(here, port()?)?)),
-        Kind::Kernel(controller) => {
-            Some(Opened::Sending(kernel::sending(here, &controller, planned.traffic.is_bulk())?))
+        FlowKind::Program => None,
+        FlowKind::Kernel(_) if receives => Some(EndSockets::Listening(kernel::listening(here, port()?)?)),
+        FlowKind::Kernel(controller) => {
+            Some(EndSockets::Sending(kernel::sending(here, &controller, planned.traffic.is_bulk())?))
         }
-        Kind::Ours => {
+        FlowKind::Ours => {
             let format = endpoints::format(plan, flow).ok_or_else(beyond)?;
             let decoder = endpoints::decoder(flow, planned, format, !receives);
-            Some(Opened::Ours(Box::new(End::open(here, there, port()?, decoder)?)))
+            Some(EndSockets::Ours(Box::new(End::open(here, there, port()?, decoder)?)))
         }
     })
 }
@@ -263,13 +264,13 @@ fn join(
     plan: &Plan,
     flow: usize,
     planned: &FlowPlan,
-    sockets: [Option<Opened>; 2],
+    sockets: [Option<EndSockets>; 2],
     [from, to]: [Ipv4Addr; 2],
     mapping: &mut Mapping,
-) -> Ends {
+) -> FlowEnds {
     let port = endpoints::port(flow).unwrap_or(0);
     let id = FlowId(flow as u32);
-    let key = |protocol: IpNumber, source_port: u16| Key {
+    let key = |protocol: IpNumber, source_port: u16| ConversationKey {
         source: from,
         destination: to,
         protocol: protocol.0,
@@ -277,19 +278,19 @@ fn join(
         destination_port: port,
     };
     match sockets {
-        [Some(Opened::Ours(sender)), Some(Opened::Ours(receiver))] => {
-            let Some(format) = endpoints::format(plan, flow) else { return Ends::Programs };
+        [Some(EndSockets::Ours(sender)), Some(EndSockets::Ours(receiver))] => {
+            let Some(format) = endpoints::format(plan, flow) else { return FlowEnds::Programs };
             mapping.know(key(IpNumber::UDP, port), id);
             let decoders = [false, true].map(|feedback| endpoints::decoder(flow, planned, format.clone(), feedback));
-            Ends::Ours(Box::new(Ours { ends: [*sender, *receiver], format, decoders }))
+            FlowEnds::Ours(Box::new(OwnEnds { ends: [*sender, *receiver], format, decoders }))
         }
-        [Some(Opened::Sending(sender)), Some(Opened::Listening(listener))] => {
+        [Some(EndSockets::Sending(sender)), Some(EndSockets::Listening(listener))] => {
             let local = sender.local_addr().ok().and_then(|local| local.as_socket_ipv4());
             mapping.know(key(IpNumber::TCP, local.map_or(0, |local| local.port())), id);
             let there = SocketAddrV4::new(to, port);
-            Ends::Kernel(Box::new(KernelFlow::new(sender, listener, there, planned.traffic.is_bulk())))
+            FlowEnds::Kernel(Box::new(KernelFlow::new(sender, listener, there, planned.traffic.is_bulk())))
         }
-        _ => Ends::Programs,
+        _ => FlowEnds::Programs,
     }
 }
 
@@ -313,7 +314,7 @@ fn programs(plan: &Plan, request: &Request, numbers: &[Option<usize>], names: &[
         let begins = Instant::ZERO + Span::from_millis(100) * index as u64;
         programs.push(Program { host, order: order(host, command.clone()), begins, ends: None, reads: index == last });
     }
-    for flow in plan.flows.iter().filter(|flow| kind(flow) == Kind::Program) {
+    for flow in plan.flows.iter().filter(|flow| kind(flow) == FlowKind::Program) {
         let commands = serde_json::to_value(&*flow.transport).and_then(serde_json::from_value::<Commands>);
         let commands = commands.unwrap_or_default();
         let number = |node: usize| numbers.get(node).copied().flatten();

@@ -5,7 +5,7 @@ use fairwave_core::units::Instant;
 
 /// A packet's bytes, and what it is to those who wrote it.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredPacket {
     /// The IP packet.
     pub bytes: Vec<u8>,
     /// As its end wrote it; none for what others' programs send.
@@ -17,7 +17,7 @@ pub struct Stored {
 /// Packets under way.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
-    slots: Vec<Stored>,
+    slots: Vec<StoredPacket>,
     vacant: Vec<u32>,
     /// Packets under way, copies included.
     pub held: u64,
@@ -61,14 +61,14 @@ impl Store {
                 slot
             }
             None => {
-                self.slots.push(Stored { bytes: bytes.to_vec(), packet, copies: 1 });
+                self.slots.push(StoredPacket { bytes: bytes.to_vec(), packet, copies: 1 });
                 (self.slots.len() - 1) as u32
             }
         }
     }
 
     /// What a packet in the network stands for.
-    pub fn of(&mut self, packet: &Packet) -> Option<&mut Stored> {
+    pub fn of(&mut self, packet: &Packet) -> Option<&mut StoredPacket> {
         self.slots.get_mut(number(packet)?)
     }
 

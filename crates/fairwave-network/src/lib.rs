@@ -6,3 +6,8 @@ pub mod link;
 pub mod loss;
 pub mod packet;
 pub mod queue;
+
+// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+extern crate self as fairwave_core;
+#[allow(unused_imports)]
+pub(crate) use fairwave_units::{config, random, ratio, registry, timed, units};

@@ -22,11 +22,11 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Tables by name.
 pub type Tables = Vec<(&'static str, Columns)>;
-type Ended = (usize, Result<Tables, Failure>);
+type RunOutcome = (usize, Result<Tables, Failure>);
 
 /// What a run came to as a whole, and what it cost: one row.
 #[derive(Serialize)]
-struct Work {
+struct WorkRow {
     digest: String,
     packet_hops: u64,
     events: u64,
@@ -35,14 +35,14 @@ struct Work {
 /// Runs in progress; an iterator over `(index of the job, tables)` in the order in which they end.
 #[pyclass(frozen)]
 pub struct Batch {
-    ended: Mutex<Receiver<Ended>>,
-    shared: Arc<Shared>,
+    ended: Mutex<Receiver<RunOutcome>>,
+    shared: Arc<BatchState>,
     tell: Option<Py<PyAny>>,
 }
 
 /// What the runs and whoever waits for them both know.
 #[derive(Default)]
-struct Shared {
+struct BatchState {
     /// Nobody wants the runs any more.
     cancel: Arc<AtomicBool>,
     /// How many parts of their simulated time all runs have come through, of about [`PARTS`] each.
@@ -56,7 +56,7 @@ impl Batch {
     fn new(jobs: Vec<(PyRef<'_, Scenario>, u64)>, threads: Option<usize>, tell: Option<Py<PyAny>>) -> Self {
         let jobs: Vec<(Arc<fairwave_scenario::Scenario>, u64)> =
             jobs.iter().map(|(scenario, seed)| (scenario.inner(), *seed)).collect();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(BatchState::default());
         let (sender, ended) = channel();
         let theirs = shared.clone();
         std::thread::spawn(move || work(&jobs, threads, &sender, &theirs));
@@ -104,8 +104,8 @@ impl Drop for Batch {
 fn work(
     jobs: &[(Arc<fairwave_scenario::Scenario>, u64)],
     threads: Option<usize>,
-    ended: &Sender<Ended>,
-    shared: &Shared,
+    ended: &Sender<RunOutcome>,
+    shared: &BatchState,
 ) {
     let make = |job: usize| -> Result<RunResult, ()> {
         let tables = catch_unwind(AssertUnwindSafe(|| one(jobs, job, shared))).unwrap_or_else(|panic| {
@@ -130,7 +130,7 @@ fn because(message: String) -> Failure {
     Failure { message, cause: None }
 }
 
-fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize, shared: &Shared) -> Result<Tables, Failure> {
+fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize, shared: &BatchState) -> Result<Tables, Failure> {
     let (scenario, seed) = jobs.get(job).ok_or_else(|| because("no such job".to_owned()))?;
     // With a thread state that lasts as long as the run, a law's call takes the interpreter's lock and no more.
     let attached = |work: &(dyn Fn() -> Result<Tables, String> + Sync)| match !own_laws(scenario).is_empty() {
@@ -162,7 +162,7 @@ fn tables(scenario: &fairwave_scenario::Scenario, seed: u64, run: &Run, parts: &
 pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
     let digest = result.digest().map_err(|error| error.to_string())?;
     let tables = [
-        ("work", columns(&[Work { digest, packet_hops: result.packet_hops, events: result.events }])),
+        ("work", columns(&[WorkRow { digest, packet_hops: result.packet_hops, events: result.events }])),
         ("flows", columns(&result.flows)),
         ("groups", columns(&result.groups)),
         ("timeliness", columns(&result.timeliness)),

@@ -6,7 +6,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::transport::Properties;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::{self, Tap};
-use fairwave_sim::capture::{Capture, Wanted, Written};
+use fairwave_sim::capture::{Capture, CaptureRequest, CaptureSummary};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -39,7 +39,7 @@ pub fn capture(
             .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
         let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
         let written = probe.finish().map_err(unwritten)?;
-        Ok((digest, written.into_iter().map(|Written { path, packets, lost }| (path, packets, lost)).collect()))
+        Ok((digest, written.into_iter().map(|CaptureSummary { path, packets, lost }| (path, packets, lost)).collect()))
     })
 }
 
@@ -62,7 +62,7 @@ fn wanted(
     captures: &[(String, PathBuf)],
     patterns: &[(String, PathBuf)],
     payload: bool,
-) -> PyResult<Wanted> {
+) -> PyResult<CaptureRequest> {
     let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
         let mut found = Vec::new();
         for (text, path) in wanted {
@@ -71,7 +71,7 @@ fn wanted(
         }
         Ok(found)
     };
-    let wanted = Wanted { captures: taps(captures)?, patterns: taps(patterns)?, payload };
+    let wanted = CaptureRequest { captures: taps(captures)?, patterns: taps(patterns)?, payload };
     for (tap, _) in &wanted.captures {
         if let Tap::Flow(flow) = *tap {
             let flow = &plan.flows[flow];

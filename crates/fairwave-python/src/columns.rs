@@ -56,7 +56,7 @@ pub type Columns = Vec<(&'static str, Column)>;
 ///
 /// # Errors
 /// A row that is no flat struct of numbers and texts.
-pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NotFlat> {
+pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NestedFieldError> {
     let mut builder = Builder::default();
     for row in rows {
         row.serialize(&mut builder)?;
@@ -67,19 +67,19 @@ pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NotFlat> {
 
 /// A row has a field that no column can hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NotFlat(String);
+pub struct NestedFieldError(String);
 
-impl fmt::Display for NotFlat {
+impl fmt::Display for NestedFieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a result row cannot become columns: {}", self.0)
     }
 }
 
-impl std::error::Error for NotFlat {}
+impl std::error::Error for NestedFieldError {}
 
-impl serde::ser::Error for NotFlat {
+impl serde::ser::Error for NestedFieldError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        NotFlat(message.to_string())
+        NestedFieldError(message.to_string())
     }
 }
 
@@ -101,7 +101,7 @@ impl Builder {
         &mut self.columns[self.at].1
     }
 
-    fn float(&mut self, value: f64) -> Result<(), NotFlat> {
+    fn float(&mut self, value: f64) -> Result<(), NestedFieldError> {
         let there = !value.is_nan();
         match self.column(|| Column::Float(Vec::new(), Validity::default())) {
             Column::Float(bytes, validity) => {
@@ -113,7 +113,7 @@ impl Builder {
         Ok(())
     }
 
-    fn integer(&mut self, value: i64) -> Result<(), NotFlat> {
+    fn integer(&mut self, value: i64) -> Result<(), NestedFieldError> {
         match self.column(|| Column::Integer(Vec::new())) {
             Column::Integer(bytes) => bytes.extend_from_slice(&value.to_le_bytes()),
             _ => return Err(self.changed()),
@@ -121,7 +121,7 @@ impl Builder {
         Ok(())
     }
 
-    fn text(&mut self, value: &str) -> Result<(), NotFlat> {
+    fn text(&mut self, value: &str) -> Result<(), NestedFieldError> {
         self.column(|| Column::Text(Vec::new(), Vec::new()));
         let (Column::Text(bytes, words), Some(places)) = (&mut self.columns[self.at].1, self.places.get_mut(self.at))
         else {
@@ -130,7 +130,8 @@ impl Builder {
         let place = match places.get(value) {
             Some(place) => *place,
             None => {
-                let place = i32::try_from(words.len()).map_err(|_| NotFlat("too many different texts".to_owned()))?;
+                let place =
+                    i32::try_from(words.len()).map_err(|_| NestedFieldError("too many different texts".to_owned()))?;
                 words.push(value.to_owned());
                 places.insert(value.to_owned(), place);
                 place
@@ -140,105 +141,109 @@ impl Builder {
         Ok(())
     }
 
-    fn changed(&self) -> NotFlat {
-        NotFlat(format!("`{}` changes its type from row to row", self.name))
+    fn changed(&self) -> NestedFieldError {
+        NestedFieldError(format!("`{}` changes its type from row to row", self.name))
     }
 
-    fn refuse(&self, what: &str) -> NotFlat {
-        NotFlat(format!("`{}` is {what}", self.name))
+    fn refuse(&self, what: &str) -> NestedFieldError {
+        NestedFieldError(format!("`{}` is {what}", self.name))
     }
 }
 
 impl SerializeStruct for &mut Builder {
     type Ok = ();
-    type Error = NotFlat;
+    type Error = NestedFieldError;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), NotFlat> {
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), NestedFieldError> {
         self.name = key;
         value.serialize(&mut **self)?;
         self.at += 1;
         Ok(())
     }
 
-    fn end(self) -> Result<(), NotFlat> {
+    fn end(self) -> Result<(), NestedFieldError> {
         Ok(())
     }
 }
 
 impl Serializer for &mut Builder {
     type Ok = ();
-    type Error = NotFlat;
-    type SerializeSeq = Impossible<(), NotFlat>;
-    type SerializeTuple = Impossible<(), NotFlat>;
-    type SerializeTupleStruct = Impossible<(), NotFlat>;
-    type SerializeTupleVariant = Impossible<(), NotFlat>;
-    type SerializeMap = Impossible<(), NotFlat>;
+    type Error = NestedFieldError;
+    type SerializeSeq = Impossible<(), NestedFieldError>;
+    type SerializeTuple = Impossible<(), NestedFieldError>;
+    type SerializeTupleStruct = Impossible<(), NestedFieldError>;
+    type SerializeTupleVariant = Impossible<(), NestedFieldError>;
+    type SerializeMap = Impossible<(), NestedFieldError>;
     type SerializeStruct = Self;
-    type SerializeStructVariant = Impossible<(), NotFlat>;
+    type SerializeStructVariant = Impossible<(), NestedFieldError>;
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, NotFlat> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, NestedFieldError> {
         Ok(self)
     }
-    fn serialize_f64(self, value: f64) -> Result<(), NotFlat> {
+    fn serialize_f64(self, value: f64) -> Result<(), NestedFieldError> {
         self.float(value)
     }
-    fn serialize_f32(self, value: f32) -> Result<(), NotFlat> {
+    fn serialize_f32(self, value: f32) -> Result<(), NestedFieldError> {
         self.float(f64::from(value))
     }
-    fn serialize_i64(self, value: i64) -> Result<(), NotFlat> {
+    fn serialize_i64(self, value: i64) -> Result<(), NestedFieldError> {
         self.integer(value)
     }
-    fn serialize_u64(self, value: u64) -> Result<(), NotFlat> {
+    fn serialize_u64(self, value: u64) -> Result<(), NestedFieldError> {
         // Counters of packets and bytes end far below 2⁶³; what does not is shown as the largest.
         self.integer(i64::try_from(value).unwrap_or(i64::MAX))
     }
-    fn serialize_bool(self, value: bool) -> Result<(), NotFlat> {
+    fn serialize_bool(self, value: bool) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_i8(self, value: i8) -> Result<(), NotFlat> {
+    fn serialize_i8(self, value: i8) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_i16(self, value: i16) -> Result<(), NotFlat> {
+    fn serialize_i16(self, value: i16) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_i32(self, value: i32) -> Result<(), NotFlat> {
+    fn serialize_i32(self, value: i32) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_u8(self, value: u8) -> Result<(), NotFlat> {
+    fn serialize_u8(self, value: u8) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_u16(self, value: u16) -> Result<(), NotFlat> {
+    fn serialize_u16(self, value: u16) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_u32(self, value: u32) -> Result<(), NotFlat> {
+    fn serialize_u32(self, value: u32) -> Result<(), NestedFieldError> {
         self.integer(i64::from(value))
     }
-    fn serialize_char(self, value: char) -> Result<(), NotFlat> {
+    fn serialize_char(self, value: char) -> Result<(), NestedFieldError> {
         self.text(value.encode_utf8(&mut [0; 4]))
     }
-    fn serialize_str(self, value: &str) -> Result<(), NotFlat> {
+    fn serialize_str(self, value: &str) -> Result<(), NestedFieldError> {
         self.text(value)
     }
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), NotFlat> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), NestedFieldError> {
         self.text(variant)
     }
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), NotFlat> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), NestedFieldError> {
         value.serialize(self)
     }
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFlat> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NestedFieldError> {
         value.serialize(self)
     }
-    fn serialize_bytes(self, _: &[u8]) -> Result<(), NotFlat> {
+    fn serialize_bytes(self, _: &[u8]) -> Result<(), NestedFieldError> {
         Err(self.refuse("a string of bytes"))
     }
-    fn serialize_none(self) -> Result<(), NotFlat> {
+    fn serialize_none(self) -> Result<(), NestedFieldError> {
         // Only numbers may be missing.
         self.float(f64::NAN)
     }
-    fn serialize_unit(self) -> Result<(), NotFlat> {
+    fn serialize_unit(self) -> Result<(), NestedFieldError> {
         Err(self.refuse("nothing"))
     }
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NotFlat> {
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NestedFieldError> {
         Err(self.refuse("nothing"))
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -247,16 +252,16 @@ impl Serializer for &mut Builder {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<(), NotFlat> {
+    ) -> Result<(), NestedFieldError> {
         Err(self.refuse("an alternative"))
     }
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, NotFlat> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, NestedFieldError> {
         Err(self.refuse("a list"))
     }
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, NotFlat> {
+    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, NestedFieldError> {
         Err(self.refuse("a tuple"))
     }
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, NotFlat> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, NestedFieldError> {
         Err(self.refuse("a tuple"))
     }
     fn serialize_tuple_variant(
@@ -265,10 +270,10 @@ impl Serializer for &mut Builder {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeTupleVariant, NotFlat> {
+    ) -> Result<Self::SerializeTupleVariant, NestedFieldError> {
         Err(self.refuse("an alternative"))
     }
-    fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, NotFlat> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, NestedFieldError> {
         Err(self.refuse("a map"))
     }
     fn serialize_struct_variant(
@@ -277,7 +282,7 @@ impl Serializer for &mut Builder {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeStructVariant, NotFlat> {
+    ) -> Result<Self::SerializeStructVariant, NestedFieldError> {
         Err(self.refuse("an alternative"))
     }
 }

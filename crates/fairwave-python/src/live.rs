@@ -23,7 +23,7 @@ type Command = (String, Vec<String>);
 
 /// What a live run leaves: tables (none when it ended early), its report as JSON, the commands' statuses, what went wrong in words, and
 /// why the recording is not whole.
-type Left<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<String>, Option<String>);
+type LiveResult<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<String>, Option<String>);
 
 /// Makes a live run, and blocks until it is over.
 #[pyfunction]
@@ -40,7 +40,7 @@ pub fn live<'py>(
     duration: Option<f64>,
     user: Option<(u32, u32)>,
     recording: Option<PathBuf>,
-) -> PyResult<Left<'py>> {
+) -> PyResult<LiveResult<'py>> {
     let mut plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
     if !flows {
         without_flows(&mut plan);

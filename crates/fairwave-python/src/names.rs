@@ -34,6 +34,14 @@ pub fn names() -> Names {
     found
 }
 
+/// The measures of flow groups that the simulator defines, as JSON: the column of `groups`, name, title, unit, range, what it
+/// applies to.
+#[pyfunction]
+pub fn group_measures() -> PyResult<String> {
+    serde_json::to_string(&fairwave_sim::measures::described())
+        .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+}
+
 fn alternatives(schema: &Value, part: &Value, key: &str, found: &mut Vec<(String, String)>, depth: u8) {
     if depth == 0 {
         return;

@@ -1,17 +1,17 @@
 //! Playout of a call whose units were recorded. The law is core's; Python brings the times and hears the fates.
 
 use fairwave_core::quality::playout::neteq::Piece;
-use fairwave_core::quality::playout::{self, Fate, PlayoutConfig, SpokenUnit};
+use fairwave_core::quality::playout::{self, PlayoutConfig, SpokenUnit, UnitFate};
 use fairwave_core::units::{Instant, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// What is heard: when it begins, in nanoseconds, and each piece's kind and value in little-endian bytes.
-type Heard<'py> = (u64, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+type PlayedPieces<'py> = (u64, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 /// Fates and moments of playing, each unit's in little-endian bytes; and what is heard, where that is not the units alone.
-type Played<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Option<Heard<'py>>);
+type PlayoutResult<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Option<PlayedPieces<'py>>);
 
 /// What becomes of each unit.
 ///
@@ -31,7 +31,7 @@ pub fn play<'py>(
     arrived: &[u8],
     packet_time: u64,
     config: Option<&str>,
-) -> PyResult<Played<'py>> {
+) -> PyResult<PlayoutResult<'py>> {
     let refuse = |what: String| PyValueError::new_err(format!("playout: {what}"));
     let config: PlayoutConfig = match config {
         Some(text) => serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?,
@@ -59,9 +59,9 @@ pub fn play<'py>(
         _ => (playout::play(&units, packet_time, &config), None),
     });
     let (codes, due) = in_bytes(fates.into_iter().map(|fate| match fate {
-        Fate::Played(at) => (0, at.nanos()),
-        Fate::Late(at) => (1, at.nanos()),
-        Fate::Lost => (2, u64::MAX),
+        UnitFate::Played(at) => (0, at.nanos()),
+        UnitFate::Late(at) => (1, at.nanos()),
+        UnitFate::Lost => (2, u64::MAX),
     }));
     let heard = heard.map(|(begins, pieces)| {
         let (kinds, values) = in_bytes(pieces.into_iter().map(|piece| match piece {

@@ -65,7 +65,7 @@ pub fn stretched_period(block: &[u8]) -> PyResult<usize> {
 }
 
 /// What is heard, and the changes of length along the line.
-type Stretched<'py> = (Bound<'py, PyBytes>, Vec<(usize, i64)>);
+type StretchedSpeech<'py> = (Bound<'py, PyBytes>, Vec<(usize, i64)>);
 
 /// A line of speech with its tempo changed: `changes` are places with the samples that are added there, or left out if negative;
 /// `silences` are the first and the end of what is known to be silent.
@@ -78,7 +78,7 @@ pub fn stretch<'py>(
     line: &[u8],
     changes: Vec<(usize, i64)>,
     silences: Vec<(usize, usize)>,
-) -> PyResult<Stretched<'py>> {
+) -> PyResult<StretchedSpeech<'py>> {
     let line = samples(line)?;
     let tempo = changes.into_iter().map(|(place, by)| (place, Change::Tempo(by)));
     let silent = silences.into_iter().map(|(first, end)| (first, Change::Silent(end)));

@@ -23,7 +23,7 @@ use fairwave_core::units::{Instant, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::values::{Either, text_or};
+use crate::values::{TextOrTable, text_or};
 
 /// How often something happens: `"2 per s"`, `"0.5 per min"`, `"90 per h"`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -146,8 +146,10 @@ impl<'de> Deserialize<'de> for Arrivals {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let what = "how often flows arrive, such as \"2 per s\", or a table with `rate` or `load`";
         Ok(match text_or::<Frequency, ArrivalsTable, D>(deserializer, what)? {
-            Either::Text(rate) => Arrivals { table: ArrivalsTable { rate: Some(rate), ..ArrivalsTable::default() } },
-            Either::Other(table) => Arrivals { table },
+            TextOrTable::Text(rate) => {
+                Arrivals { table: ArrivalsTable { rate: Some(rate), ..ArrivalsTable::default() } }
+            }
+            TextOrTable::Other(table) => Arrivals { table },
         })
     }
 }

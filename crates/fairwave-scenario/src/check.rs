@@ -18,7 +18,7 @@ use crate::select::Selection;
 use crate::suggest::{list, nearest};
 use crate::template::Template;
 use crate::topology::{Preset, Topology};
-use crate::values::{Start, Varied};
+use crate::values::{FixedOrSpread, Start};
 
 impl Scenario {
     /// Checks everything that can be told without drawing random numbers. Reading a scenario does this already.
@@ -271,7 +271,7 @@ impl Scenario {
 
     fn check_times(&self, flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
         if let Start::Spread(spread) = &flow.start {
-            check_range(&Varied::Spread(*spread), &at.key("start"), problems);
+            check_range(&FixedOrSpread::Spread(*spread), &at.key("start"), problems);
         }
         let latest = flow.start.latest(self.count_of(flow));
         if latest >= self.duration && self.duration > Span::ZERO && self.count_of(flow) > 0 {

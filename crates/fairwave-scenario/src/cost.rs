@@ -351,12 +351,12 @@ pub(crate) fn of_packets(packets: f64) -> String {
 
 /// Room that queues take in advance which choose their victims, or drop before they are full.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct QueueMemory {
     queues: u64,
     bytes: f64,
 }
 
-impl Room {
+impl QueueMemory {
     /// So many more queues, each for so many packets, and with so many lists of them.
     pub fn add(&mut self, queues: u64, packets: u64, lists: u64) {
         if packets == 0 {

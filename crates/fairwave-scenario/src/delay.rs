@@ -11,14 +11,14 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::values::{Varied, no_range};
+use crate::values::{FixedOrSpread, no_range};
 
 /// A link's delay as it is written.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum WrittenDelay {
     /// The same all the time, for all links of a template or spread over them.
-    Constant(Varied<Span>),
+    Constant(FixedOrSpread<Span>),
     /// One after the other: `[{ at = "0 s", is = "10 ms" }, …]`.
     Steps(Vec<Step<Span>>),
     /// The same as a table, which may say more.
@@ -36,18 +36,18 @@ pub struct DelaySchedule {
     pub overtaking: bool,
 }
 
-impl From<Varied<Span>> for WrittenDelay {
-    fn from(delay: Varied<Span>) -> Self {
+impl From<FixedOrSpread<Span>> for WrittenDelay {
+    fn from(delay: FixedOrSpread<Span>) -> Self {
         WrittenDelay::Constant(delay)
     }
 }
 
 impl WrittenDelay {
     /// The delay with which the run begins; buffers are sized by its middle.
-    pub fn first(&self) -> Varied<Span> {
+    pub fn first(&self) -> FixedOrSpread<Span> {
         match self {
             WrittenDelay::Constant(delay) => *delay,
-            _ => Varied::Fixed(self.steps().first().map_or(Span::ZERO, |step| step.is)),
+            _ => FixedOrSpread::Fixed(self.steps().first().map_or(Span::ZERO, |step| step.is)),
         }
     }
 
@@ -82,7 +82,8 @@ impl<'de> Deserialize<'de> for WrittenDelay {
                 f.write_str("a text with a unit, a table { from, to, spread }, or a list of { at, is }")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<WrittenDelay, E> {
-                Span::deserialize(StrDeserializer::new(text)).map(|delay| WrittenDelay::Constant(Varied::Fixed(delay)))
+                Span::deserialize(StrDeserializer::new(text))
+                    .map(|delay| WrittenDelay::Constant(FixedOrSpread::Fixed(delay)))
             }
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<WrittenDelay, M::Error> {
                 let table = Map::<String, Value>::deserialize(MapAccessDeserializer::new(map))?;
@@ -120,7 +121,7 @@ impl JsonSchema for WrittenDelay {
         json_schema!({
             "description": "One delay for all, a range over which it is spread, or one after the other.",
             "anyOf": [
-                generator.subschema_for::<Varied<Span>>(),
+                generator.subschema_for::<FixedOrSpread<Span>>(),
                 generator.subschema_for::<Vec<Step<Span>>>(),
                 generator.subschema_for::<DelaySchedule>(),
             ],

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::delay::WrittenDelay;
-use crate::law::Written;
+use crate::law::LawTable;
 use crate::rate::WrittenRate;
-use crate::values::Varied;
+use crate::values::FixedOrSpread;
 
 /// A table of the language that has the keys of a direction beside its own. (serde's `flatten` would know neither the
 /// place of a mistake nor the keys that are allowed.)
@@ -32,17 +32,17 @@ macro_rules! table_with_direction {
             /// Where packets wait before the link; drop-tail of one bandwidth-delay product and at least 50 packets if
             /// nothing says otherwise.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub queue: Option<$crate::law::Written<fairwave_core::queue::QueueConfig>>,
+            pub queue: Option<$crate::law::LawTable<fairwave_core::queue::QueueConfig>>,
             /// How it loses packets; not at all if nothing says otherwise.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub loss: Option<$crate::law::Written<fairwave_core::loss::LossConfig>>,
+            pub loss: Option<$crate::law::LawTable<fairwave_core::loss::LossConfig>>,
             /// When it is down, in ascending order: what waits, is being transmitted or comes then is lost.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub outages: Option<Vec<fairwave_core::link::Outage>>,
             /// What packets take longer than the delay, at random, without overtaking each other: `"gaussian"`, or a table with its
             /// parameters; nothing if nothing says so.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub jitter: Option<$crate::law::Written<fairwave_core::link::jitter::JitterConfig>>,
+            pub jitter: Option<$crate::law::LawTable<fairwave_core::link::jitter::JitterConfig>>,
             /// A share of the packets arrives later, and others before it; none if nothing says so.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reorder: Option<fairwave_core::link::Reorder>,
@@ -82,10 +82,10 @@ impl Direction {
         Direction {
             rate: self.rate.as_ref().map(WrittenRate::spelled_out),
             delay: self.delay.as_ref().map(WrittenDelay::spelled_out),
-            queue: self.queue.as_ref().map(Written::spelled_out),
-            loss: self.loss.as_ref().map(Written::spelled_out),
+            queue: self.queue.as_ref().map(LawTable::spelled_out),
+            loss: self.loss.as_ref().map(LawTable::spelled_out),
             outages: self.outages.clone().filter(|outages| !outages.is_empty()),
-            jitter: self.jitter.as_ref().map(Written::spelled_out),
+            jitter: self.jitter.as_ref().map(LawTable::spelled_out),
             reorder: self.reorder,
             duplicate: self.duplicate,
         }
@@ -100,18 +100,18 @@ impl Direction {
     }
 
     /// The queue that is written, or the default.
-    pub(crate) fn queue(&self) -> Written<QueueConfig> {
+    pub(crate) fn queue(&self) -> LawTable<QueueConfig> {
         self.queue.clone().unwrap_or_default()
     }
 
     /// The loss model that is written, or the default.
-    pub(crate) fn loss(&self) -> Written<LossConfig> {
+    pub(crate) fn loss(&self) -> LawTable<LossConfig> {
         self.loss.clone().unwrap_or_default()
     }
 
     /// The delay that is written, the first one where it changes; none is no delay.
-    pub(crate) fn delay(&self) -> Varied<Span> {
-        self.delay.as_ref().map_or(Varied::Fixed(Span::ZERO), WrittenDelay::first)
+    pub(crate) fn delay(&self) -> FixedOrSpread<Span> {
+        self.delay.as_ref().map_or(FixedOrSpread::Fixed(Span::ZERO), WrittenDelay::first)
     }
 
     /// What becomes of it in the course of the run, rate and loss apart.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
-use crate::law::Written;
+use crate::law::LawTable;
 use crate::model::Scenario;
 use crate::path::Path;
 use crate::plan::{LinkPlan, Mark};
@@ -41,7 +41,7 @@ pub struct Event {
     pub delay: Option<Span>,
     /// How the link loses packets from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Written<LossConfig>>,
+    pub loss: Option<LawTable<LossConfig>>,
     /// A link fails (`down`) or comes back (`up`); flows begin (`on`) or end (`off`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
@@ -86,7 +86,7 @@ impl Event {
 
     /// With all parameters of its loss model.
     pub(crate) fn spelled_out(&self) -> Event {
-        Event { loss: self.loss.as_ref().map(Written::spelled_out), ..self.clone() }
+        Event { loss: self.loss.as_ref().map(LawTable::spelled_out), ..self.clone() }
     }
 
     fn mark(&self) -> Mark {

@@ -16,7 +16,7 @@ use fairwave_core::transport::TransportConfig;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
-use crate::law::{Law, Written};
+use crate::law::{Law, LawTable};
 use crate::suggest::list;
 use crate::write::inline;
 
@@ -73,7 +73,7 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
         old.iter().filter(|(key, _)| *key != T::TAG && common(key)).map(|(key, value)| (key.clone(), value.clone())),
     );
     // What the new law refuses of the old one's, one key after the other.
-    while let Some(key) = Written::<T>::refused_key(&table).filter(|key| key != T::TAG && old.contains_key(key)) {
+    while let Some(key) = LawTable::<T>::refused_key(&table).filter(|key| key != T::TAG && old.contains_key(key)) {
         if table.remove(&key).is_none() {
             break;
         }

@@ -13,18 +13,18 @@ use crate::error::Problem;
 use crate::events::{FlowTimes, State};
 use crate::law::largest_packet;
 use crate::model::{Flow, Scenario};
-use crate::network::{Network, Use};
+use crate::network::{DirectionUse, Network};
 use crate::path::Path;
 use crate::plan::{FlowPlan, Partner};
 use crate::route::Routes;
 use crate::template::Template;
-use crate::workload::{GroupWork, Work, Workload};
+use crate::workload::{FlowWork, GroupWork, Workload};
 
 /// All flows, and how they use the network.
 pub(crate) struct Flows {
     pub plans: Vec<FlowPlan>,
     /// Per link direction.
-    pub uses: Vec<Use>,
+    pub uses: Vec<DirectionUse>,
     /// What the flows of each group would come to.
     pub work: Vec<GroupWork>,
 }
@@ -33,7 +33,7 @@ impl Flows {
     /// Multiplies the groups of a scenario whose presets are written out.
     pub fn expand(scenario: &Scenario, network: &Network, seed: Seed, problems: &mut Vec<Problem>) -> Flows {
         let routes = Routes::new(network.nodes(), network.edges());
-        let uses = vec![Use::default(); network.edges().len()];
+        let uses = vec![DirectionUse::default(); network.edges().len()];
         let times = FlowTimes::of(scenario);
         let mut expansion = Expansion { scenario, network, routes, seed, times, plans: Vec::new(), uses };
         for (group, flow) in scenario.flows.iter().enumerate() {
@@ -48,7 +48,7 @@ impl Flows {
 }
 
 /// What the flows of each group would come to, with an equal share of each link to all that cross it.
-fn work(plans: &[FlowPlan], uses: &[Use], network: &Network, duration: Span) -> Vec<GroupWork> {
+fn work(plans: &[FlowPlan], uses: &[DirectionUse], network: &Network, duration: Span) -> Vec<GroupWork> {
     let of_link = |link: &usize| {
         let sharers = uses.get(*link).map_or(1.0, |used| used.sharers.max(1.0));
         network.highest_rate(*link).bits_per_second() as f64 / sharers
@@ -56,7 +56,7 @@ fn work(plans: &[FlowPlan], uses: &[Use], network: &Network, duration: Span) -> 
     let of_group = |plans: &[FlowPlan]| {
         let first = plans.first()?;
         let workload = Workload::of(&first.traffic, &first.transport);
-        let mut sum = Work::default();
+        let mut sum = FlowWork::default();
         for plan in plans {
             let lasts = plan.on_between(plan.start, plan.stop.min(Instant::ZERO + duration)).seconds();
             let share = plan.forward.iter().map(of_link).fold(f64::INFINITY, f64::min);
@@ -72,18 +72,18 @@ fn work(plans: &[FlowPlan], uses: &[Use], network: &Network, duration: Span) -> 
 
 /// Where flows of a group go: between which nodes, and over which links there and back.
 #[derive(Clone)]
-struct Way {
+struct GroupRoute {
     from: usize,
     to: usize,
     forward: Vec<usize>,
     backward: Vec<usize>,
 }
 
-impl Way {
+impl GroupRoute {
     /// The way of who answers.
-    fn back(&self) -> Way {
-        let Way { from, to, forward, backward } = self.clone();
-        Way { from: to, to: from, forward: backward, backward: forward }
+    fn back(&self) -> GroupRoute {
+        let GroupRoute { from, to, forward, backward } = self.clone();
+        GroupRoute { from: to, to: from, forward: backward, backward: forward }
     }
 }
 
@@ -96,7 +96,7 @@ struct Expansion<'a> {
     /// When events let flows begin and end.
     times: FlowTimes,
     plans: Vec<FlowPlan>,
-    uses: Vec<Use>,
+    uses: Vec<DirectionUse>,
 }
 
 impl Expansion<'_> {
@@ -176,7 +176,7 @@ impl Expansion<'_> {
     }
 
     /// The ways of a group, one for each pair of hosts.
-    fn ways(&mut self, flow: &Flow, at: &Path) -> Result<Vec<Way>, Box<Problem>> {
+    fn ways(&mut self, flow: &Flow, at: &Path) -> Result<Vec<GroupRoute>, Box<Problem>> {
         let Expansion { scenario, network, routes, .. } = self;
         let count = scenario.count_of(flow);
         let (Some(from), Some(to)) = (&flow.from, &flow.to) else { return Ok(Vec::new()) };
@@ -216,13 +216,13 @@ impl Expansion<'_> {
                 let flows = scenario.flows_of(flow).max(count);
                 cost::check_way(forward.len() + backward.len(), flows, at, &format!("{}[0]", flow.name))?;
             }
-            ways.push(Way { from, to, forward, backward });
+            ways.push(GroupRoute { from, to, forward, backward });
         }
         Ok(ways)
     }
 
     /// Who uses which link. Flows that come and go count once for each pair of hosts, so that no buffer depends on the seed.
-    fn note_uses(&mut self, flow: &Flow, ways: &[Way], traffic: &TrafficConfig, transport: &TransportConfig) {
+    fn note_uses(&mut self, flow: &Flow, ways: &[GroupRoute], traffic: &TrafficConfig, transport: &TransportConfig) {
         let largest = if ways.is_empty() { 0 } else { largest_packet(traffic, transport) };
         // Who comes and goes shares a link while it is there; what is wanted as a whole is reckoned by its size.
         let sharers = match &flow.arrivals {
@@ -255,7 +255,7 @@ impl Expansion<'_> {
 }
 
 /// The flow of this number, like its group's others but for its way and time.
-fn member(model: &FlowPlan, flow: &Flow, index: usize, way: Way, start: Instant, stop: Instant) -> FlowPlan {
-    let Way { from, to, forward, backward } = way;
+fn member(model: &FlowPlan, flow: &Flow, index: usize, way: GroupRoute, start: Instant, stop: Instant) -> FlowPlan {
+    let GroupRoute { from, to, forward, backward } = way;
     FlowPlan { name: format!("{}[{index}]", flow.name), from, to, forward, backward, start, stop, ..model.clone() }
 }

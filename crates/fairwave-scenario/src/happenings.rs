@@ -17,7 +17,7 @@ use crate::suggest::nearest;
 
 /// What happens to one link direction.
 #[derive(Default)]
-struct Happenings<'e> {
+struct DirectionEvents<'e> {
     /// Places of the events, in ascending order of time.
     events: Vec<(usize, &'e Event)>,
 }
@@ -29,7 +29,7 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
     }
     let by_name: HashMap<&str, usize> =
         links.iter().enumerate().map(|(index, link)| (link.name.as_str(), index)).collect();
-    let mut happenings: BTreeMap<usize, Happenings<'_>> = BTreeMap::new();
+    let mut happenings: BTreeMap<usize, DirectionEvents<'_>> = BTreeMap::new();
     for (index, event) in scenario.events.iter().enumerate() {
         let Some((from, to, both)) = event.link.as_deref().and_then(ends) else { continue };
         let at = Path::default().key("event").index(index).key("link");
@@ -44,7 +44,7 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
             }
         }
     }
-    for (link, Happenings { mut events }) in happenings {
+    for (link, DirectionEvents { mut events }) in happenings {
         events.sort_by_key(|(_, event)| event.at);
         let Some(link) = links.get_mut(link) else { continue };
         for change in [change_rate, change_delay, change_loss, fail] {

@@ -4,7 +4,7 @@
 //! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all of them:
 //! a name alone stands for the law with its defaults (`traffic = "bulk"`), some defaults depend on the scenario (a
 //! buffer of one bandwidth-delay product, protocol details as in ns-2), and what was written stays as it was written, so
-//! that a scenario can be shown, compared and overridden. [`Written`] holds the table; it becomes the law's own
+//! that a scenario can be shown, compared and overridden. [`LawTable`] holds the table; it becomes the law's own
 //! configuration when the plan is made.
 
 use std::borrow::Cow;
@@ -248,12 +248,12 @@ impl Default for BandwidthDelay {
 
 /// A law's configuration as the scenario writes it: a table that is known to be one of `T`'s.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Written<T> {
+pub struct LawTable<T> {
     table: Map<String, Value>,
     law: PhantomData<T>,
 }
 
-impl<T: Law> Written<T> {
+impl<T: Law> LawTable<T> {
     fn checked(mut table: Map<String, Value>) -> Result<Self, serde_json::Error> {
         if let Some(Value::String(name)) = table.get_mut(T::TAG) {
             *name = T::full_name(name)?;
@@ -267,7 +267,7 @@ impl<T: Law> Written<T> {
                 write_as_number(value, read.get(key));
             }
         }
-        Ok(Written { table, law: PhantomData })
+        Ok(LawTable { table, law: PhantomData })
     }
 
     /// The key of this table whose value the law refuses; none where it refuses none, or cannot be read for want of a key.
@@ -309,13 +309,13 @@ impl<T: Law> Written<T> {
         let Some(table) = law.as_object_mut() else { return self.clone() };
         table.retain(|_, value| !value.is_null());
         if T::TAG == QueueConfig::TAG
-            && let Ok(queue) = serde_json::from_value::<Written<QueueConfig>>(Value::Object(self.table.clone()))
+            && let Ok(queue) = serde_json::from_value::<LawTable<QueueConfig>>(Value::Object(self.table.clone()))
             && let Some(buffer) = queue.bandwidth_delay()
             && let Ok(capacity) = serde_json::to_value(buffer)
         {
             table.insert(CAPACITY.to_owned(), capacity);
         }
-        Written { table: table.clone(), law: PhantomData }
+        LawTable { table: table.clone(), law: PhantomData }
     }
 
     /// The law's own configuration, with what the language fills in; `adjust` may set more before.
@@ -327,7 +327,7 @@ impl<T: Law> Written<T> {
     }
 }
 
-impl Written<QueueConfig> {
+impl LawTable<QueueConfig> {
     /// The bandwidth-delay products that the buffer is to hold; none when its size is given outright.
     pub fn bandwidth_delay(&self) -> Option<BandwidthDelay> {
         match self.table.get(CAPACITY) {
@@ -345,22 +345,22 @@ impl Written<QueueConfig> {
     }
 }
 
-impl Default for Written<QueueConfig> {
+impl Default for LawTable<QueueConfig> {
     /// Drop-tail with the default buffer: [`BandwidthDelay::default`].
     fn default() -> Self {
-        Written { table: QueueConfig::from_name("drop-tail"), law: PhantomData }
+        LawTable { table: QueueConfig::from_name("drop-tail"), law: PhantomData }
     }
 }
 
-impl Default for Written<LossConfig> {
+impl Default for LawTable<LossConfig> {
     fn default() -> Self {
-        Written { table: LossConfig::from_name("none"), law: PhantomData }
+        LawTable { table: LossConfig::from_name("none"), law: PhantomData }
     }
 }
 
 const STEPS: &str = "steps";
 
-impl<T: Law> Serialize for Written<T> {
+impl<T: Law> Serialize for LawTable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.table.get(STEPS) {
             Some(steps) if T::OF_A_LIST == Some(self.name()) && self.table.len() == 2 => steps.serialize(serializer),
@@ -369,7 +369,7 @@ impl<T: Law> Serialize for Written<T> {
     }
 }
 
-impl<'de, T: Law> Deserialize<'de> for Written<T> {
+impl<'de, T: Law> Deserialize<'de> for LawTable<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Forms<T>(PhantomData<T>);
         impl<'de, T: Law> serde::de::Visitor<'de> for Forms<T> {
@@ -420,7 +420,7 @@ impl<'de, T: Law> Deserialize<'de> for Written<T> {
     }
 }
 
-impl<T: Law> JsonSchema for Written<T> {
+impl<T: Law> JsonSchema for LawTable<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("Written{}", T::schema_name()).into()
     }
@@ -456,7 +456,7 @@ impl<T: Law> JsonSchema for Written<T> {
     }
 }
 
-impl Written<TrafficConfig> {
+impl LawTable<TrafficConfig> {
     /// The application's own configuration: where the scenario does not set its phase, the one of these details.
     pub(crate) fn with_details(&self, details: Details) -> Result<TrafficConfig, serde_json::Error> {
         let traffic = self.resolve(|_| ())?;
@@ -473,7 +473,7 @@ impl Written<TrafficConfig> {
     }
 }
 
-impl Written<TransportConfig> {
+impl LawTable<TransportConfig> {
     /// The transport's own configuration, with these protocol details where the scenario says nothing.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
         let transport = self.resolve(|_| ())?;

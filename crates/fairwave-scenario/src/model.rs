@@ -24,7 +24,7 @@ pub use crate::direction::{Direction, LinkSpec};
 use crate::error::{Problem, ScenarioError};
 pub use crate::events::{Event, State};
 pub use crate::hosts::Hosts;
-use crate::law::Written;
+use crate::law::LawTable;
 use crate::origin::Origin;
 use crate::plan::HostsPlan;
 pub use crate::rate::WrittenRate;
@@ -162,9 +162,9 @@ pub struct Flow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// How it is sent: `"udp"`, `"tcp/vegas"`, or a table with its parameters.
-    pub transport: Written<TransportConfig>,
+    pub transport: LawTable<TransportConfig>,
     /// What the application sends: `"bulk"`, or a table with its parameters.
-    pub traffic: Written<TrafficConfig>,
+    pub traffic: LawTable<TrafficConfig>,
     /// Class by which queues tell packets apart. If left out: `tcp` over TCP, else `voice` for voice, else `other-udp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
@@ -186,7 +186,7 @@ pub struct Flow {
     pub timely: Thresholds,
     /// How the receivers of calls play them out; adaptively if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub playout: Option<Written<PlayoutConfig>>,
+    pub playout: Option<LawTable<PlayoutConfig>>,
     /// What the receivers of calls do about what they cannot play; G.711 Appendix I if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concealment: Option<Concealment>,

@@ -13,7 +13,7 @@ use fairwave_core::units::{Rate, Span};
 use crate::cost;
 use crate::direction::Direction;
 use crate::error::Problem;
-use crate::law::{BandwidthDelay, Written};
+use crate::law::{BandwidthDelay, LawTable};
 use crate::model::{Link, Scenario};
 use crate::path::Path;
 use crate::plan::LinkPlan;
@@ -21,10 +21,10 @@ use crate::rate::WrittenRate;
 use crate::route::Edge;
 use crate::suggest::nearest;
 use crate::template::Template;
-use crate::values::Varied;
+use crate::values::FixedOrSpread;
 
 /// What is known of a link direction before the flows are.
-struct Known {
+struct DirectionProperties {
     /// Position of the link among the scenario's, and whether this is its way back.
     link: usize,
     back: bool,
@@ -39,7 +39,7 @@ struct Known {
 
 /// How flows use a link direction.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Use {
+pub(crate) struct DirectionUse {
     /// Flows whose data or feedback crosses it.
     pub flows: u64,
     /// How many of them share it at once, so that what each may get can be told.
@@ -55,7 +55,7 @@ pub(crate) struct Use {
 pub(crate) struct Network {
     names: Vec<String>,
     by_name: HashMap<String, usize, BuildHasherDefault<Fnv>>,
-    directions: Vec<Known>,
+    directions: Vec<DirectionProperties>,
     edges: Vec<Edge>,
 }
 
@@ -138,7 +138,7 @@ impl Network {
         let (own_rate, own_delay) =
             (own.is_some_and(|own| own.rate.is_some()), own.is_some_and(|own| own.delay.is_some()));
         let rate_of = |direction: &Direction| {
-            direction.rate.as_ref().map_or(Varied::Fixed(Rate::default()), WrittenRate::nominal)
+            direction.rate.as_ref().map_or(FixedOrSpread::Fixed(Rate::default()), WrittenRate::nominal)
         };
         // Of a constant rate each link has its own.
         let highest_of = |direction: &Direction| match &direction.rate {
@@ -155,7 +155,7 @@ impl Network {
             to_name.render(i, &mut name);
             let to = self.node(&name);
             let (own, way) = (rate.value(i, link.count, &mut rates), delay.value(i, link.count, &mut delays));
-            let there = Known {
+            let there = DirectionProperties {
                 link: index,
                 back: false,
                 rate: own,
@@ -165,7 +165,7 @@ impl Network {
             };
             self.add_direction(from, to, way, there);
             if link.duplex {
-                let back = Known {
+                let back = DirectionProperties {
                     link: index,
                     back: true,
                     highest: highest_back,
@@ -179,7 +179,7 @@ impl Network {
         }
     }
 
-    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: Known) {
+    fn add_direction(&mut self, from: usize, to: usize, delay: Span, direction: DirectionProperties) {
         self.directions.push(direction);
         self.edges.push(Edge { from, to, delay });
     }
@@ -214,15 +214,15 @@ impl Network {
     pub fn finish(
         self,
         scenario: &Scenario,
-        uses: &[Use],
+        uses: &[DirectionUse],
         place_of_link: &dyn Fn(usize) -> Path,
         problems: &mut Vec<Problem>,
     ) -> (Vec<String>, Vec<LinkPlan>) {
         let mut plans = Vec::with_capacity(self.directions.len());
-        let mut configured: Vec<Configured> = Vec::with_capacity(scenario.links.len() * 2);
+        let mut configured: Vec<TemplateProperties> = Vec::with_capacity(scenario.links.len() * 2);
         for (index, link) in scenario.links.iter().enumerate() {
             for back in [false, true] {
-                match Configured::new(link, back, &place_of_link(index)) {
+                match TemplateProperties::new(link, back, &place_of_link(index)) {
                     Ok(direction) => configured.push(direction),
                     Err(problem) => {
                         problems.push(*problem);
@@ -232,7 +232,7 @@ impl Network {
             }
         }
         // Each link stands for two directions here, of which one may not be there.
-        let (mut room, mut changes) = (cost::Room::default(), 0.0);
+        let (mut room, mut changes) = (cost::QueueMemory::default(), 0.0);
         for (own, link) in
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
         {
@@ -280,11 +280,11 @@ impl Network {
 }
 
 /// What all directions of one template have in common. It is worked out once, not a hundred thousand times.
-struct Configured {
+struct TemplateProperties {
     at: Path,
     /// The rate's law, where each direction has not its own constant rate.
     rate: Option<RateConfig>,
-    queue: Written<QueueConfig>,
+    queue: LawTable<QueueConfig>,
     buffer: Option<BandwidthDelay>,
     loss: LossConfig,
     changes: Changes,
@@ -292,7 +292,7 @@ struct Configured {
     sized: BTreeMap<Option<u32>, QueueConfig>,
 }
 
-impl Configured {
+impl TemplateProperties {
     fn new(link: &Link, back: bool, at: &Path) -> Result<Self, Box<Problem>> {
         let direction = link.spec.direction(back);
         let refused = |key: &str, error: serde_json::Error| Problem::new(at.key(key), error.to_string());
@@ -300,7 +300,7 @@ impl Configured {
         let loss = direction.loss().resolve(|_| ()).map_err(|error| refused("loss", error))?;
         let queue = direction.queue();
         let buffer = queue.bandwidth_delay();
-        Ok(Configured {
+        Ok(TemplateProperties {
             at: at.key("queue"),
             rate: rate.flatten(),
             queue,
@@ -324,7 +324,7 @@ impl Configured {
         }
     }
 
-    fn queue(&mut self, direction: &Known, used: &Use) -> Result<QueueConfig, Box<Problem>> {
+    fn queue(&mut self, direction: &DirectionProperties, used: &DirectionUse) -> Result<QueueConfig, Box<Problem>> {
         let packets = self.buffer.map(|buffer| buffer_packets(&buffer, direction, used));
         let queue = match self.sized.get(&packets) {
             Some(known) => known.clone(),
@@ -353,7 +353,7 @@ impl Configured {
 }
 
 /// See [`BandwidthDelay`].
-fn buffer_packets(buffer: &BandwidthDelay, direction: &Known, used: &Use) -> u32 {
+fn buffer_packets(buffer: &BandwidthDelay, direction: &DirectionProperties, used: &DirectionUse) -> u32 {
     let round_trip = buffer.round_trip.unwrap_or(match used.flows {
         0 => direction.nominal_delay * 2,
         flows => used.round_trips / flows,
@@ -364,7 +364,7 @@ fn buffer_packets(buffer: &BandwidthDelay, direction: &Known, used: &Use) -> u32
 }
 
 /// The queue's own configuration with a buffer of so many packets.
-fn sized_queue(written: &Written<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
+fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
     let queue = match packets {
         Some(packets) => written.with_packets(packets),
         None => written.resolve(|_| ()),

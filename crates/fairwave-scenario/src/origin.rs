@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::path::Path;
 
 /// Byte range in the text; none for what did not come from a text (overrides, models built in code).
-pub(crate) type Place = Option<Range<usize>>;
+pub(crate) type TextRange = Option<Range<usize>>;
 
 /// The text that a scenario was read from. Two scenarios are equal whatever their origins.
 #[derive(Clone, Default)]
@@ -16,7 +16,7 @@ pub struct Origin {
     pub file: String,
     /// The whole text; empty for a scenario that was built in code.
     pub text: String,
-    places: BTreeMap<Path, (Place, Place)>,
+    places: BTreeMap<Path, (TextRange, TextRange)>,
     overridden: Vec<Path>,
     /// What overrides that name a law alone kept and dropped, by the key as it was written.
     pub(crate) kept: BTreeMap<String, String>,
@@ -41,7 +41,7 @@ impl Origin {
     }
 
     /// Remembers where the key and the value at `path` stand.
-    pub(crate) fn learn(&mut self, path: &Path, key: Place, value: Place) {
+    pub(crate) fn learn(&mut self, path: &Path, key: TextRange, value: TextRange) {
         self.places.insert(path.clone(), (key, value));
     }
 
@@ -57,7 +57,7 @@ impl Origin {
     }
 
     /// Key and value places exactly at `path`.
-    pub(crate) fn places(&self, path: &Path) -> (Place, Place) {
+    pub(crate) fn places(&self, path: &Path) -> (TextRange, TextRange) {
         self.places.get(path).cloned().unwrap_or_default()
     }
 

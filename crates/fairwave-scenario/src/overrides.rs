@@ -32,7 +32,7 @@ impl Scenario {
         let mut overrides: Vec<&(&str, Value)> = overrides.iter().collect();
         overrides.sort_by_key(|(dotted, _)| is_within_law(dotted));
         for (dotted, value) in overrides {
-            let mut changed = Changed::default();
+            let mut changed = OverrideResult::default();
             match set(&mut whole, Path::default(), &dotted.split('.').collect::<Vec<_>>(), value, &mut changed) {
                 Ok(()) => {
                     changed.paths.into_iter().for_each(|path| origin.set_overridden(path));
@@ -82,14 +82,20 @@ fn is_within_law(dotted: &str) -> bool {
 
 /// What an override did.
 #[derive(Default)]
-struct Changed {
+struct OverrideResult {
     /// The values that are no longer what the text says.
     paths: Vec<Path>,
     /// What was kept and dropped where it exchanged a law.
     words: Option<String>,
 }
 
-fn set(at: &mut Value, path: Path, keys: &[&str], value: &Value, changed: &mut Changed) -> Result<(), Box<Problem>> {
+fn set(
+    at: &mut Value,
+    path: Path,
+    keys: &[&str],
+    value: &Value,
+    changed: &mut OverrideResult,
+) -> Result<(), Box<Problem>> {
     let Some((key, rest)) = keys.split_first() else {
         let exchange = match (&*at, value, path.last_key()) {
             (Value::Object(old), Value::String(name), Some(key)) if !old.is_empty() => exchanged(key, old, name),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use fairwave_core::link::{Direction, Recorded};
+use fairwave_core::link::{Direction, RecordedLength};
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
 use fairwave_core::quality::playback::PlaybackConfig;
@@ -77,7 +77,7 @@ impl Plan {
     fn left_over(&self) -> Vec<(&str, String)> {
         let mut said: Vec<(&str, Span, &str, usize)> = Vec::new();
         for link in &self.links {
-            let Some(Recorded { length, .. }) = link.direction.rate.recorded() else { continue };
+            let Some(RecordedLength { length, .. }) = link.direction.rate.recorded() else { continue };
             match said.iter_mut().find(|(_, known, ..)| *known == length) {
                 Some((.., others)) => *others += 1,
                 None if length > self.duration => said.push((&link.name, length, link.direction.rate.name(), 0)),

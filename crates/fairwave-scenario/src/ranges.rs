@@ -1,7 +1,7 @@
 //! Ranges: what a single value or table may hold, wherever it stands.
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::link::{Recorded, check_outages};
+use fairwave_core::link::{RecordedLength, check_outages};
 use fairwave_core::queue::QueueConfig;
 use fairwave_core::timed::check_steps;
 use fairwave_core::units::{Rate, Span};
@@ -9,11 +9,11 @@ use fairwave_core::units::{Rate, Span};
 use crate::delay::WrittenDelay;
 use crate::direction::{Direction, LinkSpec};
 use crate::error::Problem;
-use crate::law::{Law, Written};
+use crate::law::{Law, LawTable};
 use crate::path::Path;
 use crate::rate::WrittenRate;
 use crate::template::Template;
-use crate::values::{Spreadable, Varied};
+use crate::values::{FixedOrSpread, Spreadable};
 
 pub(crate) fn check_spec(spec: &LinkSpec, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
     let LinkSpec { there, reverse } = spec;
@@ -70,7 +70,7 @@ fn check_rate(rate: &WrittenRate, duration: Span, at: &Path, problems: &mut Vec<
         if problems.len() > found {
             return;
         }
-        if let Some(Recorded { length, goes_on: false }) = config.recorded()
+        if let Some(RecordedLength { length, goes_on: false }) = config.recorded()
             && length < duration
         {
             let what = format!(
@@ -117,7 +117,7 @@ fn check_delay(delay: &WrittenDelay, at: &Path, problems: &mut Vec<Problem>) {
 }
 
 pub(crate) fn check_range<T: Spreadable + std::fmt::Display>(
-    range: &Varied<T>,
+    range: &FixedOrSpread<T>,
     at: &Path,
     problems: &mut Vec<Problem>,
 ) {
@@ -130,7 +130,7 @@ pub(crate) fn check_range<T: Spreadable + std::fmt::Display>(
     }
 }
 
-fn check_queue(queue: &Written<QueueConfig>, at: &Path, problems: &mut Vec<Problem>) {
+fn check_queue(queue: &LawTable<QueueConfig>, at: &Path, problems: &mut Vec<Problem>) {
     check_law(queue, at, problems);
     let capacity = at.key("capacity");
     if let Some(buffer) = queue.bandwidth_delay() {
@@ -158,7 +158,7 @@ fn check_queue(queue: &Written<QueueConfig>, at: &Path, problems: &mut Vec<Probl
     }
 }
 
-pub(crate) fn check_law<T: Law>(law: &Written<T>, at: &Path, problems: &mut Vec<Problem>) {
+pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec<Problem>) {
     if let Ok(config) = law.resolve(|_| ()) {
         check_config(config.check(), at, problems);
     }

@@ -13,32 +13,32 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::delay::is_schedule;
-use crate::law::{Law, Written};
-use crate::values::{Varied, no_range};
+use crate::law::{Law, LawTable};
+use crate::values::{FixedOrSpread, no_range};
 
 /// A link's rate as it is written.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum WrittenRate {
     /// A constant rate, the same for all links of a template or spread over them.
-    Constant(Varied<Rate>),
+    Constant(FixedOrSpread<Rate>),
     /// By a law: `{ law = "…", … }`.
-    Law(Written<RateConfig>),
+    Law(LawTable<RateConfig>),
 }
 
 impl From<Rate> for WrittenRate {
     fn from(rate: Rate) -> Self {
-        WrittenRate::Constant(Varied::Fixed(rate))
+        WrittenRate::Constant(FixedOrSpread::Fixed(rate))
     }
 }
 
 impl WrittenRate {
     /// What the links of a template have by which they are reckoned: a law's nominal rate; 0 for one that cannot be told.
-    pub fn nominal(&self) -> Varied<Rate> {
+    pub fn nominal(&self) -> FixedOrSpread<Rate> {
         match self {
             WrittenRate::Constant(rate) => *rate,
             WrittenRate::Law(law) => {
-                Varied::Fixed(law.resolve(|_| ()).map_or(Rate::default(), |config| config.nominal()))
+                FixedOrSpread::Fixed(law.resolve(|_| ()).map_or(Rate::default(), |config| config.nominal()))
             }
         }
     }
@@ -118,7 +118,7 @@ impl JsonSchema for WrittenRate {
         json_schema!({
             "description": "One rate for all, a range over which it is spread, one after the other, or a rate law.",
             "anyOf": [
-                generator.subschema_for::<Varied<Rate>>(),
+                generator.subschema_for::<FixedOrSpread<Rate>>(),
                 generator.subschema_for::<Vec<Step<Rate>>>(),
                 generator.subschema_for::<RateConfig>(),
             ],

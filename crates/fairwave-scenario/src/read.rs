@@ -119,7 +119,7 @@ fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
         };
         let path = locate(&tree, error.path());
         let message = error.inner().to_string();
-        let Explained { problem, remove, meant } = explain(&tree, &path, &message);
+        let Diagnosis { problem, remove, meant } = explain(&tree, &path, &message);
         // What is missing because it was taken out, or because it was misspelled, is no second mistake.
         let consequence = removed.contains(&problem.path);
         let mended = match stand_in(&problem.path) {
@@ -166,18 +166,18 @@ fn stand_in(path: &Path) -> Option<Value> {
 }
 
 /// What is wrong, what to take out to read on, and which key was meant by one that is misspelled.
-struct Explained {
+struct Diagnosis {
     problem: Problem,
     remove: Path,
     meant: Option<Path>,
 }
 
 /// What serde's message means for whoever wrote the text.
-fn explain(tree: &Tree, path: &Path, message: &str) -> Explained {
+fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (first, others) = quoted.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
     // Within a law's table serde cannot tell the place: it is found by what the message quotes, and the law goes whole.
-    let whole = |problem: Problem| Explained { problem, remove: path.clone(), meant: None };
+    let whole = |problem: Problem| Diagnosis { problem, remove: path.clone(), meant: None };
     if message.starts_with("unknown field") {
         return unknown_key(tree, path, first, others);
     }
@@ -282,7 +282,7 @@ fn lists_for_tables(tree: &Tree, scenario: &Scenario) -> Vec<Problem> {
     problems
 }
 
-fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Explained {
+fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Diagnosis {
     let key = key_below(tree, path, given);
     let mut problem = Problem::new(key.clone(), format!("unknown key `{given}`")).on_key();
     if !known.is_empty() {
@@ -296,7 +296,7 @@ fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Explain
     // A key of ours goes alone; one in a law's table goes with the law.
     let ours = key == *path || key.parent().as_ref() == Some(path);
     let meant = near.zip(key.parent()).map(|(near, parent)| parent.key(near));
-    Explained { problem, remove: if ours { key } else { path.clone() }, meant }
+    Diagnosis { problem, remove: if ours { key } else { path.clone() }, meant }
 }
 
 /// Serde's names of types in plain words.

@@ -25,9 +25,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::direction::{Direction, LinkSpec};
-use crate::law::Written;
+use crate::law::LawTable;
 use crate::rate::WrittenRate;
-use crate::values::{Spread, Spreading, Varied};
+use crate::values::{FixedOrSpread, Spread, Spreading};
 
 /// The networks that have a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +121,7 @@ impl Preset {
     }
 }
 
-fn link(rate: WrittenRate, delay: Varied<Span>) -> LinkSpec {
+fn link(rate: WrittenRate, delay: FixedOrSpread<Span>) -> LinkSpec {
     Direction { rate: Some(rate), delay: Some(delay.into()), ..Direction::default() }.into()
 }
 
@@ -129,18 +129,18 @@ fn megabits(rate: u64) -> WrittenRate {
     Rate::from_bits_per_second(rate * 1_000_000).into()
 }
 
-fn millis(delay: u64) -> Varied<Span> {
-    Varied::Fixed(Span::from_millis(delay))
+fn millis(delay: u64) -> FixedOrSpread<Span> {
+    FixedOrSpread::Fixed(Span::from_millis(delay))
 }
 
-fn five_to_fifteen_millis() -> Varied<Span> {
+fn five_to_fifteen_millis() -> FixedOrSpread<Span> {
     let (from, to) = (Span::from_millis(5), Span::from_millis(15));
-    Varied::Spread(Spread { from, to, spread: Spreading::Random })
+    FixedOrSpread::Spread(Spread { from, to, spread: Spreading::Random })
 }
 
 fn two_to_ten_megabits() -> WrittenRate {
     let (from, to) = (Rate::from_bits_per_second(2_000_000), Rate::from_bits_per_second(10_000_000));
-    WrittenRate::Constant(Varied::Spread(Spread { from, to, spread: Spreading::Random }))
+    WrittenRate::Constant(FixedOrSpread::Spread(Spread { from, to, spread: Spreading::Random }))
 }
 
 impl Topology {
@@ -223,7 +223,7 @@ impl Topology {
         if !main {
             return layered(&[&self.access], self.base_access());
         }
-        let errors = Written::of(&LossConfig::from(BernoulliConfig { rate: 0.01 })).ok();
+        let errors = LawTable::of(&LossConfig::from(BernoulliConfig { rate: 0.01 })).ok();
         let wireless = Direction { rate: Some(megabits(2)), loss: errors, ..Direction::default() }.into();
         layered(&[&self.sink_access, &Some(wireless), &self.access], self.base_access())
     }

@@ -11,14 +11,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Problem;
-use crate::origin::Place;
+use crate::origin::TextRange;
 use crate::path::{Path, Step};
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub data: Data,
-    pub place: Place,
+    pub place: TextRange,
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(crate) enum Data {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
-    pub key_place: Place,
+    pub key_place: TextRange,
     pub value: Tree,
 }
 
@@ -78,7 +78,7 @@ impl Tree {
     }
 
     /// The tree of a value that has no text; `place` may know places for some paths.
-    pub fn from_value(value: &Value, path: &Path, place: &dyn Fn(&Path) -> (Place, Place)) -> Tree {
+    pub fn from_value(value: &Value, path: &Path, place: &dyn Fn(&Path) -> (TextRange, TextRange)) -> Tree {
         let data = match value {
             Value::Array(items) => Data::Array(
                 items.iter().enumerate().map(|(i, v)| (i, Tree::from_value(v, &path.index(i), place))).collect(),
@@ -179,7 +179,7 @@ impl Tree {
     }
 
     /// Calls `visit` for every value below, breadth first, with its path and the place of its key.
-    pub fn walk(&self, from: &Path, visit: &mut dyn FnMut(&Path, &Place, &Tree)) {
+    pub fn walk(&self, from: &Path, visit: &mut dyn FnMut(&Path, &TextRange, &Tree)) {
         let mut level: Vec<(Path, &Tree)> = vec![(from.clone(), self)];
         while !level.is_empty() {
             let mut next = Vec::new();

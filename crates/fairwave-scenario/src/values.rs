@@ -40,7 +40,7 @@ pub struct Spread<T> {
 /// One value for all, or one spread over the members: `"10 ms"` or `{ from = "5 ms", to = "15 ms", spread = "even" }`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
-pub enum Varied<T> {
+pub enum FixedOrSpread<T> {
     /// The same for all.
     Fixed(T),
     /// Different for each.
@@ -88,20 +88,20 @@ impl<T: Spreadable> Spread<T> {
     }
 }
 
-impl<T: Spreadable> Varied<T> {
+impl<T: Spreadable> FixedOrSpread<T> {
     /// The value of member `index` of `count`.
     pub fn value(&self, index: u64, count: u64, stream: &mut Stream) -> T {
         match self {
-            Varied::Fixed(value) => *value,
-            Varied::Spread(spread) => spread.value(index, count, stream),
+            FixedOrSpread::Fixed(value) => *value,
+            FixedOrSpread::Spread(spread) => spread.value(index, count, stream),
         }
     }
 
     /// The middle of the range: what buffers are sized by, so that they do not depend on the seed.
     pub fn middle(&self) -> T {
         match self {
-            Varied::Fixed(value) => *value,
-            Varied::Spread(Spread { from, to, .. }) => {
+            FixedOrSpread::Fixed(value) => *value,
+            FixedOrSpread::Spread(Spread { from, to, .. }) => {
                 let (from, to) = (from.to_units(), to.to_units());
                 T::from_units(from + to.saturating_sub(from) / 2)
             }
@@ -111,8 +111,8 @@ impl<T: Spreadable> Varied<T> {
     /// Smallest and largest value.
     pub fn bounds(&self) -> (T, T) {
         match self {
-            Varied::Fixed(value) => (*value, *value),
-            Varied::Spread(spread) => (spread.from, spread.to),
+            FixedOrSpread::Fixed(value) => (*value, *value),
+            FixedOrSpread::Spread(spread) => (spread.from, spread.to),
         }
     }
 }
@@ -127,12 +127,12 @@ pub enum Start {
     /// Spread over a range of time.
     Spread(Spread<Span>),
     /// One after the other.
-    Every(Every),
+    Every(StaggeredStart),
 }
 
 /// One flow after the other.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Every {
+pub struct StaggeredStart {
     /// Time between two starts.
     pub every: Span,
     /// When flow 0 begins.
@@ -152,7 +152,7 @@ impl Start {
             + match self {
                 Start::At(at) => *at,
                 Start::Spread(spread) => spread.value(index, count, stream),
-                Start::Every(Every { every, from }) => *from + *every * index,
+                Start::Every(StaggeredStart { every, from }) => *from + *every * index,
             }
     }
 
@@ -161,7 +161,7 @@ impl Start {
         match self {
             Start::At(at) => *at,
             Start::Spread(spread) => spread.to,
-            Start::Every(Every { every, from }) => *from + *every * count.saturating_sub(1),
+            Start::Every(StaggeredStart { every, from }) => *from + *every * count.saturating_sub(1),
         }
     }
 }
@@ -184,14 +184,14 @@ impl<'de> Deserialize<'de> for Start {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let what = "a time such as \"1 s\", or a table { from, to } or { every }";
         match text_or::<Span, StartTable, D>(deserializer, what)? {
-            Either::Text(at) => Ok(Start::At(at)),
-            Either::Other(StartTable { every: Some(every), to: None, spread: None, from }) => {
-                Ok(Start::Every(Every { every, from: from.unwrap_or_default() }))
+            TextOrTable::Text(at) => Ok(Start::At(at)),
+            TextOrTable::Other(StartTable { every: Some(every), to: None, spread: None, from }) => {
+                Ok(Start::Every(StaggeredStart { every, from: from.unwrap_or_default() }))
             }
-            Either::Other(StartTable { every: None, from: Some(from), to: Some(to), spread }) => {
+            TextOrTable::Other(StartTable { every: None, from: Some(from), to: Some(to), spread }) => {
                 Ok(Start::Spread(Spread { from, to, spread: spread.unwrap_or_default() }))
             }
-            Either::Other(_) => Err(D::Error::custom(
+            TextOrTable::Other(_) => Err(D::Error::custom(
                 "a start is { from, to } with an optional spread, or { every } with an optional from; write for example \
                  { from = \"0 s\", to = \"5 s\" } or { every = \"10 ms\" }",
             )),
@@ -211,17 +211,17 @@ impl JsonSchema for Start {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Varied<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for FixedOrSpread<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let what = "a text with a unit, or a table { from, to, spread }";
         Ok(match text_or::<T, Spread<T>, D>(deserializer, what)? {
-            Either::Text(value) => Varied::Fixed(value),
-            Either::Other(spread) => Varied::Spread(spread),
+            TextOrTable::Text(value) => FixedOrSpread::Fixed(value),
+            TextOrTable::Other(spread) => FixedOrSpread::Spread(spread),
         })
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Varied<T> {
+impl<T: JsonSchema> JsonSchema for FixedOrSpread<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("Varied{}", T::schema_name()).into()
     }
@@ -255,8 +255,8 @@ impl Serialize for Thresholds {
 impl<'de> Deserialize<'de> for Thresholds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match text_or_list::<Span, Span, D>(deserializer, "a time such as \"300 ms\", or a list of times")? {
-            Either::Text(one) => Thresholds(vec![one]),
-            Either::Other(many) => Thresholds(many),
+            TextOrTable::Text(one) => Thresholds(vec![one]),
+            TextOrTable::Other(many) => Thresholds(many),
         })
     }
 }
@@ -274,14 +274,14 @@ impl JsonSchema for Thresholds {
 }
 
 /// Either the short form or the long one.
-pub(crate) enum Either<A, B> {
+pub(crate) enum TextOrTable<A, B> {
     Text(A),
     Other(B),
 }
 
 /// Reads a text as `A`, a table as `B`; `what` says in errors what is wanted. Unlike an untagged enum, it reports what is
 /// wrong inside the form that was chosen. A list is refused: serde would take one for a table's values in their order.
-pub(crate) fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, B>, D::Error>
+pub(crate) fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<TextOrTable<A, B>, D::Error>
 where
     A: Deserialize<'de>,
     B: Deserialize<'de>,
@@ -289,15 +289,15 @@ where
 {
     struct Forms<A, B>(&'static str, PhantomData<(A, B)>);
     impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for Forms<A, B> {
-        type Value = Either<A, B>;
+        type Value = TextOrTable<A, B>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(self.0)
         }
         fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-            A::deserialize(StrDeserializer::new(text)).map(Either::Text)
+            A::deserialize(StrDeserializer::new(text)).map(TextOrTable::Text)
         }
         fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
-            B::deserialize(MapAccessDeserializer::new(map)).map(Either::Other)
+            B::deserialize(MapAccessDeserializer::new(map)).map(TextOrTable::Other)
         }
         fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<Self::Value, S::Error> {
             Err(S::Error::custom(no_range(&Vec::deserialize(SeqAccessDeserializer::new(seq))?)))
@@ -307,7 +307,7 @@ where
 }
 
 /// As [`text_or`], for what may be a list instead of a table.
-fn text_or_list<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<Either<A, Vec<B>>, D::Error>
+fn text_or_list<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<TextOrTable<A, Vec<B>>, D::Error>
 where
     A: Deserialize<'de>,
     B: Deserialize<'de>,
@@ -315,15 +315,15 @@ where
 {
     struct Forms<A, B>(&'static str, PhantomData<(A, B)>);
     impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for Forms<A, B> {
-        type Value = Either<A, Vec<B>>;
+        type Value = TextOrTable<A, Vec<B>>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(self.0)
         }
         fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-            A::deserialize(StrDeserializer::new(text)).map(Either::Text)
+            A::deserialize(StrDeserializer::new(text)).map(TextOrTable::Text)
         }
         fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<Self::Value, S::Error> {
-            Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Either::Other)
+            Vec::deserialize(SeqAccessDeserializer::new(seq)).map(TextOrTable::Other)
         }
     }
     deserializer.deserialize_any(Forms(what, PhantomData))

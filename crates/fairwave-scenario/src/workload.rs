@@ -39,7 +39,7 @@ pub(crate) struct Workload {
 
 /// What a flow would cost.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Work {
+pub(crate) struct FlowWork {
     /// Packet-hops and other happenings.
     pub happenings: f64,
     /// Those of them that come from the application offering more than the network carries, or from its periods.
@@ -51,7 +51,7 @@ pub(crate) struct Work {
 /// What the flows of a group would come to.
 pub(crate) struct GroupWork {
     pub group: usize,
-    pub work: Work,
+    pub work: FlowWork,
 }
 
 impl Workload {
@@ -70,7 +70,7 @@ impl Workload {
     }
 
     /// What a flow costs that lasts so many seconds, with a share of so many bits per second on routes of so many links.
-    pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> Work {
+    pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> FlowWork {
         if let Some((traffic, packet)) = &self.whole {
             return self.work_of_whole(traffic, *packet, seconds, share, (there + back) as f64);
         }
@@ -82,7 +82,7 @@ impl Workload {
         let vain = rest + rest / self.pieces + self.wakes * seconds;
         let hops = there + if self.udp { 0 } else { back };
         let waiting = if self.udp { 0.0 } else { rest * BYTES_PER_WAITING };
-        Work {
+        FlowWork {
             happenings: carried * hops as f64 + (offered - rest) / self.pieces + vain,
             vain,
             memory: self.units * seconds * BYTES_PER_UNIT + waiting,
@@ -93,8 +93,15 @@ impl Workload {
 impl Workload {
     /// The same of what is wanted as a whole: as much as it comes to, as far as the link carries that. What is handed over
     /// waits in the sender, all of it.
-    fn work_of_whole(&self, traffic: &TrafficConfig, packet: PacketSize, seconds: f64, share: f64, hops: f64) -> Work {
-        let Some(Volume { units, payload }) = traffic.volume(seconds) else { return Work::default() };
+    fn work_of_whole(
+        &self,
+        traffic: &TrafficConfig,
+        packet: PacketSize,
+        seconds: f64,
+        share: f64,
+        hops: f64,
+    ) -> FlowWork {
+        let Some(Volume { units, payload }) = traffic.volume(seconds) else { return FlowWork::default() };
         let (most, header) = (packet.payload.get().max(1) as f64, packet.header.get() as f64);
         let packets = units + payload / most;
         let bytes_carried = (share * seconds / 8.0).max(0.0);
@@ -103,7 +110,7 @@ impl Workload {
         let units = units.min(1.0 + carried);
         let vain = self.wakes * seconds;
         let waiting = packets / units.max(1.0) * BYTES_PER_WAITING;
-        Work { happenings: carried * hops + units + vain, vain, memory: units * BYTES_PER_UNIT + waiting }
+        FlowWork { happenings: carried * hops + units + vain, vain, memory: units * BYTES_PER_UNIT + waiting }
     }
 }
 

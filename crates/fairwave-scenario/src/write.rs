@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::events::Event;
 use crate::hosts::Hosts;
-use crate::law::Written;
+use crate::law::LawTable;
 use crate::model::Scenario;
 use crate::plan::HostsPlan;
 
@@ -75,13 +75,13 @@ impl Scenario {
         whole.events = whole.events.iter().map(Event::spelled_out).collect();
         let of_topology = whole.topology.iter_mut().flat_map(|topology| topology.specs_mut());
         let of_flows = whole.flows.iter_mut().flat_map(|flow| {
-            if let Ok(transport) = flow.transport.with_details(details).and_then(|law| Written::of(&law)) {
+            if let Ok(transport) = flow.transport.with_details(details).and_then(|law| LawTable::of(&law)) {
                 flow.transport = transport;
             }
-            if let Ok(traffic) = flow.traffic.with_details(details).and_then(|law| Written::of(&law)) {
+            if let Ok(traffic) = flow.traffic.with_details(details).and_then(|law| LawTable::of(&law)) {
                 flow.traffic = traffic;
             }
-            flow.playout = flow.playout.as_ref().map(Written::spelled_out);
+            flow.playout = flow.playout.as_ref().map(LawTable::spelled_out);
             [&mut flow.source_access, &mut flow.sink_access].into_iter().flatten()
         });
         for spec in of_topology.chain(of_flows) {

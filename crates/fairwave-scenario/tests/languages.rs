@@ -6,10 +6,10 @@ use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::{Rate, Span};
-use fairwave_scenario::law::{BandwidthDelay, Written};
+use fairwave_scenario::law::{BandwidthDelay, LawTable};
 use fairwave_scenario::model::{Direction, Flow, Link, LinkSpec, WrittenRate};
 use fairwave_scenario::topology::{Preset, Topology};
-use fairwave_scenario::values::{Every, Spread, Spreading, Start, Thresholds, Varied};
+use fairwave_scenario::values::{FixedOrSpread, Spread, Spreading, StaggeredStart, Start, Thresholds};
 use fairwave_scenario::{Scenario, ScenarioError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -307,21 +307,21 @@ fn spreading() -> impl Strategy<Value = Spreading> {
 
 fn varied<T: Clone + std::fmt::Debug + Ord + 'static>(
     value: impl Strategy<Value = T> + Clone + 'static,
-) -> impl Strategy<Value = Varied<T>> {
+) -> impl Strategy<Value = FixedOrSpread<T>> {
     prop_oneof![
-        value.clone().prop_map(Varied::Fixed),
+        value.clone().prop_map(FixedOrSpread::Fixed),
         (value.clone(), value, spreading()).prop_map(|(a, b, spread)| {
             let (from, to) = if a < b { (a, b) } else { (b, a) };
-            Varied::Spread(Spread { from, to, spread })
+            FixedOrSpread::Spread(Spread { from, to, spread })
         }),
     ]
 }
 
-fn queue() -> impl Strategy<Value = Written<QueueConfig>> {
+fn queue() -> impl Strategy<Value = LawTable<QueueConfig>> {
     prop_oneof![
-        Just(Written::default()),
+        Just(LawTable::default()),
         (1u32..10_000).prop_map(|packets| {
-            Written::of(&QueueConfig::new(Capacity::Packets(packets), DropTailConfig {})).expect("a queue")
+            LawTable::of(&QueueConfig::new(Capacity::Packets(packets), DropTailConfig {})).expect("a queue")
         }),
         (0.0..8.0, 1u32..100).prop_map(|(bdp, at_least_packets)| {
             let capacity = BandwidthDelay { bdp, at_least_packets, ..BandwidthDelay::default() };
@@ -330,17 +330,17 @@ fn queue() -> impl Strategy<Value = Written<QueueConfig>> {
     ]
 }
 
-fn loss() -> impl Strategy<Value = Written<LossConfig>> {
+fn loss() -> impl Strategy<Value = LawTable<LossConfig>> {
     prop_oneof![
-        Just(Written::default()),
-        (0.0..=1.0).prop_map(|rate| Written::of(&BernoulliConfig { rate }.into()).expect("a loss")),
+        Just(LawTable::default()),
+        (0.0..=1.0).prop_map(|rate| LawTable::of(&BernoulliConfig { rate }.into()).expect("a loss")),
     ]
 }
 
 fn written_rate() -> impl Strategy<Value = WrittenRate> {
     prop_oneof![
         varied(rate()).prop_map(WrittenRate::Constant),
-        rate().prop_map(|rate| WrittenRate::Law(Written::of(&rate.into()).expect("a rate law"))),
+        rate().prop_map(|rate| WrittenRate::Law(LawTable::of(&rate.into()).expect("a rate law"))),
     ]
 }
 
@@ -379,7 +379,7 @@ fn start() -> impl Strategy<Value = Start> {
         span().prop_map(Start::At),
         (span(), span(), spreading())
             .prop_map(|(a, b, spread)| { Start::Spread(Spread { from: a.min(b), to: a.max(b), spread }) }),
-        (span(), span()).prop_map(|(every, from)| Start::Every(Every { every, from })),
+        (span(), span()).prop_map(|(every, from)| Start::Every(StaggeredStart { every, from })),
     ]
 }
 
@@ -398,8 +398,8 @@ prop_compose! {
             from: None,
             to: None,
             path: reverse.then(|| "reverse".to_owned()),
-            transport: Written::of(&TransportConfig::default()).expect("a transport"),
-            traffic: Written::of(&TrafficConfig::Voice(Default::default())).expect("traffic"),
+            transport: LawTable::of(&TransportConfig::default()).expect("a transport"),
+            traffic: LawTable::of(&TrafficConfig::Voice(Default::default())).expect("traffic"),
             class: None,
             start,
             stop: None,

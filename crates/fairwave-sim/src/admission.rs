@@ -9,7 +9,7 @@ use fairwave_core::traffic::TrafficSource;
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::Plan;
 
-use crate::ends::{Receiving, Sending};
+use crate::ends::{ReceivingEnd, SendingEnd};
 
 /// Flows that have been admitted, by group.
 #[derive(Default)]
@@ -25,8 +25,8 @@ impl Admission {
         flow: usize,
         now: Instant,
         plan: &Plan,
-        sending: &mut [Sending],
-        receiving: &[Receiving],
+        sending: &mut [SendingEnd],
+        receiving: &[ReceivingEnd],
     ) -> bool {
         let Some(most) = sending[flow].at_most.take() else { return true };
         let at_work = self.at_work.entry(plan.flows[flow].group).or_default();
@@ -45,7 +45,7 @@ impl Admission {
 }
 
 /// When a receiver had the last of what was wanted as a whole; never for flows that go on.
-pub(crate) fn completed(flow: usize, sending: &[Sending], receiving: &[Receiving]) -> Instant {
+pub(crate) fn completed(flow: usize, sending: &[SendingEnd], receiving: &[ReceivingEnd]) -> Instant {
     let last = sending[flow].source.wanted().last();
     let log = receiving[flow].units.as_ref();
     last.zip(log).map_or(Instant::NEVER, |(last, log)| log.arrival(last))

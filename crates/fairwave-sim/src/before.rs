@@ -4,12 +4,12 @@ use fairwave_core::transport::limited::Limit;
 use fairwave_core::transport::{Sender, SenderView};
 use fairwave_core::units::{Instant, Span};
 
-use crate::ends::{Receiving, Sending};
+use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::judged::Judgements;
 
 /// Counters of a flow's ends that know no window.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct WarmupCounters {
     pub packets_sent: u64,
     pub wire_sent: u64,
     pub retransmitted: u64,
@@ -20,14 +20,14 @@ pub(crate) struct Before {
     pub judgements: Judgements,
 }
 
-/// In the order in which [`Before`] keeps them.
+/// In the order in which [`WarmupCounters`] keeps them.
 const LIMITS: [Limit; 3] = [Limit::Receiver, Limit::Congestion, Limit::Application];
 
-impl Before {
+impl WarmupCounters {
     /// Of these ends at `now`.
-    pub fn of(sending: &Sending, receiving: &Receiving, now: Instant) -> Self {
+    pub fn of(sending: &SendingEnd, receiving: &ReceivingEnd, now: Instant) -> Self {
         let view = sending.sender.view();
-        Before {
+        WarmupCounters {
             packets_sent: sending.packets_sent,
             wire_sent: sending.wire_sent,
             retransmitted: view.retransmitted,
@@ -39,14 +39,13 @@ impl Before {
     }
 
     /// How long each limit has held the sender back since, until `end`, in the order receiver, congestion control,
-    /// application; seconds, NaN for a transport that nothing holds back.
-    pub fn limited_since(&self, view: &SenderView, end: Instant) -> [f64; 3] {
-        let mut since = [f64::NAN; 3];
-        if let Some(limited) = view.limited {
-            for ((since, by), before) in since.iter_mut().zip(LIMITS).zip(self.limited) {
-                *since = limited.time(by, end).saturating_sub(before).seconds();
-            }
+    /// application; seconds. None for a transport that nothing holds back.
+    pub fn limited_since(&self, view: &SenderView, end: Instant) -> Option<[f64; 3]> {
+        let limited = view.limited?;
+        let mut since = [0.0; 3];
+        for ((since, by), before) in since.iter_mut().zip(LIMITS).zip(self.limited) {
+            *since = limited.time(by, end).saturating_sub(before).seconds();
         }
-        since
+        Some(since)
     }
 }

@@ -16,21 +16,21 @@ use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{LinkPlan, Plan};
 
 use crate::classes;
-use crate::ends::{Receiving, Sending};
+use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::error::RunError;
 use crate::link::{Link, Service};
 
 /// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire. And those that nobody
 /// sent: copies that wires have made.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UnderWay {
+pub(crate) struct InFlight {
     data: u32,
     feedback: u32,
     data_copies: u32,
     feedback_copies: u32,
 }
 
-impl UnderWay {
+impl InFlight {
     /// One more.
     pub fn add(&mut self, packet: &Packet) {
         *(if packet.feedback { &mut self.feedback } else { &mut self.data }) += 1;
@@ -47,10 +47,10 @@ pub(crate) struct Books<'p> {
     pub plan: &'p Plan,
     pub end: Instant,
     pub links: Vec<Link>,
-    pub sending: Vec<Sending>,
-    pub receiving: Vec<Receiving>,
+    pub sending: Vec<SendingEnd>,
+    pub receiving: Vec<ReceivingEnd>,
     /// Of each flow; what waits in managed queues is added here.
-    pub under_way: Vec<UnderWay>,
+    pub under_way: Vec<InFlight>,
 }
 
 impl Books<'_> {
@@ -187,7 +187,7 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
 }
 
 /// Takes what waits out of a managed queue, as its discipline gives it or drops it, and counts it for its flows.
-fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [UnderWay]) -> Result<(), RunError> {
+fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [InFlight]) -> Result<(), RunError> {
     let mut now = link.free.max(end);
     let Service::Managed(managed) = &mut link.service else { return Ok(()) };
     let (counted, mut found) = (u64::from(managed.queue.packets()), 0u64);

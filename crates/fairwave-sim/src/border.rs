@@ -2,8 +2,8 @@
 //!
 //! As with a [`Probe`](crate::probe::Probe), a run is compiled once for nothing, which costs nothing, and once for whatever is there.
 //! With a border, a packet that an end sends is handed to it, and enters the network when whoever drives the run says so
-//! ([`Stepped::enter`](crate::Stepped::enter)); one that has come through is handed to it as well, and reaches the end by
-//! [`Stepped::arrive`](crate::Stepped::arrive).
+//! ([`SteppedRun::enter`](crate::SteppedRun::enter)); one that has come through is handed to it as well, and reaches the end by
+//! [`SteppedRun::arrive`](crate::SteppedRun::arrive).
 
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;

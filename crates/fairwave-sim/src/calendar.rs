@@ -16,20 +16,20 @@ use fairwave_core::units::Instant;
 
 use crate::entry::{Entry, Transit};
 use crate::event::Event;
-use crate::pages::{List, Pages, Place};
+use crate::pages::{List, PageSlot, Pages};
 
 /// An event of the present day, and where its entry is: 16 bytes, since sorting a day moves them about.
 #[derive(Clone, Copy)]
-struct Due {
+struct DayEvent {
     at: Instant,
     rank: u32,
-    place: Place,
+    place: PageSlot,
 }
 
-impl Due {
+impl DayEvent {
     #[inline]
-    fn new(event: Event, place: Place) -> Self {
-        Due { at: event.at, rank: event.rank, place }
+    fn new(event: Event, place: PageSlot) -> Self {
+        DayEvent { at: event.at, rank: event.rank, place }
     }
 
     /// The order of events, as one number: it compares in two instructions, without a branch.
@@ -41,33 +41,33 @@ impl Due {
 
 /// An event beyond the year, and where its entry is: the heap moves this about, and not the entry. Of two whose events are
 /// equal, the one with the lower number was entered first.
-struct Far {
+struct LaterEvent {
     event: Event,
     slot: u32,
     number: u64,
 }
 
-impl Far {
+impl LaterEvent {
     fn key(&self) -> (Event, u64) {
         (self.event, self.number)
     }
 }
 
-impl PartialEq for Far {
+impl PartialEq for LaterEvent {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Far {}
+impl Eq for LaterEvent {}
 
-impl PartialOrd for Far {
+impl PartialOrd for LaterEvent {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Far {
+impl Ord for LaterEvent {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
@@ -88,7 +88,7 @@ const DAYS: (usize, usize) = (64, 1 << 20);
 /// Pending events, earliest first.
 pub struct EventQueue {
     /// Today's events, earliest first: entries come almost in this order, so that there is little left to sort.
-    today: Vec<Due>,
+    today: Vec<DayEvent>,
     /// Place of the next event in `today`.
     coming: usize,
     /// Today's entries, those included that are no longer due.
@@ -100,7 +100,7 @@ pub struct EventQueue {
     pages: Pages,
     /// Entries in the lists of `days`.
     listed: usize,
-    beyond: BinaryHeap<Reverse<Far>>,
+    beyond: BinaryHeap<Reverse<LaterEvent>>,
     /// The entries of `beyond`, and slots without one.
     slots: Vec<Entry>,
     vacant: Vec<u32>,
@@ -183,7 +183,7 @@ impl EventQueue {
     #[inline(never)]
     fn push_elsewhere(&mut self, day: u64, entry: Entry) {
         if day <= self.day {
-            let due = Due::new(entry.event, self.pages.push(&mut self.entries, entry));
+            let due = DayEvent::new(entry.event, self.pages.push(&mut self.entries, entry));
             // Behind its equals, which were entered before.
             let mut still_due = self.today.iter().skip(self.coming);
             let place = self.coming + still_due.rposition(|other| other.key() <= due.key()).map_or(0, |i| i + 1);
@@ -198,13 +198,13 @@ impl EventQueue {
                 }
             };
             self.slots[slot as usize] = entry;
-            self.beyond.push(Reverse(Far { event: entry.event, slot, number: self.numbered }));
+            self.beyond.push(Reverse(LaterEvent { event: entry.event, slot, number: self.numbered }));
         }
     }
 
     /// Removes the earliest event, unless it lies after `end`. Answers with it and the place of its entry.
     #[inline]
-    pub fn pop_until(&mut self, end: Instant) -> Option<(Event, Place)> {
+    pub fn pop_until(&mut self, end: Instant) -> Option<(Event, PageSlot)> {
         if self.coming == self.today.len() {
             self.begin_next_day()?;
         }
@@ -229,7 +229,7 @@ impl EventQueue {
 
     /// The entry of the event that has just been removed.
     #[inline]
-    pub fn entry(&self, place: Place) -> &Entry {
+    pub fn entry(&self, place: PageSlot) -> &Entry {
         self.pages.at(place)
     }
 
@@ -295,7 +295,7 @@ impl EventQueue {
             self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
             self.listed -= self.entries.len();
             self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
-            self.pages.map_to(self.entries, &mut self.today, |place, entry| Due::new(entry.event, place));
+            self.pages.map_to(self.entries, &mut self.today, |place, entry| DayEvent::new(entry.event, place));
             self.begun = true;
             // Stable: of equal events the one that was entered first comes first.
             self.today.sort_by_key(|due| due.key());
@@ -338,7 +338,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::Kind;
+    use crate::event::EventKind;
     use crate::routes::END;
 
     fn packet(number: u32) -> Packet {
@@ -360,12 +360,12 @@ mod tests {
     fn ties_go_to_packets_before_timers_whatever_order_they_came_in() {
         let at = Instant::from_nanos(5);
         let mut events = vec![
-            Event::new(at, Kind::Sample, 0),
-            Event::new(at, Kind::Receiver, 0),
-            Event::new(at, Kind::Sender, 1),
-            Event::new(at, Kind::Service, 0),
-            Event::new(at, Kind::Arrival, 7),
-            Event::new(at, Kind::Arrival, 3),
+            Event::new(at, EventKind::Sample, 0),
+            Event::new(at, EventKind::Receiver, 0),
+            Event::new(at, EventKind::Sender, 1),
+            Event::new(at, EventKind::Service, 0),
+            Event::new(at, EventKind::Arrival, 7),
+            Event::new(at, EventKind::Arrival, 3),
         ];
         let drained = |events: &[Event]| {
             let mut queue = EventQueue::new(false);
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn what_is_due_after_the_end_stays() {
         let mut queue = EventQueue::new(false);
-        queue.push_arrival(Event::new(Instant::from_nanos(7), Kind::Arrival, 0), &packet(1), 4, 0);
+        queue.push_arrival(Event::new(Instant::from_nanos(7), EventKind::Arrival, 0), &packet(1), 4, 0);
         assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
         assert_eq!(queue.len(), 1);
         let kept = pop(&mut queue, Instant::from_nanos(7)).expect("what stayed");
@@ -400,7 +400,7 @@ mod tests {
             queue.until_review = 7;
             for (number, (push, mantissa, exponent, index)) in (0u32..).zip(ops) {
                 if push {
-                    let event = Event::new(Instant::from_nanos(now + (mantissa << exponent)), Kind::Arrival, index);
+                    let event = Event::new(Instant::from_nanos(now + (mantissa << exponent)), EventKind::Arrival, index);
                     queue.push_arrival(event, &packet(number), END, 3);
                     plain.push(Entry { event, transit: Transit { packet: packet(number), next: END, place: 3 } });
                 } else {
@@ -421,7 +421,7 @@ mod tests {
         fn what_is_shown_of_the_day_after_is_what_that_day_brings(times in prop::collection::vec(0u64..500_000, 1..200)) {
             let mut queue = EventQueue::new(true);
             for &at in &times {
-                queue.push_timer(Event::new(Instant::from_nanos(at), Kind::Sender, 0));
+                queue.push_timer(Event::new(Instant::from_nanos(at), EventKind::Sender, 0));
             }
             let mut shown: Vec<Entry> = Vec::new();
             while queue.new_day() {

@@ -6,7 +6,9 @@ use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::Properties;
-use fairwave_core::transport::{AnyReceiver, AnySender, FlowContext, Prepared, Receiver, Sender, TransportConfig};
+use fairwave_core::transport::{
+    AnyReceiver, AnySender, FlowContext, PreparedTransport, Receiver, Sender, TransportConfig,
+};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner, Plan};
 
@@ -17,20 +19,20 @@ use crate::measure::{Bins, FlowMeasure, Window};
 use crate::unit_log::UnitLog;
 
 /// Both ends of every flow, by index of the plan.
-pub(crate) struct Ends {
-    pub sending: Vec<Sending>,
-    pub receiving: Vec<Receiving>,
+pub(crate) struct FlowEnds {
+    pub sending: Vec<SendingEnd>,
+    pub receiving: Vec<ReceivingEnd>,
 }
 
-impl Ends {
+impl FlowEnds {
     /// The ends as planned; their random streams are those that bear their flows' names.
     ///
     /// # Errors
     /// A configuration that its law refuses.
     pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
         let count = plan.flows.len();
-        let mut ends = Ends { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
-        let mut latest: Option<(&Arc<TransportConfig>, Prepared<'_>)> = None;
+        let mut ends = FlowEnds { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
+        let mut latest: Option<(&Arc<TransportConfig>, PreparedTransport<'_>)> = None;
         for (index, flow) in plan.flows.iter().enumerate() {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
             if let Some(instead) = flow.transport.only_live().filter(|_| !live) {
@@ -60,8 +62,8 @@ impl Ends {
             let clock = hosts
                 .map_or_else(|| ApplicationClock::skewed(flow.start, 0), |hosts| hosts.clock(index, flow.start))
                 .of(flow, request(plan, flow));
-            ends.sending.push(Sending::new(flow, source, sender, clock));
-            ends.receiving.push(Receiving::new(flow, window, receiver, measure));
+            ends.sending.push(SendingEnd::new(flow, source, sender, clock));
+            ends.receiving.push(ReceivingEnd::new(flow, window, receiver, measure));
         }
         Ok(ends)
     }
@@ -78,7 +80,7 @@ fn request(plan: &Plan, flow: &FlowPlan) -> Span {
 
 /// A flow's sending side. What every acknowledgement needs comes first.
 #[repr(C, align(64))]
-pub(crate) struct Sending {
+pub(crate) struct SendingEnd {
     /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
     pub scheduled: Instant,
     /// When the application wants to be woken.
@@ -107,9 +109,9 @@ pub(crate) struct Sending {
     rest: Option<Activity>,
 }
 
-impl Sending {
+impl SendingEnd {
     fn new(flow: &FlowPlan, mut source: Source, sender: AnySender, clock: ApplicationClock) -> Self {
-        let mut sending = Sending {
+        let mut sending = SendingEnd {
             sender,
             scheduled: Instant::NEVER,
             application_at: Instant::NEVER,
@@ -190,7 +192,7 @@ impl Sending {
 /// A flow's receiving side. What every packet needs lies together in two cache lines: the first line holds the rest of the
 /// measures.
 #[repr(C, align(64))]
-pub(crate) struct Receiving {
+pub(crate) struct ReceivingEnd {
     /// For applications that make units.
     pub units: Option<Box<UnitLog>>,
     /// For receivers that judge losses.
@@ -206,10 +208,10 @@ pub(crate) struct Receiving {
     pub receiver: AnyReceiver,
 }
 
-impl Receiving {
+impl ReceivingEnd {
     fn new(flow: &FlowPlan, window: Window, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
         let bulk = flow.traffic.is_bulk();
-        Receiving {
+        ReceivingEnd {
             scheduled: Instant::NEVER,
             route: 0,
             logged: !bulk,

@@ -11,7 +11,7 @@ use fairwave_core::units::Instant;
 /// What kind of thing happens; the order of the variants is the order at equal times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u32)]
-pub enum Kind {
+pub enum EventKind {
     /// A packet arrives at a link's far end.
     Arrival = 0,
     /// As before, for a packet that stood in that link's queue. It comes second: at a bottleneck, the packet that an
@@ -47,28 +47,28 @@ pub struct Event {
 
 impl Event {
     /// `index` must not exceed [`MAX_INDEX`]; plans are checked for it.
-    pub fn new(at: Instant, kind: Kind, index: usize) -> Self {
+    pub fn new(at: Instant, kind: EventKind, index: usize) -> Self {
         Event { at, rank: ((kind as u32) << KIND_SHIFT) | ((index as u32 ^ tie_break(at)) & INDEX_MASK) }
     }
 
     /// What kind of thing happens.
     #[inline]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> EventKind {
         match self.rank >> KIND_SHIFT {
-            0 => Kind::Arrival,
-            1 => Kind::ArrivalBehind,
-            2 => Kind::Service,
-            3 => Kind::Sender,
-            4 => Kind::Receiver,
-            5 => Kind::Sample,
-            _ => Kind::Rate,
+            0 => EventKind::Arrival,
+            1 => EventKind::ArrivalBehind,
+            2 => EventKind::Service,
+            3 => EventKind::Sender,
+            4 => EventKind::Receiver,
+            5 => EventKind::Sample,
+            _ => EventKind::Rate,
         }
     }
 
     /// Whether a packet arrives: most events are of this kind, and need not be told apart from all others one by one.
     #[inline]
     pub fn is_arrival(self) -> bool {
-        self.rank < (Kind::Service as u32) << KIND_SHIFT
+        self.rank < (EventKind::Service as u32) << KIND_SHIFT
     }
 
     /// To which link or flow.
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_arrival_is_known_from_all_others() {
-        use Kind::{Arrival, ArrivalBehind, Rate, Receiver, Sample, Sender, Service};
+        use EventKind::{Arrival, ArrivalBehind, Rate, Receiver, Sample, Sender, Service};
         for kind in [Arrival, ArrivalBehind, Service, Sender, Receiver, Sample, Rate] {
             for index in [0, MAX_INDEX] {
                 let event = Event::new(Instant::from_nanos(7), kind, index);
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn no_index_wins_its_ties_more_often_than_another() {
         let wins = |a: usize, b: usize, step: u64| {
-            let first = |at| Event::new(at, Kind::Arrival, a) < Event::new(at, Kind::Arrival, b);
+            let first = |at| Event::new(at, EventKind::Arrival, a) < Event::new(at, EventKind::Arrival, b);
             (0..10_000).filter(|n| first(Instant::from_nanos(n * step))).count()
         };
         // At whatever multiple of a packet's time they meet: 832 µs is that of 1040 bytes at 10 Mb/s.

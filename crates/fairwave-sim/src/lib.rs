@@ -26,6 +26,7 @@ mod judged;
 mod link;
 mod look_ahead;
 mod measure;
+pub mod measures;
 mod network;
 mod pages;
 pub mod probe;
@@ -44,4 +45,4 @@ pub use result::{
     CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, PlaybackRow, RecoveryRow, RunResult,
     SeriesRow, TimelinessRow, TransferRow, UnitRow,
 };
-pub use run::{PARTS, Stepped, run, run_in_parts, run_seen};
+pub use run::{PARTS, SteppedRun, run, run_in_parts, run_seen};

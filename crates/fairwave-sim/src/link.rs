@@ -18,18 +18,18 @@ use fairwave_scenario::plan::LinkPlan;
 
 use crate::classes::ClassMeasures;
 use crate::measure::{Bins, LinkMeasure, Window};
-use crate::unsteady::Unsteady;
+use crate::unsteady::WireChanges;
 
 /// How a link serves its queue.
 pub enum Service {
     /// First in, first out, crossed arithmetically.
     Fifo(Fifo),
     /// By a discipline, event by event.
-    Managed(Box<Managed>),
+    Managed(Box<ManagedQueue>),
 }
 
 /// A queue under a discipline.
-pub struct Managed {
+pub struct ManagedQueue {
     /// The queue.
     pub queue: Queue,
     /// When the event that serves it is due; `NEVER` if none is.
@@ -80,7 +80,7 @@ enum Wire {
     /// Some are lost.
     Lossy(Box<Loss>),
     /// The link changes in the course of the run, and may lose some as well.
-    Changing(Box<Unsteady>),
+    Changing(Box<WireChanges>),
 }
 
 impl Link {
@@ -92,7 +92,7 @@ impl Link {
         let service = if queue.is_fifo_tail() {
             Service::Fifo(Fifo::new(queue.capacity))
         } else {
-            Service::Managed(Box::new(Managed {
+            Service::Managed(Box::new(ManagedQueue {
                 queue: Queue::new(queue, rate.nominal(), stream("queue")),
                 scheduled: Instant::NEVER,
                 accounted: Instant::ZERO,
@@ -107,7 +107,7 @@ impl Link {
         };
         changes.check()?;
         let wire = match loss {
-            loss if !changes.is_none() => Wire::Changing(Box::new(Unsteady::new(*delay, changes, loss, stream))),
+            loss if !changes.is_none() => Wire::Changing(Box::new(WireChanges::new(*delay, changes, loss, stream))),
             Some(loss) => Wire::Lossy(loss),
             None => Wire::Sound,
         };
@@ -178,7 +178,7 @@ impl Link {
     }
 
     /// What the outages have taken, for a link that has any.
-    pub fn unsteady(&self) -> Option<&Unsteady> {
+    pub fn unsteady(&self) -> Option<&WireChanges> {
         match &self.wire {
             Wire::Changing(unsteady) => Some(unsteady),
             _ => None,
@@ -207,7 +207,7 @@ impl Link {
     /// A packet leaves the transmitter at the time for which that is taken (`free`), and is counted. Always inlined: every hop
     /// comes through here, and its caller has the link at hand.
     #[inline(always)]
-    pub fn leave(&mut self, packet: &Packet, window: Window) -> Leaving {
+    pub fn leave(&mut self, packet: &Packet, window: Window) -> Departure {
         let counts = self.measure.departed(self.free, packet.wire, window);
         if self.straddles_warmup(window) || !counts {
             self.split(packet, window);
@@ -228,11 +228,11 @@ impl Link {
                 Wire::Sound => false,
             };
             if lost {
-                return Leaving::Lost { counts };
+                return Departure::Lost { counts };
             }
         }
         let arrival = self.free + self.delay;
-        if arrival > window.end { Leaving::UnderWay } else { Leaving::Arrives(arrival) }
+        if arrival > window.end { Departure::UnderWay } else { Departure::Arrives(arrival) }
     }
 
     /// Whether the packet that was transmitted last began before the window and left in it.
@@ -256,20 +256,20 @@ impl Link {
 
     /// The packet that left last, of a link that changes, is not lost.
     #[inline(never)]
-    fn arrives(&mut self, window: Window) -> Leaving {
+    fn arrives(&mut self, window: Window) -> Departure {
         let arrival = self.free + self.delay;
         if arrival > window.end {
-            return Leaving::UnderWay;
+            return Departure::UnderWay;
         }
         if let Wire::Changing(unsteady) = &mut self.wire {
             let overtaken = unsteady.overtakes(self.free, arrival);
             self.measure.overtaken(overtaken, arrival, window);
             if unsteady.twice() {
                 self.measure.duplicated(arrival, window);
-                return Leaving::Twice(arrival);
+                return Departure::Twice(arrival);
             }
         }
-        Leaving::Arrives(arrival)
+        Departure::Arrives(arrival)
     }
 
     /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
@@ -327,7 +327,7 @@ impl Link {
 }
 
 /// What becomes of a packet that leaves a transmitter.
-pub enum Leaving {
+pub enum Departure {
     /// It reaches the far end, within the run.
     Arrives(Instant),
     /// It reaches the far end, within the run, and so does a copy that the wire has made.

@@ -10,9 +10,9 @@ use std::slice;
 use prefetch_index::prefetch_index;
 
 use crate::calendar::EventQueue;
-use crate::ends::{Receiving, Sending};
+use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::entry::Transit;
-use crate::event::Kind;
+use crate::event::EventKind;
 use crate::network::Network;
 use crate::routes::END;
 
@@ -38,7 +38,7 @@ fn line_of<T>(item: &T) {
 }
 
 /// When a day of the calendar begins, asks for what those that follow will read.
-pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[Sending], receiving: &[Receiving]) {
+pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[SendingEnd], receiving: &[ReceivingEnd]) {
     for entry in events.day_after(ENTRIES) {
         line_of(entry);
         line_of(&entry.transit.place);
@@ -55,7 +55,7 @@ pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[Sending],
                     fetch_receiving(&receiving[flow]);
                 }
             }
-            None if entry.event.kind() == Kind::Sender => {
+            None if entry.event.kind() == EventKind::Sender => {
                 fetch_sending(&sending[entry.event.index()]);
             }
             None => {}
@@ -87,14 +87,14 @@ fn line_of_link(network: &Network, place: u32) {
 
 /// What an acknowledgement that reaches its sender reads and writes.
 #[inline]
-fn fetch_sending(sending: &Sending) {
+fn fetch_sending(sending: &SendingEnd) {
     let start = slice::from_ref(&sending.scheduled);
     SENDING.for_each(|line| prefetch_index(start, line * LINE));
 }
 
 /// What a packet that reaches its receiver reads and writes.
 #[inline]
-fn fetch_receiving(receiving: &Receiving) {
+fn fetch_receiving(receiving: &ReceivingEnd) {
     let start = slice::from_ref(&receiving.units);
     RECEIVING.for_each(|line| prefetch_index(start, line * LINE));
 }

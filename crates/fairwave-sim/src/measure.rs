@@ -66,7 +66,7 @@ impl Bins {
 
 /// Packets that crossed a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Crossings {
+pub struct LinkCrossings {
     /// Packets that arrived at the queue.
     pub arrivals: u64,
     /// Packets that left the transmitter: packet-hops.
@@ -77,7 +77,7 @@ pub struct Crossings {
 
 /// Packets that did not come through a link, or not as they came.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Missing {
+pub struct LinkLosses {
     /// Dropped for want of room.
     pub overflow: u64,
     /// Dropped by the discipline.
@@ -90,7 +90,7 @@ pub struct Missing {
     pub marked: u64,
 }
 
-impl Missing {
+impl LinkLosses {
     /// Dropped by the queue, for either reason.
     pub fn dropped(&self) -> u64 {
         self.overflow + self.early
@@ -102,7 +102,7 @@ impl Missing {
 #[repr(C)]
 pub struct LinkMeasure {
     /// In the window.
-    pub steady: Crossings,
+    pub steady: LinkCrossings,
     /// Packet-nanoseconds of waiting in the window.
     pub waited: u64,
     /// Most packets that waited at once in the window.
@@ -110,11 +110,11 @@ pub struct LinkMeasure {
     /// Packet-nanoseconds of waiting per bin of the run, when asked for.
     pub waited_in_bin: Option<Box<Bins>>,
     /// Before the window.
-    warming: Crossings,
+    warming: LinkCrossings,
     /// In the window.
-    pub missing: Missing,
+    pub missing: LinkLosses,
     /// Before the window.
-    missing_warming: Missing,
+    missing_warming: LinkLosses,
     /// Transmitted by the end and then still on the wire.
     pub on_wire: u64,
     /// In the window.
@@ -144,7 +144,7 @@ impl LinkMeasure {
 
     /// What crosses at `now` is counted here.
     #[inline]
-    fn crossings(&mut self, now: Instant, window: Window) -> &mut Crossings {
+    fn crossings(&mut self, now: Instant, window: Window) -> &mut LinkCrossings {
         if now >= window.warmup { &mut self.steady } else { &mut self.warming }
     }
 
@@ -163,9 +163,9 @@ impl LinkMeasure {
     }
 
     /// Packets that crossed in the whole run.
-    pub fn whole(&self) -> Crossings {
+    pub fn whole(&self) -> LinkCrossings {
         let (warming, steady) = (self.warming, self.steady);
-        Crossings {
+        LinkCrossings {
             arrivals: warming.arrivals + steady.arrivals,
             departures: warming.departures + steady.departures,
             wire: warming.wire + steady.wire,
@@ -188,9 +188,9 @@ impl LinkMeasure {
     }
 
     /// Packets that did not come through in the whole run.
-    pub fn whole_missing(&self) -> Missing {
+    pub fn whole_missing(&self) -> LinkLosses {
         let (warming, steady) = (self.missing_warming, self.missing);
-        Missing {
+        LinkLosses {
             overflow: warming.overflow + steady.overflow,
             early: warming.early + steady.early,
             lost: warming.lost + steady.lost,
@@ -199,7 +199,7 @@ impl LinkMeasure {
         }
     }
 
-    fn missing_at(&mut self, now: Instant, window: Window) -> &mut Missing {
+    fn missing_at(&mut self, now: Instant, window: Window) -> &mut LinkLosses {
         if now >= window.warmup { &mut self.missing } else { &mut self.missing_warming }
     }
 
@@ -285,7 +285,7 @@ impl LinkMeasure {
 
 /// What watches a flow's payload beyond summing it.
 #[derive(Clone, Debug, Default)]
-pub struct Observed {
+pub struct PayloadObserver {
     /// Bytes of payload per bin of the run, when asked for.
     pub payload_in_bin: Option<Box<Bins>>,
     /// The application that plays back, if there is one.
@@ -298,7 +298,7 @@ pub struct Observed {
 
 /// Packets of a flow that are gone before the window; as many as a run can hold.
 #[derive(Clone, Copy, Debug, Default)]
-struct Gone {
+struct EarlyRemovals {
     dropped: u32,
     lost: u32,
 }
@@ -310,7 +310,7 @@ pub struct FlowMeasure {
     /// Payload delivered before the window.
     payload_warming: u64,
     /// Bins, an application that plays back, or a stop before the end.
-    pub observed: Option<Box<Observed>>,
+    pub observed: Option<Box<PayloadObserver>>,
     /// Data packets dropped by queues in the window.
     pub dropped: u64,
     /// Data packets lost by links in the window.
@@ -319,7 +319,7 @@ pub struct FlowMeasure {
     pub marked: u64,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u64,
-    gone_warming: Gone,
+    gone_warming: EarlyRemovals,
     /// There is something in `observed`.
     is_observed: bool,
     /// Data packets that reached the receiver's transport.
@@ -340,7 +340,8 @@ impl FlowMeasure {
         window: Window,
     ) -> Self {
         let is_observed = payload_in_bin.is_some() || playback.is_some() || stop < window.end;
-        let observed = is_observed.then(|| Box::new(Observed { payload_in_bin, playback, stop, payload_drained: 0 }));
+        let observed =
+            is_observed.then(|| Box::new(PayloadObserver { payload_in_bin, playback, stop, payload_drained: 0 }));
         FlowMeasure { is_observed, observed, ..FlowMeasure::default() }
     }
 

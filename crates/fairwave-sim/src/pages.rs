@@ -5,7 +5,7 @@
 use fairwave_core::units::Instant;
 
 use crate::entry::Entry;
-use crate::event::{Event, Kind};
+use crate::event::{Event, EventKind};
 
 /// Entries of a page.
 const PAGE: usize = 4;
@@ -40,7 +40,7 @@ impl List {
 
 /// Where an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place(u32);
+pub struct PageSlot(u32);
 
 /// The pages of all lists.
 pub struct Pages {
@@ -61,10 +61,10 @@ impl Default for Pages {
 impl Pages {
     /// Adds an entry at the end of `list`. Always inlined, so that an entry is made in its place and not copied there.
     #[inline(always)]
-    pub fn push(&mut self, list: &mut List, entry: Entry) -> Place {
+    pub fn push(&mut self, list: &mut List, entry: Entry) -> PageSlot {
         let place = self.next_place(list);
         self.entries[place] = entry;
-        Place(place as u32)
+        PageSlot(place as u32)
     }
 
     /// Adds a timer's entry at the end of `list`: what stands in the place of its packet, which means nothing, stays.
@@ -88,7 +88,7 @@ impl Pages {
     #[inline(never)]
     fn add_page(&mut self, list: &mut List) {
         if self.free == NONE {
-            let filling = Entry::timer(Event::new(Instant::NEVER, Kind::Sample, 0));
+            let filling = Entry::timer(Event::new(Instant::NEVER, EventKind::Sample, 0));
             self.entries.resize(self.entries.len() + PAGE, filling);
             self.free = self.next.len() as u32;
             self.next.push(NONE);
@@ -105,30 +105,30 @@ impl Pages {
 
     /// The entry at `place`.
     #[inline]
-    pub fn at(&self, place: Place) -> &Entry {
+    pub fn at(&self, place: PageSlot) -> &Entry {
         &self.entries[place.0 as usize]
     }
 
     /// The entries of `list`, in order, with their places.
-    pub fn iter(&self, list: List) -> impl Iterator<Item = (Place, &Entry)> {
+    pub fn iter(&self, list: List) -> impl Iterator<Item = (PageSlot, &Entry)> {
         let mut page = list.first;
         (0..list.len()).map(move |number| {
             if number > 0 && number % PAGE == 0 {
                 page = self.next[page as usize];
             }
             let place = page as usize * PAGE + number % PAGE;
-            (Place(place as u32), &self.entries[place])
+            (PageSlot(place as u32), &self.entries[place])
         })
     }
 
     /// Adds what `make` makes of each entry of `list` to `to`, in order. Page by page, which costs less than [`Self::iter`].
     #[inline]
-    pub fn map_to<T>(&self, list: List, to: &mut Vec<T>, make: impl Fn(Place, &Entry) -> T) {
+    pub fn map_to<T>(&self, list: List, to: &mut Vec<T>, make: impl Fn(PageSlot, &Entry) -> T) {
         let (mut page, mut left) = (list.first as usize, list.len());
         while left > 0 {
             let (first, here) = (page * PAGE, left.min(PAGE));
             let entries = (first as u32..).zip(&self.entries[first..first + here]);
-            to.extend(entries.map(|(place, entry)| make(Place(place), entry)));
+            to.extend(entries.map(|(place, entry)| make(PageSlot(place), entry)));
             left -= here;
             page = self.next[page] as usize;
         }
@@ -163,7 +163,7 @@ mod tests {
                     pages.release(&mut lists[list]);
                     plain[list].clear();
                 } else {
-                    let entry = Entry::timer(Event::new(Instant::from_nanos(number), Kind::Sender, list));
+                    let entry = Entry::timer(Event::new(Instant::from_nanos(number), EventKind::Sender, list));
                     let place = pages.push(&mut lists[list], entry);
                     prop_assert_eq!(pages.at(place), &entry);
                     plain[list].push(entry);

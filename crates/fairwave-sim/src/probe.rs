@@ -7,7 +7,7 @@ use fairwave_core::units::Instant;
 
 /// What became of a packet at a link that did not let it through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Gone {
+pub enum RemovalCause {
     /// Its queue dropped it.
     Dropped(DropReason),
     /// The link failed before it had been transmitted.
@@ -33,7 +33,7 @@ pub trait Probe {
     /// A packet leaves a link's transmitter, whose wire then loses it or not.
     fn left(&mut self, _link: usize, _packet: &Packet, _at: Instant, _lost: bool) {}
     /// A link does not transmit a packet.
-    fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: Gone) {}
+    fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: RemovalCause) {}
 }
 
 /// Nobody looks.

@@ -10,6 +10,7 @@
 use serde::Serialize;
 
 use crate::classes::ClassRow;
+pub use crate::measures::GroupRow;
 
 /// Everything that a run leaves.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -156,37 +157,6 @@ pub struct FlowRow {
     pub random_as_random: u64,
     /// Data packets that arrived marked (congestion experienced), by whatever queue on their way.
     pub marked: u64,
-}
-
-/// The flows of one group together.
-#[derive(Clone, Debug, Serialize)]
-pub struct GroupRow {
-    /// Name of the group.
-    pub group: String,
-    /// How many flows it has.
-    pub flows: u64,
-    /// How they were sent.
-    pub transport: String,
-    /// Payload that the flows delivered while they were on, over the time from the first one's beginning to the last one's end.
-    pub goodput_bps: f64,
-    /// Jain's index of the goodputs of the flows that were on.
-    pub jain: f64,
-    /// Smallest over largest goodput of the flows that were on.
-    pub worst_case_fairness: f64,
-    /// Mean of Jain's index per bin; NaN without bins.
-    pub short_term_fairness: f64,
-    /// Mean of the flows' coefficients of variation over the bins; NaN without bins.
-    pub cov: f64,
-    /// Share of the bytes sent (on the wire, data direction) that are not payload delivered.
-    pub overhead: f64,
-    /// Data packets dropped by queues over those sent.
-    pub dropped_share: f64,
-    /// Data packets lost by links over those sent.
-    pub lost_share: f64,
-    /// Units that the applications made and sent, and of which it is known what became.
-    pub units_sent: u64,
-    /// Units complete at the receivers.
-    pub units_received: u64,
 }
 
 /// Timeliness of one flow by one reading.

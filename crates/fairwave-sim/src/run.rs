@@ -1,26 +1,26 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
-use fairwave_core::packet::{Ecn, Packet};
+use fairwave_core::packet::Packet;
 use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::admission::Admission;
-use crate::before::Before;
-use crate::books::{Books, UnderWay};
+use crate::before::WarmupCounters;
+use crate::books::{Books, InFlight};
 use crate::border::Border;
 use crate::calendar::EventQueue;
-use crate::collect::{self, Recorded, Sample};
-use crate::ends::{Ends, Receiving, Sending};
+use crate::collect::{self, RunRecord, Sample};
+use crate::ends::{FlowEnds, ReceivingEnd, SendingEnd};
 use crate::entry::Transit;
 use crate::error::RunError;
-use crate::event::{Event, Kind};
+use crate::event::{Event, EventKind};
 use crate::hosts::Hosts;
-use crate::link::{Leaving, Service};
+use crate::link::{Departure, Service};
 use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
-use crate::probe::{Gone, Probe};
+use crate::probe::{Probe, RemovalCause};
 use crate::result::RunResult;
 use crate::routes::END;
 
@@ -32,8 +32,8 @@ struct Simulation<'p, P, B> {
     border: B,
     window: Window,
     network: Network,
-    sending: Vec<Sending>,
-    receiving: Vec<Receiving>,
+    sending: Vec<SendingEnd>,
+    receiving: Vec<ReceivingEnd>,
     samples: Vec<Sample>,
     events: EventQueue,
     /// Of senders.
@@ -41,9 +41,9 @@ struct Simulation<'p, P, B> {
     /// Of receivers, which may be called while a sender's packets are on their way.
     answer: Output,
     /// Of each flow, packets whose next happening lies beyond the end.
-    under_way: Vec<UnderWay>,
+    under_way: Vec<InFlight>,
     /// Of each flow, what its ends had counted when the window began; nothing without a warm-up.
-    before: Vec<Before>,
+    before: Vec<WarmupCounters>,
     events_handled: u64,
     /// Where packets do not leave their hosts at once.
     hosts: Option<Hosts>,
@@ -91,7 +91,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let mut network = Network::new(plan, window)?;
         let hosts = Hosts::new(plan);
-        let Ends { mut sending, mut receiving } = Ends::of_flows(plan, window, hosts.as_ref(), B::THERE)?;
+        let FlowEnds { mut sending, mut receiving } = FlowEnds::of_flows(plan, window, hosts.as_ref(), B::THERE)?;
         let hosts = hosts.filter(Hosts::are_late);
         let reactive: Vec<bool> = receiving.iter().map(|end| !B::THERE && end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
@@ -111,7 +111,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             samples: Vec::new(),
             out: Output::default(),
             answer: Output::default(),
-            under_way: vec![UnderWay::default(); plan.flows.len()],
+            under_way: vec![InFlight::default(); plan.flows.len()],
             before: Vec::new(),
             hosts,
             admission: Admission::default(),
@@ -122,7 +122,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             simulation.arm_sender(flow, Instant::ZERO);
         }
         if plan.record.window_interval > Span::ZERO && !plan.record.windows.is_empty() {
-            simulation.events.push_timer(Event::new(Instant::ZERO, Kind::Sample, 0));
+            simulation.events.push_timer(Event::new(Instant::ZERO, EventKind::Sample, 0));
         }
         for link in 0..simulation.network.links.len() {
             simulation.rate_changes(link, Instant::ZERO);
@@ -138,7 +138,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
     /// Collects what there is to tell and checks the books.
     fn settle(self) -> Result<(RunResult, P, B), RunError> {
-        let recorded = Recorded {
+        let recorded = RunRecord {
             plan: self.plan,
             window: self.window,
             links: &self.network.links,
@@ -200,7 +200,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     fn begin_window(&mut self) {
         let warmup = self.window.warmup;
         let ends = self.sending.iter().zip(&self.receiving);
-        self.before = ends.map(|(sending, receiving)| Before::of(sending, receiving, warmup)).collect();
+        self.before = ends.map(|(sending, receiving)| WarmupCounters::of(sending, receiving, warmup)).collect();
         self.network.begin_window(warmup, self.window);
     }
 
@@ -234,12 +234,12 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                 continue;
             }
             match event.kind() {
-                Kind::Arrival | Kind::ArrivalBehind => {}
-                Kind::Service => self.service(event.index(), now),
-                Kind::Sender => self.sender_wakes(event.index(), now),
-                Kind::Receiver => self.receiver_wakes(event.index(), now),
-                Kind::Sample => self.sample(now),
-                Kind::Rate => self.rate_changes(event.index(), now),
+                EventKind::Arrival | EventKind::ArrivalBehind => {}
+                EventKind::Service => self.service(event.index(), now),
+                EventKind::Sender => self.sender_wakes(event.index(), now),
+                EventKind::Receiver => self.receiver_wakes(event.index(), now),
+                EventKind::Sample => self.sample(now),
+                EventKind::Rate => self.rate_changes(event.index(), now),
             }
         }
         Ok(())
@@ -267,14 +267,6 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         }
     }
 
-    /// A packet has come back to its sender.
-    #[inline(always)]
-    fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
-        self.sending[flow].sender.on_packet(now, packet, &mut self.out);
-        self.send(flow, now);
-        self.arm_sender(flow, now);
-    }
-
     /// A queue or a wire has taken a packet of a flow.
     #[inline]
     fn lose(&mut self, flow: usize, packet: &Packet, congestion: bool, at: Instant) {
@@ -296,7 +288,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                     self.probe.arrived(link, packet, at);
                     self.probe.begun(link, packet, at);
                 }
-                match self.go_on(link, packet, place, Leaving::Arrives(arrival), false) {
+                match self.go_on(link, packet, place, Departure::Arrives(arrival), false) {
                     Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),
                     None => return,
                 }
@@ -323,7 +315,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                         here.measure.dropped(at, reason, self.window);
                         self.lose(packet.flow.0 as usize, packet, true, at);
                         if P::ON {
-                            self.probe.gone(link, packet, at, Gone::Dropped(reason));
+                            self.probe.gone(link, packet, at, RemovalCause::Dropped(reason));
                         }
                         return;
                     }
@@ -350,17 +342,17 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         link: usize,
         packet: &Packet,
         place: u32,
-        leaving: Leaving,
+        leaving: Departure,
         waited: bool,
     ) -> Option<(usize, Instant)> {
         match leaving {
-            Leaving::Arrives(arrival) => {
+            Departure::Arrives(arrival) => {
                 if P::ON {
                     self.probe.left(link, packet, self.network.links[link].free, false);
                 }
                 let step = self.network.routes.at(place + 1);
                 if !step.is_at_once() {
-                    let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
+                    let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
                     self.events.push_arrival(Event::new(arrival, kind, link), packet, step.target(), place + 1);
                 } else if step.target() != END {
                     return Some((step.target() as usize, arrival));
@@ -368,9 +360,9 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                     self.receive(packet.flow.0 as usize, packet, arrival);
                 }
             }
-            Leaving::Twice(arrival) => self.arrive_twice(link, packet, place, arrival, waited),
-            Leaving::UnderWay => self.leave_under_way(link, packet),
-            Leaving::Lost { counts } => self.lose_on_wire(link, packet, counts),
+            Departure::Twice(arrival) => self.arrive_twice(link, packet, place, arrival, waited),
+            Departure::UnderWay => self.leave_under_way(link, packet),
+            Departure::Lost { counts } => self.lose_on_wire(link, packet, counts),
         }
         None
     }
@@ -386,7 +378,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         if B::THERE {
             self.border.copied(packet);
         }
-        let kind = if waited { Kind::ArrivalBehind } else { Kind::Arrival };
+        let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
         for _ in 0..2 {
             let target = self.network.routes.at(place + 1).target();
             self.events.push_arrival(Event::new(arrival, kind, link), packet, target, place + 1);
@@ -405,7 +397,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let departure = here.free;
         let failed = here.take_failed(packet, self.window);
         if P::ON && failed {
-            self.probe.gone(link, packet, departure, Gone::Failed);
+            self.probe.gone(link, packet, departure, RemovalCause::Failed);
         } else if P::ON {
             self.probe.left(link, packet, departure, true);
         }
@@ -430,346 +422,25 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         self.under_way[packet.flow.0 as usize].add(packet);
     }
 
-    fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
-        let here = &mut self.network.links[link];
-        here.account_for_queue(now, self.window);
-        if here.free == now {
-            // A transmission that ends now makes room before the arrival is judged.
-            self.serve_managed(link, now);
-        }
-        let here = &mut self.network.links[link];
-        if let Service::Managed(managed) = &mut here.service {
-            managed.classes.arrived(&packet);
-            if here.free <= now
-                && let Some(packet) = managed.queue.pass(now, &packet)
-            {
-                self.begin(link, now, &packet);
-                return;
-            }
-            managed.queue.arrive(now, packet, &mut managed.drops);
-            self.serve_managed(link, now);
-        }
-    }
-
-    /// A managed link's transmitter may have become free, or its discipline may have periodic work.
-    fn service(&mut self, link: usize, now: Instant) {
-        let here = &mut self.network.links[link];
-        here.account_for_queue(now, self.window);
-        let Service::Managed(managed) = &mut here.service else { return };
-        if managed.scheduled != now {
-            return;
-        }
-        managed.scheduled = Instant::NEVER;
-        if managed.queue.deadline() <= now {
-            managed.queue.on_timer(now, &mut managed.drops);
-        }
-        self.serve_managed(link, now);
-    }
-
-    /// Begins the next transmission if the transmitter is free, counts what the discipline dropped, and arranges to be
-    /// called again.
-    fn serve_managed(&mut self, link: usize, now: Instant) {
-        let here = &mut self.network.links[link];
-        let free = here.free;
-        let Service::Managed(managed) = &mut here.service else { return };
-        let begun = if free <= now { managed.queue.depart(now, &mut managed.drops) } else { None };
-        here.measure.waiting(managed.queue.packets(), now, self.window);
-        if !managed.drops.is_empty() {
-            for (packet, reason) in managed.drops.drain(..) {
-                here.measure.dropped(now, reason, self.window);
-                managed.classes.dropped(&packet, reason);
-                let flow = packet.flow.0 as usize;
-                let taken = if B::THERE { self.border.gone(&packet, true) } else { packet };
-                self.receiving[flow].lose(&taken, true, now, self.window);
-                if P::ON {
-                    self.probe.gone(link, &packet, now, Gone::Dropped(reason));
-                }
-            }
-        }
-        match &begun {
-            Some(packet) => self.begin(link, now, packet),
-            None => self.schedule_service(link, now),
-        }
-    }
-
-    /// A managed link's next transmission begins; arranges to be called again.
-    fn begin(&mut self, link: usize, now: Instant, packet: &Packet) {
-        let here = &mut self.network.links[link];
-        let Service::Managed(managed) = &mut here.service else { return };
-        managed.classes.served(packet, managed.queue.waited_since(), now);
-        if managed.queue.has_marked() {
-            managed.classes.marked(packet);
-            here.measure.marked(now, self.window);
-        }
-        if P::ON {
-            self.probe.begun(link, packet, now);
-        }
-        here.transmit(now, packet);
-        self.schedule_service(link, now);
-        let flow = packet.flow.0 as usize;
-        let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
-        let place = self.network.routes.place_of(begin, link);
-        let leaving = self.network.links[link].leave(packet, self.window);
-        if let Some((next, arrival)) = self.go_on(link, packet, place, leaving, false) {
-            self.forward(next, packet, place + 1, arrival);
-        }
-    }
-
-    /// Arranges that a managed link is served when its transmitter is free, or its discipline has periodic work.
-    #[inline]
-    fn schedule_service(&mut self, link: usize, now: Instant) {
-        let here = &mut self.network.links[link];
-        let Service::Managed(managed) = &mut here.service else { return };
-        let next_start = match managed.queue.packets() {
-            0 => Instant::NEVER,
-            _ => here.free.max(managed.queue.held_until()),
-        };
-        let wanted = next_start.min(managed.queue.deadline());
-        if wanted < managed.scheduled {
-            managed.scheduled = wanted.max(now + Span::from_nanos(1));
-            self.events.push_timer(Event::new(managed.scheduled, Kind::Service, link));
-        }
-    }
-
-    /// Hands the sender's packets to the first link of their route.
-    #[inline(always)]
-    fn send(&mut self, flow: usize, now: Instant) {
-        if !self.out.packets.is_empty() {
-            self.send_packets(flow, now);
-        }
-    }
-
-    #[inline(never)]
-    fn send_packets(&mut self, flow: usize, now: Instant) {
-        if B::THERE {
-            self.out.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
-            return;
-        }
-        if self.hosts.is_some() {
-            self.send_later(flow, now);
-            return;
-        }
-        let mut packets = std::mem::take(&mut self.out.packets);
-        let place = self.sending[flow].route;
-        let first = self.network.routes.at(place).target() as usize;
-        for packet in &packets {
-            let sending = &mut self.sending[flow];
-            sending.packets_sent += 1;
-            sending.wire_sent += u64::from(packet.wire);
-            if P::ON {
-                self.probe.sent(packet, now);
-            }
-            self.forward(first, packet, place, now);
-        }
-        packets.clear();
-        self.out.packets = packets;
-    }
-
-    /// The same where the host takes a moment. What it still has at the end has not been sent.
-    #[inline(never)]
-    fn send_later(&mut self, flow: usize, now: Instant) {
-        let Some(hosts) = &mut self.hosts else { return };
-        let sending = &mut self.sending[flow];
-        let place = sending.route;
-        let first = self.network.routes.at(place).target();
-        let mut leaves = hosts.leave(flow, now);
-        for packet in self.out.packets.drain(..) {
-            let at = leaves();
-            if at <= self.window.end {
-                sending.packets_sent += 1;
-                sending.wire_sent += u64::from(packet.wire);
-                if P::ON {
-                    self.probe.sent(&packet, at);
-                }
-                self.events.push_arrival(Event::new(at, Kind::Arrival, first as usize), &packet, first, place);
-            }
-        }
-    }
-
-    /// A data packet has reached its receiver.
-    fn receive(&mut self, flow: usize, packet: &Packet, now: Instant) {
-        if P::ON {
-            self.probe.received(packet, now);
-        }
-        self.receiving[flow].measure.packets_arrived += 1;
-        self.take_data(flow, packet, now);
-    }
-
-    /// The receiver of a flow has a data packet.
-    #[inline(always)]
-    fn take_data(&mut self, flow: usize, packet: &Packet, now: Instant) {
-        let receiving = &mut self.receiving[flow];
-        if packet.ecn == Ecn::Ce {
-            receiving.measure.arrived_marked(now, self.window);
-        }
-        receiving.receiver.on_packet(now, packet, &mut self.answer);
-        self.answer(flow, now);
-    }
-
-    /// Counts what the receiver delivered and sends what it answers. Always inlined: it follows each packet received.
-    #[inline(always)]
-    fn answer(&mut self, flow: usize, now: Instant) {
-        let receiving = &mut self.receiving[flow];
-        for delivery in &self.answer.deliveries {
-            receiving.measure.delivered(now, delivery.payload, self.window);
-            if receiving.logged
-                && delivery.complete
-                && let Some(units) = &mut receiving.units
-            {
-                units.received(delivery.unit, now);
-                if receiving.listened {
-                    let wakes = self.sending[flow].hear(delivery.unit, now, self.window.end);
-                    wakes.into_iter().for_each(|at| self.events.push_timer(Event::new(at, Kind::Sender, flow)));
-                }
-            }
-        }
-        self.answer.deliveries.clear();
-        if !self.answer.verdicts.is_empty() {
-            for verdict in &self.answer.verdicts {
-                if let Some(judge) = &mut receiving.judge {
-                    judge.judged(verdict);
-                }
-            }
-            self.answer.verdicts.clear();
-        }
-        if self.answer.packets.is_empty() {
-            return;
-        }
-        if B::THERE {
-            self.answer.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
-            return;
-        }
-        let mut packets = std::mem::take(&mut self.answer.packets);
-        receiving.measure.feedback_sent += packets.len() as u64;
-        let place = receiving.route;
-        let first = self.network.routes.at(place).target() as usize;
-        for packet in &packets {
-            if P::ON {
-                self.probe.sent(packet, now);
-            }
-            self.forward(first, packet, place, now);
-        }
-        packets.clear();
-        self.answer.packets = packets;
-    }
-
-    fn sender_wakes(&mut self, flow: usize, now: Instant) {
-        let mut sending = &mut self.sending[flow];
-        if sending.scheduled != now {
-            return;
-        }
-        sending.scheduled = Instant::NEVER;
-        if let Some(activity) = sending.activity {
-            if !sending.active && now >= activity.from {
-                if sending.at_most.is_some() {
-                    if !self.admission.admits(flow, now, self.plan, &mut self.sending, &self.receiving) {
-                        return;
-                    }
-                    sending = &mut self.sending[flow];
-                }
-                sending.active = true;
-                sending.sender.on_start(now, &mut self.out);
-            }
-            while let Some(unit) = sending.next_unit.filter(|unit| unit.created <= now && unit.created < activity.until)
-            {
-                if let Some(units) = &mut self.receiving[flow].units {
-                    units.sent(&unit);
-                }
-                sending.sender.on_unit(now, unit, &mut self.out);
-                if std::mem::take(&mut self.out.skipped) > 0
-                    && let Some(units) = &mut self.receiving[flow].units
-                {
-                    units.skipped();
-                }
-                sending.make_next_unit();
-            }
-            if now >= activity.until {
-                sending.active = false;
-                sending.sender.on_stop(now);
-                sending.activity = sending.next_activity(now);
-            }
-        }
-        sending.ask_application();
-        if sending.sender.deadline() <= now {
-            sending.sender.on_timer(now, &mut self.out);
-        }
-        self.send(flow, now);
-        // An endpoint whose deadline does not move on must not stop the clock.
-        self.arm_sender(flow, now + Span::from_nanos(1));
-    }
-
-    /// Makes sure that the queue holds an entry no later than the sender's next deadline. A deadline that has moved back
-    /// costs nothing here: the entry that is there comes early, finds nothing due and is renewed.
-    #[inline(always)]
-    fn arm_sender(&mut self, flow: usize, earliest: Instant) {
-        let sending = &mut self.sending[flow];
-        let wanted = sending.wake_at();
-        if wanted < sending.scheduled && wanted <= self.window.end {
-            sending.scheduled = wanted.max(earliest);
-            let event = Event::new(sending.scheduled, Kind::Sender, flow);
-            self.push_timer(event);
-        }
-    }
-
     /// Few events need a new timer: those that do not must not pay for the room that it takes to make one.
     #[inline(never)]
     fn push_timer(&mut self, event: Event) {
         self.events.push_timer(event);
     }
 
-    fn receiver_wakes(&mut self, flow: usize, now: Instant) {
-        let receiving = &mut self.receiving[flow];
-        if receiving.scheduled != now {
-            return;
-        }
-        receiving.scheduled = Instant::NEVER;
-        if receiving.receiver.deadline() <= now {
-            receiving.receiver.on_timer(now, &mut self.answer);
-            self.answer(flow, now);
-        }
-        self.arm_receiver(flow, now);
-    }
-
-    #[inline]
-    fn arm_receiver(&mut self, flow: usize, now: Instant) {
-        let receiving = &mut self.receiving[flow];
-        let wanted = receiving.receiver.deadline();
-        if wanted < receiving.scheduled && wanted <= self.window.end {
-            receiving.scheduled = wanted.max(now + Span::from_nanos(1));
-            self.events.push_timer(Event::new(receiving.scheduled, Kind::Receiver, flow));
-        }
-    }
-
     fn sample(&mut self, now: Instant) {
-        self.events.push_timer(Event::new(now + self.plan.record.window_interval, Kind::Sample, 0));
+        self.events.push_timer(Event::new(now + self.plan.record.window_interval, EventKind::Sample, 0));
         for &flow in &self.plan.record.windows {
             let (view, receiver) = (self.sending[flow].sender.view(), self.receiving[flow].receiver.view());
             self.samples.push(Sample { flow, at: now, view, receiver });
         }
     }
-
-    /// A link's rate may become another at `now`: its queue, if it is a managed one, is told, and so it is of the next change.
-    fn rate_changes(&mut self, link: usize, now: Instant) {
-        let here = &mut self.network.links[link];
-        here.account_for_queue(now, self.window);
-        if let Some(next) = here.tell_rate(now).filter(|next| *next <= self.window.end) {
-            self.events.push_timer(Event::new(next, Kind::Rate, link));
-        }
-    }
-
-    /// Applications that play back make the reads that are due since the last arrival.
-    fn read_to_the_end(&mut self) {
-        for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
-            if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut())
-            {
-                playback.read_until(flow.stop.min(self.window.end));
-            }
-        }
-    }
 }
 
+mod ends;
+mod managed;
 mod stepped;
 #[cfg(test)]
 mod tests;
 
-pub use stepped::Stepped;
+pub use stepped::SteppedRun;

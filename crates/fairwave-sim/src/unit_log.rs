@@ -2,12 +2,12 @@
 
 use fairwave_core::quality::jitter::InterarrivalJitter;
 use fairwave_core::quality::timeliness::Timeliness;
-use fairwave_core::traffic::{Unit, Wanted};
+use fairwave_core::traffic::{TransferRequest, Unit};
 use fairwave_core::units::{Instant, Span};
 
 /// One unit's way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Logged {
+pub(crate) struct LoggedUnit {
     /// When the application made it.
     pub created: Instant,
     /// When it was complete at the receiver; `NEVER` if it has not been.
@@ -24,7 +24,7 @@ pub(crate) struct Logged {
 
 /// Every unit of a flow, in the order of their numbers; timeliness and jitter are of those made in the window.
 pub(crate) struct UnitLog {
-    pub units: Vec<Logged>,
+    pub units: Vec<LoggedUnit>,
     pub timeliness: Timeliness,
     pub jitter: InterarrivalJitter,
     /// Units made earlier are not measured.
@@ -40,7 +40,7 @@ impl UnitLog {
     /// The application made a unit. Units are numbered from 0 without gaps.
     pub fn sent(&mut self, unit: &Unit) {
         let (created, payload, layer) = (unit.created, unit.payload, unit.layer);
-        self.units.push(Logged { created, arrived: Instant::NEVER, payload, layer, skipped: false, gone: false });
+        self.units.push(LoggedUnit { created, arrived: Instant::NEVER, payload, layer, skipped: false, gone: false });
     }
 
     /// The unit made last was not sent.
@@ -58,7 +58,7 @@ impl UnitLog {
     }
 
     /// When all of what was wanted as a whole was there; never if it is not.
-    pub fn arrival(&self, wanted: &Wanted) -> Instant {
+    pub fn arrival(&self, wanted: &TransferRequest) -> Instant {
         let last = u64::from(wanted.first) + u64::from(wanted.units.max(1)) - 1;
         self.units.get(last as usize).map_or(Instant::NEVER, |unit| unit.arrived)
     }

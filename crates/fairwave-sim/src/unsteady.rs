@@ -1,6 +1,6 @@
 //! A link that changes in the course of a run: its delay, whether it is up, and what failures have taken.
 
-use fairwave_core::link::{Changes, Changing, Failed};
+use fairwave_core::link::{ActiveChanges, Changes, FailurePoint};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
 use fairwave_core::random::Stream;
@@ -10,7 +10,7 @@ use crate::measure::Window;
 
 /// What an outage took in the window from the end of the warm-up to the end of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Toll {
+pub struct OutageLosses {
     /// Packets that came, or waited.
     pub waiting: u64,
     /// Packets that were being transmitted.
@@ -18,26 +18,26 @@ pub struct Toll {
 }
 
 /// Changes at work, beside the loss of the wire.
-pub struct Unsteady {
-    changing: Changing,
+pub struct WireChanges {
+    changing: ActiveChanges,
     loss: Option<Box<Loss>>,
     /// Packets may overtake each other.
     pub reorders: bool,
     /// What a failure has just taken, if it has.
-    failed: Option<Failed>,
+    failed: Option<FailurePoint>,
     /// Of each outage.
-    tolls: Box<[Toll]>,
+    tolls: Box<[OutageLosses]>,
 }
 
-impl Unsteady {
+impl WireChanges {
     /// A link that begins with `delay`; `stream` gives it its random streams by name.
     pub fn new(delay: Span, changes: &Changes, loss: Option<Box<Loss>>, stream: impl Fn(&str) -> Stream) -> Self {
-        Unsteady {
-            changing: Changing::new(delay, changes, stream),
+        WireChanges {
+            changing: ActiveChanges::new(delay, changes, stream),
             loss,
             reorders: changes.reorder(),
             failed: None,
-            tolls: vec![Toll::default(); changes.outages.len()].into(),
+            tolls: vec![OutageLosses::default(); changes.outages.len()].into(),
         }
     }
 
@@ -77,15 +77,15 @@ impl Unsteady {
             && now >= window.warmup
         {
             match failed {
-                Failed::Down => toll.waiting += 1,
-                Failed::InTransmission => toll.in_transmission += 1,
+                FailurePoint::Down => toll.waiting += 1,
+                FailurePoint::InTransmission => toll.in_transmission += 1,
             }
         }
         true
     }
 
     /// What each outage took.
-    pub fn tolls(&self) -> &[Toll] {
+    pub fn tolls(&self) -> &[OutageLosses] {
         &self.tolls
     }
 }

@@ -4,8 +4,8 @@ use fairwave_core::quality::decodable::{Arrivals, Decodability, ReceivedFrame, d
 use fairwave_core::traffic::{Frames, LayerRates};
 use fairwave_core::units::Instant;
 
-use crate::collect::due::Due;
-use crate::unit_log::{Logged, UnitLog};
+use crate::collect::due::UnitsDue;
+use crate::unit_log::{LoggedUnit, UnitLog};
 
 /// Over the frames made in the log's window that were to be shown by `end`. What is left out of a frame by its sender never
 /// arrives.
@@ -27,13 +27,13 @@ pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Deco
 }
 
 /// When a unit was there; never if it was left out.
-fn arrival(unit: &Logged) -> Instant {
+fn arrival(unit: &LoggedUnit) -> Instant {
     if unit.skipped { Instant::NEVER } else { unit.arrived }
 }
 
 /// When each frame was made, and when each layer of it arrived: each unit is a layer, or a version, of a frame.
 fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
-    let of_frame = |units: &[Logged]| {
+    let of_frame = |units: &[LoggedUnit]| {
         let mut arrived = [Instant::NEVER; LayerRates::MOST];
         if frames.versions {
             // Whoever has a version has no need of those below it.
@@ -53,7 +53,7 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
 fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
     let time = frames.frame_time.nanos().max(1);
-    let number_of = |unit: &Logged| ((unit.created - start).nanos() + time / 2) / time;
+    let number_of = |unit: &LoggedUnit| ((unit.created - start).nanos() + time / 2) / time;
     let mut found: Vec<(Instant, Arrivals)> = Vec::new();
     // The arrival of each layer's latest packet; before the first one there is nothing to wait for.
     let mut latest = [Instant::ZERO; LayerRates::MOST];
@@ -79,8 +79,8 @@ fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
 
 /// Units of the log's window that missed the showing of their frame, due by `end`, though nothing has lost them: they arrived
 /// after it, or their sender still held them when the run ended.
-pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, due: &Due) -> u64 {
-    let missed = |unit: &&Logged| {
+pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, due: &UnitsDue) -> u64 {
+    let missed = |unit: &&LoggedUnit| {
         let shown = unit.created + frames.playout_delay;
         let came_too_late = unit.arrived != Instant::NEVER && unit.arrived > shown;
         unit.created >= log.from && shown <= end && (came_too_late || due.is_held(unit))

@@ -1,10 +1,8 @@
 //! Playback, recovery and allotted shares, where they can be worked out by hand.
 
-mod support;
-
+use crate::support::{Dumbbell, config, q};
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{RunResult, run};
-use support::{Dumbbell, config, q};
 
 const CBR: &str = r#"{ "kind": "cbr", "rate": "1 Mb/s", "payload": "1000 B" }"#;
 const UDP: &str = r#"{ "name": "udp", "header": "0 B" }"#;

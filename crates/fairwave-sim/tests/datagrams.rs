@@ -1,10 +1,8 @@
 //! What the simulator does with datagrams, where every number can be worked out by hand.
 
-mod support;
-
+use crate::support::{Dumbbell, config, q};
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::run;
-use support::{Dumbbell, config, q};
 
 const CBR: &str = r#"{ "kind": "cbr", "rate": "1 Mb/s", "payload": "1000 B" }"#;
 const UDP: &str = r#"{ "name": "udp", "header": "0 B" }"#;

@@ -1,7 +1,6 @@
 //! Marks are counted once each: by the queue that gave them, by class, and by the flow that they reach.
 
-mod support;
-
+use crate::support::{Dumbbell, config, q};
 use fairwave_core::loss::BernoulliConfig;
 use fairwave_core::packet::{Class, Ecn, Packet};
 use fairwave_core::queue::{Buffer, Capacity, Discipline, DisciplineLaw, DropReason, register};
@@ -10,7 +9,6 @@ use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_sim::{LinkRow, RunResult, run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use support::{Dumbbell, config, q};
 
 /// Marks every seventh packet that leaves, whatever its transport says: no transport of these tests asks for marks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -4,8 +4,7 @@
 //! fairwave, and `tcp_dumbbell_jitter.json` with them, made by `dumbbell.tcl` beside it. Two means agree when they are within 3 % or each lies in the
 //! other's 95 % interval. Nothing in fairwave was fitted to these numbers.
 
-mod support;
-
+use crate::support::{Dumbbell, config};
 use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
@@ -14,7 +13,6 @@ use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_sim::run;
 use rayon::prelude::*;
 use serde::Deserialize;
-use support::{Dumbbell, config};
 
 #[derive(Deserialize)]
 struct Reference {

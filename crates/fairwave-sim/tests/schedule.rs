@@ -1,23 +1,19 @@
 //! A program's own rate law, handed in by name: a schedule of steps, which a scenario then names like any other law.
 
-use fairwave_core::link::{RateLaw, Transmitter, register};
+use fairwave_core::link::{RateLaw, Transmitter};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::{Scenario, ScenarioError};
 use fairwave_sim::{LinkRow, RunResult, run};
 use proptest::prelude::*;
 
-#[path = "extend/steps.rs"]
-mod steps;
-
-use steps::StepsConfig;
+use crate::own_laws::{hand_in, steps::StepsConfig};
 
 const RATE: &str = r#"{ law = "steps", each = "500 ms", rates = ["4 Mb/s", "0 Mb/s", "1 Mb/s", "3 Mb/s"] }"#;
 
 /// A flood of 5 Mb/s and two transfers through a bottleneck whose capacity is 2 Mb/s in the mean and never that of the flood.
 fn scenario(rate: &str, queue: &str) -> Result<Scenario, ScenarioError> {
-    // Whoever comes first hands it in; whoever comes second finds it there.
-    let _ = register::<StepsConfig>();
+    hand_in();
     let text = format!(
         r#"
 name = "steps"

@@ -7,7 +7,7 @@ use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::{HostsPlan, Plan};
 use fairwave_sim::border::Border;
-use fairwave_sim::{RunResult, Stepped, run};
+use fairwave_sim::{RunResult, SteppedRun, run};
 use proptest::prelude::*;
 
 /// Sockets and devices that take no time.
@@ -79,7 +79,7 @@ fn plan(queue: &str, transport: &str) -> Plan {
 
 /// Drives a run that looks at the clock every `tick`, or when something is due if that is earlier.
 fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
-    let mut run = Stepped::new(plan, (), Wires::default()).expect("a run");
+    let mut run = SteppedRun::new(plan, (), Wires::default()).expect("a run");
     let end = Instant::ZERO + plan.duration;
     let mut now = Instant::ZERO;
     loop {
@@ -126,7 +126,7 @@ fn a_flow_that_takes_anothers_routes_is_counted_on_them() {
         taken.flows[data] = taken.flows[voice].clone();
         taken
     };
-    let mut run = Stepped::new(&plan, (), Wires::default()).expect("a run");
+    let mut run = SteppedRun::new(&plan, (), Wires::default()).expect("a run");
     run.reroute(data, voice);
     let at = Instant::from_seconds(2.0);
     run.advance(at).expect("in order");

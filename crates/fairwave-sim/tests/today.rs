@@ -1,11 +1,9 @@
 //! Today's queues before a link: what a call gets beside traffic that does not yield, and that a shaper shapes.
 
-mod support;
-
+use crate::support::{Dumbbell, config, q};
 use fairwave_core::packet::Class;
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{LinkRow, RunResult, run};
-use support::{Dumbbell, config, q};
 
 /// A call and so many floods of 1 Mb/s for 20 s, all over UDP, through this rate and queue; `change` has the last word.
 fn beside_floods(

@@ -1,14 +1,12 @@
 //! Layered video through the simulator: what adaptation leaves out is not lost, and judgements meet the truth.
 
-mod support;
-
+use crate::support::{Dumbbell, config, q};
 use fairwave_core::loss::BernoulliConfig;
 use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{RunResult, run};
-use support::{Dumbbell, config, q};
 
 /// One video over DVRC beside two Reno, over 1 Mb/s with 70 ms of round trip and a buffer of its product.
 fn run_dvrc(loss: f64, reno: usize) -> RunResult {

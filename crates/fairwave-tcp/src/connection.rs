@@ -7,23 +7,41 @@ use std::sync::Arc;
 
 use super::TcpParameters;
 use super::control::{Control, Controller, Path, Verdict, Window};
-use super::extras::Extras;
 use super::lifetime::Lifetime;
+use super::pieces::{Piece, Ring};
 use super::rtt::RttEstimator;
-use super::units::{Piece, Ring};
-use fairwave_endpoint::limited::{Limit, Limited};
-use fairwave_endpoint::{FlowContext, Output};
+use fairwave_endpoint::limited::{Limit, LimitedTimes};
+use fairwave_endpoint::{FlowContext, Output, SenderView};
+use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_units::random::Stream;
-use fairwave_units::units::{Instant, Span};
+use fairwave_units::units::{Instant, Rate, Span};
+
+#[path = "extras.rs"]
+mod extras;
+use extras::Extras;
 
 /// When a segment was last sent, and how often it has been.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Sending {
+pub(super) struct Transmission {
     pub at: Instant,
     pub times: u32,
     /// Which sending of the connection it was, modulo 2³².
     pub order: u32,
+}
+
+/// What an acknowledgement says besides the segment that is expected next.
+pub(super) struct Acknowledgement {
+    /// When the segment left that it answers.
+    pub echo: Instant,
+    /// Rate of the last wave, bits per second; 0 without waves.
+    pub rate: f32,
+    /// The wave.
+    pub wave: u16,
+    /// A mark has been seen.
+    pub congestion_echo: bool,
+    /// So many segments have been marked.
+    pub marked: u32,
 }
 
 /// For how many segments there is room at first; what needs more doubles.
@@ -36,58 +54,58 @@ const FIRST_ROOM: u32 = 8;
 #[repr(C)]
 pub(super) struct Connection {
     /// First segment that is not acknowledged.
-    pub una: u32,
+    una: u32,
     /// Segment to send next; falls back to `una` on timeout.
-    pub next: u32,
+    next: u32,
     /// One past the highest segment sent.
-    pub max: u32,
+    max: u32,
     /// One past the last segment that there is to send.
-    pub limit: u32,
+    limit: u32,
     /// Duplicate acknowledgements since the last of new data.
-    pub duplicates: u32,
+    duplicates: u32,
     /// Segments that fast recovery adds to the window.
-    pub inflation: u32,
+    inflation: u32,
     /// What holds sending back since the last event.
     limited_by: Limit,
     /// The timer has gone off since the last acknowledgement of new data.
     timed_out: bool,
-    pub started: bool,
-    pub stopped: bool,
-    pub window: Window,
-    pub retransmit_at: Instant,
+    started: bool,
+    stopped: bool,
+    window: Window,
+    retransmit_at: Instant,
     /// When a sending that was put off happens, or the recovery wants to be woken.
-    pub send_at: Instant,
-    pub parameters: Arc<TcpParameters>,
-    pub bulk: bool,
+    send_at: Instant,
+    parameters: Arc<TcpParameters>,
+    bulk: bool,
     class: Class,
     /// The SYN was lost: its timer has gone off.
     syn_lost: bool,
     flow: FlowId,
-    pub echo: Instant,
-    pub rtt: RttEstimator,
-    pub path: Path,
-    pub control: Control,
+    echo: Instant,
+    rtt: RttEstimator,
+    path: Path,
+    control: Control,
     /// What waits and for how long it is worth sending, where that is not for ever.
-    pub lifetime: Option<Box<Lifetime>>,
+    lifetime: Option<Box<Lifetime>>,
     /// What most connections do without.
-    pub extras: Option<Box<Extras>>,
-    pub sent: u64,
+    extras: Option<Box<Extras>>,
+    sent: u64,
     /// One past the last segment handed over by the application.
-    pub handed: u32,
+    handed: u32,
     /// What the segments carry; bulk data needs no note of it.
-    pub pieces: Ring<Piece>,
+    pieces: Ring<Piece>,
     wave: u16,
     wave_size: u16,
     /// The wave ends when this segment is acknowledged: it was the next to be sent when the wave began.
     wave_end: u32,
     /// From here on the connection has been idle for longer than a timeout.
-    pub idle_at: Instant,
+    idle_at: Instant,
     /// Congestion window after the handshake, segments; a lost SYN lowers it.
     initial_window: f64,
-    pub retransmitted: u64,
-    pub timeouts: u64,
-    pub fast_retransmits: u64,
-    limited: Limited,
+    retransmitted: u64,
+    timeouts: u64,
+    fast_retransmits: u64,
+    limited: LimitedTimes,
     stream: Stream,
 }
 
@@ -133,10 +151,293 @@ impl Connection {
             retransmitted: 0,
             timeouts: 0,
             fast_retransmits: 0,
-            limited: Limited::default(),
+            limited: LimitedTimes::default(),
             lifetime: parameters.deadline.filter(|_| !context.bulk).map(|span| Box::new(Lifetime::new(span))),
             parameters,
             stream,
+        }
+    }
+
+    /// First segment that is not acknowledged.
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// Segment to send next.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// One past the highest segment sent.
+    #[inline]
+    pub fn max(&self) -> u32 {
+        self.max
+    }
+
+    /// One past the last segment that there is to send.
+    #[inline]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// Duplicate acknowledgements since the last of new data.
+    #[inline]
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// Segments that fast recovery adds to the window.
+    #[inline]
+    pub fn inflation(&self) -> u32 {
+        self.inflation
+    }
+
+    /// The congestion window and its slow start threshold, segments.
+    #[inline]
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// What the controller is told of the path.
+    #[inline]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What connections have in common.
+    #[inline]
+    pub fn parameters(&self) -> &TcpParameters {
+        &self.parameters
+    }
+
+    /// Segments sent, retransmissions included.
+    #[inline]
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// When the segment left whose acknowledgement came last, as that acknowledgement says.
+    #[inline]
+    pub fn echo(&self) -> Instant {
+        self.echo
+    }
+
+    /// When the retransmission timer goes off; never while it rests.
+    #[inline]
+    pub fn retransmit_at(&self) -> Instant {
+        self.retransmit_at
+    }
+
+    /// When a sending that was put off happens, or the recovery wants to be woken; never, if neither.
+    #[inline]
+    pub fn send_at(&self) -> Instant {
+        self.send_at
+    }
+
+    /// The smoothed round-trip time; zero before the first measurement.
+    pub fn smoothed_rtt(&self) -> Span {
+        self.rtt.smoothed(&self.parameters.rto)
+    }
+
+    /// Nothing is in flight.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.una == self.max
+    }
+
+    /// One past the last new segment that the application and the receiver's window allow.
+    #[inline]
+    pub fn new_data_end(&self) -> u32 {
+        self.limit.min(self.receiver_reach())
+    }
+
+    /// One more duplicate acknowledgement has come.
+    #[inline]
+    pub fn count_duplicate(&mut self) {
+        self.duplicates += 1;
+    }
+
+    /// So many duplicates count as received.
+    #[inline]
+    pub fn set_duplicates(&mut self, duplicates: u32) {
+        self.duplicates = duplicates;
+    }
+
+    /// Fast recovery adds so many segments to the window.
+    #[inline]
+    pub fn set_inflation(&mut self, segments: u32) {
+        self.inflation = segments;
+    }
+
+    /// Ends the inflation. Answers how many segments it was.
+    #[inline]
+    pub fn take_inflation(&mut self) -> u32 {
+        std::mem::take(&mut self.inflation)
+    }
+
+    /// The recovery sets the congestion window, segments.
+    #[inline]
+    pub fn set_congestion_window(&mut self, segments: f64) {
+        self.window.congestion = segments;
+    }
+
+    /// The recovery sets the slow start threshold, segments.
+    #[inline]
+    pub fn set_threshold(&mut self, segments: f64) {
+        self.window.threshold = segments;
+    }
+
+    /// Sending in order goes on from `segment`.
+    #[inline]
+    pub fn go_on_from(&mut self, segment: u32) {
+        self.next = segment;
+    }
+
+    /// So many segments are in flight, as the recovery counts them.
+    #[inline]
+    pub fn set_pipe(&mut self, segments: u32) {
+        self.path.pipe = segments;
+    }
+
+    /// The round trip of which the controller is told, as the recovery has measured it.
+    #[inline]
+    pub fn set_round_trip(&mut self, rtt: Span) {
+        self.path.rtt = rtt;
+    }
+
+    /// The timeout is no longer doubled.
+    pub fn forget_backoff(&mut self) {
+        self.rtt.forget_backoff();
+    }
+
+    /// What is being timed has been sent again: no round trip follows from it.
+    pub fn distrust_timing(&mut self) {
+        self.rtt.distrust();
+    }
+
+    /// The timeout doubles.
+    pub fn back_off(&mut self) {
+        self.rtt.expired(&self.parameters.rto);
+    }
+
+    /// The retransmission timer rests.
+    pub fn stop_timer(&mut self) {
+        self.retransmit_at = Instant::NEVER;
+    }
+
+    /// The application begins, or begins again. True if a handshake has been begun, and nothing else is to be sent.
+    pub fn start(&mut self, now: Instant, out: &mut Output) -> bool {
+        self.shed(now);
+        self.stopped = false;
+        self.limit = if self.bulk { u32::MAX } else { self.handed };
+        let begun = std::mem::replace(&mut self.started, true);
+        if !begun && self.parameters.handshake {
+            self.next = 1;
+            self.transmit(now, 0, out);
+            return true;
+        }
+        self.restart_if_idle(now);
+        false
+    }
+
+    /// The application hands over a unit, which is cut into segments. True if something may be sent.
+    pub fn take_unit(&mut self, now: Instant, unit: Unit) -> bool {
+        if self.stopped || self.bulk {
+            return false;
+        }
+        self.shed(now);
+        self.note_application_limit();
+        let mut left = unit.payload;
+        loop {
+            let payload = left.min(u32::from(self.parameters.segment));
+            left -= payload;
+            let piece = Piece {
+                created: unit.created,
+                unit: unit.id,
+                payload: payload as u16,
+                layer: unit.layer,
+                last: left == 0,
+            };
+            match &mut self.lifetime {
+                Some(lifetime) => lifetime.wait(piece),
+                None => self.pieces.put(self.una, self.handed, piece),
+            }
+            self.handed += 1;
+            if left == 0 {
+                break;
+            }
+        }
+        self.limit = self.handed;
+        if self.started {
+            self.restart_if_idle(now);
+        }
+        self.started
+    }
+
+    /// The application has ended: what has not been sent never is.
+    pub fn stop(&mut self, now: Instant) {
+        self.stopped = true;
+        self.limit = self.max.max(1);
+        self.handed = self.handed.min(self.limit);
+        if let Some(lifetime) = &mut self.lifetime {
+            lifetime.clear();
+        }
+        self.note_limit(now);
+    }
+
+    /// An acknowledgement of everything before `next` has come, which is neither below what was acknowledged nor beyond what was sent:
+    /// the path that the controller is told of follows.
+    #[inline]
+    pub fn take_ack(&mut self, now: Instant, next: u32, ack: &Acknowledgement) {
+        self.shed(now);
+        let path = &mut self.path;
+        path.now = now;
+        path.acknowledged = next - self.una;
+        path.credit = if self.parameters.counts_segments { path.acknowledged } else { 1 };
+        path.flight = self.max - self.una;
+        path.unacknowledged = next;
+        path.next = self.next.max(next);
+        if self.parameters.waves && ack.rate > 0.0 {
+            path.rate = Rate::from_bits_per_second(ack.rate as u64);
+            path.wave = ack.wave;
+        }
+        self.echo = ack.echo;
+        self.hear(now, next, ack.congestion_echo, ack.marked);
+        let path = &mut self.path;
+        if path.acknowledged > 0 {
+            path.rtt = now.since(ack.echo);
+            // The SYN is smaller than what follows, so its round trip is none that data could have.
+            if next > 1 {
+                path.min_rtt = path.min_rtt.min(path.rtt);
+                path.max_rtt = path.max_rtt.max(path.rtt);
+            }
+        } else {
+            self.note_ack();
+        }
+    }
+
+    /// What may be plotted.
+    pub fn view(&self) -> SenderView {
+        let smoothed_rtt = self.smoothed_rtt().seconds();
+        let window = self.window.congestion.min(f64::from(self.parameters.receiver_window));
+        SenderView {
+            window: self.window.congestion,
+            slow_start_threshold: self.window.threshold,
+            smoothed_rtt: if smoothed_rtt > 0.0 { smoothed_rtt } else { f64::NAN },
+            rate: if smoothed_rtt > 0.0 {
+                window * f64::from(self.path.payload) * 8.0 / smoothed_rtt
+            } else {
+                f64::NAN
+            },
+            estimate: self.control.estimate(),
+            sent: self.sent,
+            retransmitted: self.retransmitted,
+            timeouts: self.timeouts,
+            fast_retransmits: self.fast_retransmits,
+            limited: Some(self.limited),
+            ..SenderView::default()
         }
     }
 
@@ -193,15 +494,9 @@ impl Connection {
 
     /// Arranges for sending after a random delay, unless that is arranged already.
     pub fn postpone(&mut self, now: Instant) {
-        match &mut self.extras {
-            Some(extras) if extras.release_at == Instant::NEVER => {
-                extras.release_at = now + self.stream.span_between(Span::ZERO, self.parameters.jitter);
-                self.send_at = extras.next_at();
-            }
-            None if self.send_at == Instant::NEVER => {
-                self.send_at = now + self.stream.span_between(Span::ZERO, self.parameters.jitter);
-            }
-            _ => {}
+        if self.released_at() == Instant::NEVER {
+            let delay = self.stream.span_between(Span::ZERO, self.parameters.jitter);
+            self.release(now + delay);
         }
     }
 
@@ -209,13 +504,7 @@ impl Connection {
     #[inline]
     pub fn send_now(&mut self, now: Instant, burst: u32, out: &mut Output) {
         let end = self.reach().min(self.next.saturating_add(burst));
-        if self.extras.is_some() {
-            while self.next < end && self.may_leave(now) {
-                self.send_next(now, out);
-            }
-            return;
-        }
-        while self.next < end {
+        while self.next < end && self.may_leave(now) {
             self.send_next(now, out);
         }
     }
@@ -353,22 +642,14 @@ impl Connection {
             if late && self.una == 2 && self.parameters.handshake && self.window.congestion < 2.0 {
                 self.window.congestion = self.initial_window;
             }
-            if self.extras.is_some() {
-                self.tell(true);
-                return;
-            }
-            self.control.on_ack(&self.path, &mut self.window);
+            self.tell(true);
         }
     }
 
     /// The controller hears of an acknowledgement that does not open the window.
     #[inline]
     pub fn note_ack(&mut self) {
-        if self.extras.is_some() {
-            self.tell(false);
-            return;
-        }
-        self.control.on_other_ack(&self.path, &mut self.window);
+        self.tell(false);
     }
 
     /// Puts `segment` on the network.
@@ -417,9 +698,7 @@ impl Connection {
                 created: piece.created,
             },
         });
-        if self.extras.is_some() {
-            self.leave(now, segment, again, out.packets.last_mut());
-        }
+        self.leave(now, segment, again, out.packets.last_mut());
         if self.retransmit_at == Instant::NEVER {
             self.restart_timer(now);
         }
@@ -518,9 +797,25 @@ impl Connection {
             self.limited.change(now, by);
         }
     }
+}
 
-    /// How long what has held sending back.
-    pub fn limited(&self) -> Limited {
-        self.limited
+#[cfg(test)]
+impl Connection {
+    /// Where the law begins in a connection, bytes.
+    pub const CONTROL_AT: usize = std::mem::offset_of!(Connection, control);
+
+    /// The retransmission timer goes off at `at`.
+    pub fn set_retransmit_at(&mut self, at: Instant) {
+        self.retransmit_at = at;
+    }
+
+    /// Another law takes over.
+    pub fn set_control(&mut self, control: Control) {
+        self.control = control;
+    }
+
+    /// The retransmission timeout.
+    pub fn timeout(&self) -> Span {
+        self.rtt.timeout(&self.parameters.rto)
     }
 }

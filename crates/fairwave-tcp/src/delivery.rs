@@ -11,12 +11,12 @@
 //! it, and with the other recoveries when it is sent again.
 
 use super::control::{Path, RateSample};
-use super::units::Ring;
+use super::pieces::Ring;
 use fairwave_units::units::{Instant, Span};
 
 /// What a segment remembers of its last sending.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Note {
+struct SegmentRecord {
     at: Instant,
     /// [`DeliveryRate::first_sent`] then.
     first_sent: Instant,
@@ -34,22 +34,22 @@ struct Note {
 
 /// The newest segment that the acknowledgement at hand delivers.
 #[derive(Clone, Copy, Debug)]
-struct Newest {
+struct NewestSegment {
     segment: u32,
-    note: Note,
+    note: SegmentRecord,
 }
 
 /// Notes of what is in flight, and of what has been delivered.
 #[derive(Debug)]
 pub(super) struct DeliveryRate {
-    notes: Ring<Note>,
+    notes: Ring<SegmentRecord>,
     /// When anything was last delivered; while nothing is in flight, when the flight began.
     delivered_at: Instant,
     /// When the segment was sent that was delivered last; while nothing is in flight, when the flight began.
     first_sent: Instant,
     /// The bubble ends when more than this has been delivered; 0 for none.
     bubble_until: u64,
-    newest: Option<Newest>,
+    newest: Option<NewestSegment>,
     newly: u32,
 }
 
@@ -77,7 +77,7 @@ impl DeliveryRate {
         }
         // What has been delivered is not delivered again, though a sender that has forgotten so may send it again.
         let out = !again || self.notes.get(segment).out;
-        let note = Note {
+        let note = SegmentRecord {
             at: now,
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
@@ -99,13 +99,13 @@ impl DeliveryRate {
             if !note.out {
                 continue;
             }
-            self.notes.set(segment, Note { out: false, ..note });
+            self.notes.set(segment, SegmentRecord { out: false, ..note });
             path.delivered += 1;
             self.newly += 1;
             self.delivered_at = now;
-            let sent_after = |newest: &Newest| (note.at, segment) > (newest.note.at, newest.segment);
+            let sent_after = |newest: &NewestSegment| (note.at, segment) > (newest.note.at, newest.segment);
             if self.newest.as_ref().is_none_or(sent_after) {
-                self.newest = Some(Newest { segment, note });
+                self.newest = Some(NewestSegment { segment, note });
             }
         }
     }
@@ -113,7 +113,7 @@ impl DeliveryRate {
     /// The sample of what has been delivered since the last one; `marked` have been reported as marked so far.
     pub fn sample(&mut self, now: Instant, marked: u32, path: &Path) -> Option<RateSample> {
         let newly_delivered = std::mem::take(&mut self.newly);
-        let Newest { note, .. } = self.newest.take()?;
+        let NewestSegment { note, .. } = self.newest.take()?;
         self.first_sent = self.first_sent.max(note.at);
         if self.bubble_until > 0 && path.delivered > self.bubble_until {
             self.bubble_until = 0;

@@ -1,14 +1,15 @@
 //! What a connection does beyond windows and acknowledgements, where it is asked to: marks, pacing, samples of the delivery
-//! rate, times of sending. A connection that does none of it has no such box and pays a test of a pointer.
+//! rate, times of sending. A connection that does none of it has no such box: the methods here, which every connection calls,
+//! test a pointer and do nothing then.
 
-use super::connection::{Connection, Sending};
-use super::control::Controller;
-use super::delivery::DeliveryRate;
-use super::marks::Answers;
-use super::pacing::{Pacer, Pacing, of_window};
-use super::recovery::Recovery;
-use super::units::Ring;
-use super::{Marks, TcpParameters};
+use super::{Connection, Transmission};
+use crate::control::Controller;
+use crate::delivery::DeliveryRate;
+use crate::marks::MarkReaction;
+use crate::pacing::{Pacer, Pacing, of_window};
+use crate::pieces::Ring;
+use crate::recovery::Recovery;
+use crate::{Marks, TcpParameters};
 use fairwave_network::packet::{Body, Packet};
 use fairwave_units::units::Instant;
 
@@ -19,8 +20,8 @@ const FIRST_ROOM: u32 = 8;
 #[derive(Debug)]
 pub(super) struct Extras {
     /// When each outstanding segment was last sent, for a recovery that asks.
-    pub sendings: Option<Ring<Sending>>,
-    pub answers: Option<Answers>,
+    pub sendings: Option<Ring<Transmission>>,
+    pub answers: Option<MarkReaction>,
     pub pacer: Option<Pacer>,
     pub rate: Option<DeliveryRate>,
     /// The recovery says when what an acknowledgement tells has been taken in: it knows what is held.
@@ -37,7 +38,8 @@ impl Extras {
         let notes_sendings = matches!(parameters.recovery, Recovery::Vegas | Recovery::Rack);
         let extras = Extras {
             sendings: notes_sendings.then(|| Ring::new(FIRST_ROOM)),
-            answers: (parameters.marks != Marks::None).then(|| Answers::new(parameters.marks, parameters.one_answer)),
+            answers: (parameters.marks != Marks::None)
+                .then(|| MarkReaction::new(parameters.marks, parameters.one_answer)),
             pacer: (parameters.pacing != Pacing::Off).then(Pacer::default),
             rate: parameters.samples.then(DeliveryRate::new),
             sampled_by_recovery: parameters.knows_what_is_held(),
@@ -48,6 +50,11 @@ impl Extras {
         (asked || extras.rate.is_some()).then(|| Box::new(extras))
     }
 
+    /// Whether an acknowledgement that may open the window does: not while a mark is being answered.
+    fn opens_window(&self) -> bool {
+        self.answers.as_ref().is_none_or(MarkReaction::opens)
+    }
+
     /// When the first of the two timers goes off.
     pub fn next_at(&self) -> Instant {
         self.release_at.min(self.recovery_at)
@@ -56,14 +63,21 @@ impl Extras {
 
 impl Connection {
     /// When `segment`, which is outstanding, was last sent, and how often; never, where nobody asks for notes of it.
-    pub fn sending(&self, segment: u32) -> Sending {
+    pub fn sending(&self, segment: u32) -> Transmission {
         let sendings = self.extras.as_ref().and_then(|extras| extras.sendings.as_ref());
         sendings.map(|sendings| sendings.get(segment)).unwrap_or_default()
     }
 
     /// An acknowledgement of everything before `next` has come in: what it says of marks, and what it delivers.
-    #[inline(never)]
+    #[inline]
     pub fn hear(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
+        if self.extras.is_some() {
+            self.note_marks_and_delivery(now, next, echo, count);
+        }
+    }
+
+    #[inline(never)]
+    fn note_marks_and_delivery(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
         let Some(extras) = &mut self.extras else { return };
         if let Some(answers) = &mut extras.answers {
             self.path.marked = answers.hear(next, echo, count);
@@ -82,23 +96,27 @@ impl Connection {
     }
 
     /// The controller hears of an acknowledgement that may open the window or not, then of a mark, then has its sample.
-    #[inline(never)]
+    #[inline]
     pub fn tell(&mut self, may_open: bool) {
-        let Some(extras) = &mut self.extras else { return };
-        let (opens, is_marked) = match &mut extras.answers {
-            Some(answers) => (may_open && answers.opens(), answers.take_due()),
-            None => (may_open, false),
-        };
-        let sampled = !extras.sampled_by_recovery;
-        if opens {
+        if may_open && self.extras.as_ref().is_none_or(|extras| extras.opens_window()) {
             self.control.on_ack(&self.path, &mut self.window);
         } else {
             self.control.on_other_ack(&self.path, &mut self.window);
         }
+        if self.extras.is_some() {
+            self.tell_mark_and_sample();
+        }
+    }
+
+    #[inline(never)]
+    fn tell_mark_and_sample(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        let is_marked = extras.answers.as_mut().is_some_and(MarkReaction::take_due);
+        let is_sampled = !extras.sampled_by_recovery;
         if is_marked {
             self.answer_mark();
         }
-        if sampled {
+        if is_sampled {
             self.sample();
         }
     }
@@ -129,7 +147,7 @@ impl Connection {
     pub fn sample(&mut self) {
         let Some(extras) = &mut self.extras else { return };
         let Some(rate) = &mut extras.rate else { return };
-        let marked = extras.answers.as_ref().map_or(0, Answers::counted);
+        let marked = extras.answers.as_ref().map_or(0, MarkReaction::counted);
         if let Some(sample) = rate.sample(self.path.now, marked, &self.path) {
             self.control.on_sample(&self.path, &sample, &mut self.window);
         }
@@ -145,9 +163,10 @@ impl Connection {
         self.path.lost += u64::from(segments);
     }
 
-    /// The application is about to hand something over; if it has left the sender without data so far, samples say so.
+    /// The application is about to hand something over; if it has left a connection that has begun without data so far, samples say so.
     pub fn note_application_limit(&mut self) {
-        if self.next >= self.limit
+        if self.started
+            && self.next >= self.limit
             && self.path.pipe < self.window.congestion as u32
             && let Some(rate) = self.extras.as_mut().and_then(|extras| extras.rate.as_mut())
         {
@@ -157,12 +176,19 @@ impl Connection {
 
     /// `segment` is about to leave, and `packet` is what leaves, if it
     /// is not given up instead: notes that, and has the packet say what it says of congestion.
-    #[inline(never)]
+    #[inline]
     pub fn leave(&mut self, now: Instant, segment: u32, again: bool, packet: Option<&mut Packet>) {
+        if self.extras.is_some() {
+            self.note_leaving(now, segment, again, packet);
+        }
+    }
+
+    #[inline(never)]
+    fn note_leaving(&mut self, now: Instant, segment: u32, again: bool, packet: Option<&mut Packet>) {
         let Some(extras) = &mut self.extras else { return };
         if let Some(sendings) = &mut extras.sendings {
             let times = if again { sendings.get(segment).times.saturating_add(1) } else { 1 };
-            sendings.put(self.una, segment, Sending { at: now, times, order: self.sent as u32 });
+            sendings.put(self.una, segment, Transmission { at: now, times, order: self.sent as u32 });
         }
         if segment == 0 {
             return;
@@ -186,15 +212,15 @@ impl Connection {
         }
         if is_paced {
             self.path.now = now;
-            let rate = self.pace();
+            let (rate, credit) = (self.pace(), self.parameters.pacing_credit);
             if let Some(pacer) = self.extras.as_mut().and_then(|extras| extras.pacer.as_mut()) {
-                pacer.sent(now, rate);
+                pacer.sent(now, rate, credit);
             }
         }
     }
 
     /// The rate at which segments leave, segments per second; infinite if nothing paces them.
-    pub(super) fn pace(&self) -> f64 {
+    pub fn pace(&self) -> f64 {
         let rate = self.control.pacing(&self.path, &self.window);
         if self.parameters.pacing != Pacing::Window || rate.is_finite() {
             return rate;
@@ -216,8 +242,25 @@ impl Connection {
         false
     }
 
-    /// The timers have gone off: forgets those that are due. True if the recovery wanted to be woken.
-    pub fn take_recovery_timer(&mut self, now: Instant) -> bool {
+    /// When a sending that was put off happens; never, if none is.
+    pub fn released_at(&self) -> Instant {
+        self.extras.as_ref().map_or(self.send_at, |extras| extras.release_at)
+    }
+
+    /// A sending that is put off happens at `at`.
+    pub fn release(&mut self, at: Instant) {
+        self.send_at = match &mut self.extras {
+            Some(extras) => {
+                extras.release_at = at;
+                extras.next_at()
+            }
+            None => at,
+        };
+    }
+
+    /// What was put off happens: forgets the timers that are due. True if the recovery wanted to be woken.
+    pub fn take_send_timer(&mut self, now: Instant) -> bool {
+        self.send_at = Instant::NEVER;
         let Some(extras) = &mut self.extras else { return false };
         if now >= extras.release_at {
             extras.release_at = Instant::NEVER;

@@ -8,10 +8,10 @@
 mod connection;
 pub mod control;
 mod delivery;
-mod extras;
 mod lifetime;
 mod marks;
 pub mod pacing;
+mod pieces;
 mod ranges;
 pub mod receiver;
 #[cfg(test)]
@@ -19,7 +19,6 @@ mod receiver_fuzz;
 pub mod recovery;
 pub mod rtt;
 pub mod sender;
-mod units;
 pub mod wire;
 
 #[cfg(test)]
@@ -28,6 +27,18 @@ mod flavours;
 mod modern_tests;
 #[cfg(test)]
 mod storyboards;
+
+// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+extern crate self as fairwave_core;
+#[allow(unused_imports)]
+pub(crate) use fairwave_network::packet;
+#[allow(unused_imports)]
+pub(crate) use fairwave_units::{config, random, ratio, registry, timed, units};
+#[allow(unused_imports)]
+pub(crate) mod transport {
+    pub(crate) use crate as tcp;
+    pub(crate) use fairwave_endpoint::{limited, preset};
+}
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,6 +80,10 @@ pub struct TcpConfig {
     /// Default: true for controllers that have a rate, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
+    /// After a paced segment that left late, the next gap is shorter by the delay, at most by half (Linux). Default: linux true, else
+    /// false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing_credit: Option<bool>,
     /// Payload bytes of a segment of bulk data; a longer unit of other applications is cut. Default 1000 B; linux 1448 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
@@ -81,8 +96,8 @@ pub struct TcpConfig {
     /// The receiver's window, segments. Default: rfc one that never limits, as window scaling allows it (RFC 7323); ns2 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_window: Option<u32>,
-    /// Congestion window after the handshake, segments. Default: ns2 2; linux 10 (RFC 6928); rfc as RFC 5681 §3.1 by segment size (4 up to
-    /// 1095 B).
+    /// Congestion window after the handshake, segments. Default: ns2 2, linux 10 (RFC 6928), rfc 2 to 4 by segment
+    /// size (RFC 5681 §3.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Slow start threshold at the beginning, segments. Default: the receiver's window.
@@ -176,6 +191,8 @@ pub struct TcpParameters {
     pub one_answer: bool,
     /// What paces segments.
     pub pacing: Pacing,
+    /// After a paced segment that left late, the next gap is shorter by the delay, at most by half.
+    pub pacing_credit: bool,
     /// The controller has samples of the delivery rate.
     pub samples: bool,
     /// The window falls little by little in recovery.
@@ -352,6 +369,7 @@ impl TcpConfig {
                 (None, true) => Pacing::Law,
                 (Some(true), _) => Pacing::Window,
             },
+            pacing_credit: self.pacing_credit.unwrap_or(linux),
             samples: needs.samples,
             prr: self.prr.unwrap_or(linux && recovery == Recovery::Rack && !needs.samples),
             deadline: self.deadline,
@@ -407,6 +425,11 @@ impl TcpConfig {
         if let Some(counting) = self.byte_counting.filter(|_| !needs.credit || self.preset == Preset::Linux) {
             let allowed = "left out with the preset linux, and with a controller that has a rule of its own for what an acknowledgement adds";
             return Err(ConfigError::new("byte-counting", counting, allowed, "delayed-ack = true"));
+        }
+        let paces = self.pacing.unwrap_or(needs.paces);
+        if let Some(credit) = self.pacing_credit.filter(|credit| *credit && !paces) {
+            let allowed = "false or left out where nothing paces segments";
+            return Err(ConfigError::new("pacing-credit", credit, allowed, "pacing = true"));
         }
         if let Some(pipe) = self.pipe.filter(|_| recovery == Recovery::Rack) {
             let pipe = if pipe == PipeRule::Counted { "counted" } else { "rfc6675" };

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use super::units::Piece;
+use super::pieces::Piece;
 use fairwave_units::units::{Instant, Span};
 
 /// What waits to be sent for the first time, and for how long that is worth while.
@@ -75,7 +75,7 @@ mod tests {
     use super::super::{Flavour, Preset, TcpConfig};
     use super::*;
     use fairwave_endpoint::Sender;
-    use fairwave_endpoint::path_test::Fate;
+    use fairwave_endpoint::path_test::PathFate;
     use fairwave_media::traffic::{FrameType, Unit};
     use fairwave_network::packet::Body;
     use fairwave_units::units::Rate;
@@ -105,8 +105,8 @@ mod tests {
         let mut path = wire(flavour, &config(deadline), false);
         path.units = speech(units);
         path.fate = Box::new(move |_, _, packet| match packet.body {
-            Body::Segment { sequence, .. } if lost.contains(&sequence) => Fate::Lose,
-            _ => Fate::Pass,
+            Body::Segment { sequence, .. } if lost.contains(&sequence) => PathFate::Lose,
+            _ => PathFate::Pass,
         });
         path
     }
@@ -136,8 +136,8 @@ mod tests {
     fn what_is_young_enough_is_sent_again() {
         let mut path = blocked(Flavour::Newreno, Some(1000), &[], 60);
         path.fate = Box::new(|_, _, packet| match packet.body {
-            Body::Segment { sequence: 10, retransmission: false, .. } => Fate::Lose,
-            _ => Fate::Pass,
+            Body::Segment { sequence: 10, retransmission: false, .. } => PathFate::Lose,
+            _ => PathFate::Pass,
         });
         path.run_until(at(4000));
         let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
@@ -178,14 +178,14 @@ mod tests {
             let mut path = wire(ALL[flavour], &config(Some(deadline)), false);
             path.units = speech(100);
             path.fate = Box::new(move |number, _, _| match lost.get(number as usize) {
-                Some(true) => Fate::Lose,
-                _ => Fate::Pass,
+                Some(true) => PathFate::Lose,
+                _ => PathFate::Pass,
             });
             path.run_until(at(60_000));
             let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
             prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);
             prop_assert_eq!(path.sender.deadline(), Instant::NEVER);
-            prop_assert_eq!(path.sender.connection.una, path.sender.connection.max);
+            prop_assert_eq!(path.sender.connection.una(), path.sender.connection.max());
         }
     }
 
@@ -194,12 +194,12 @@ mod tests {
         let mut path = blocked(Flavour::Newreno, Some(90), &[10], 60);
         let mut lost = 0;
         path.fate = Box::new(move |_, _, packet| match packet.body {
-            Body::Segment { sequence: 10, .. } => Fate::Lose,
+            Body::Segment { sequence: 10, .. } => PathFate::Lose,
             Body::Forward { .. } if lost < 2 => {
                 lost += 1;
-                Fate::Lose
+                PathFate::Lose
             }
-            _ => Fate::Pass,
+            _ => PathFate::Pass,
         });
         path.run_until(at(6000));
         assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(59));

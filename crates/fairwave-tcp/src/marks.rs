@@ -22,7 +22,7 @@ use fairwave_network::packet::Ecn;
 
 /// What a sender knows of marks.
 #[derive(Debug)]
-pub(super) struct Answers {
+pub(super) struct MarkReaction {
     marks: Marks,
     /// A loss within a window whose mark has been answered has been answered, too.
     one_for_all: bool,
@@ -40,10 +40,19 @@ pub(super) struct Answers {
     tells: bool,
 }
 
-impl Answers {
+impl MarkReaction {
     /// No mark so far. `one_for_all` where a mark counts as a loss.
     pub fn new(marks: Marks, one_for_all: bool) -> Self {
-        Answers { marks, one_for_all, counted: 0, answered: 0, to_mark: false, due: false, holds: false, tells: false }
+        MarkReaction {
+            marks,
+            one_for_all,
+            counted: 0,
+            answered: 0,
+            to_mark: false,
+            due: false,
+            holds: false,
+            tells: false,
+        }
     }
 
     /// An acknowledgement of everything before `next` echoes a mark, and counts so many in all. Answers how many are new.
@@ -164,7 +173,7 @@ mod tests {
     #[test]
     fn a_mark_is_answered_once_for_what_was_in_flight_at_the_answer_before() {
         for (marks, counts) in [(Marks::Classic, [0; 4]), (Marks::Accurate, [1, 3, 4, 6])] {
-            let mut answers = Answers::new(marks, true);
+            let mut answers = MarkReaction::new(marks, true);
             answers.hear(5, true, counts[0]);
             assert!(answers.take_due() && !answers.take_due(), "asked once");
             answers.answer(20, true);
@@ -179,29 +188,29 @@ mod tests {
 
     #[test]
     fn new_marks_are_what_the_count_has_grown_by_and_an_old_count_brings_none() {
-        let mut answers = Answers::new(Marks::Scalable, false);
+        let mut answers = MarkReaction::new(Marks::Scalable, false);
         let news: Vec<u32> = [3, 3, 2, 7].map(|count| answers.hear(9, false, count)).into();
         assert_eq!(news, [3, 0, 0, 4]);
         assert_eq!(answers.counted(), 7);
-        let mut answers = Answers { counted: u32::MAX, ..Answers::new(Marks::Accurate, false) };
+        let mut answers = MarkReaction { counted: u32::MAX, ..MarkReaction::new(Marks::Accurate, false) };
         assert_eq!(answers.hear(9, false, 1), 2, "it starts again from 0 after 2³² − 1");
     }
 
     #[test]
     fn rfc_3168_section_6_1_2_an_echo_does_not_open_the_window_and_a_count_leaves_it_to_the_law() {
-        let mut classic = Answers::new(Marks::Classic, true);
+        let mut classic = MarkReaction::new(Marks::Classic, true);
         classic.hear(5, true, 0);
         assert!(!classic.opens());
         classic.hear(6, false, 0);
         assert!(classic.opens());
-        let mut accurate = Answers::new(Marks::Accurate, true);
+        let mut accurate = MarkReaction::new(Marks::Accurate, true);
         accurate.hear(5, false, 9);
         assert!(accurate.opens());
     }
 
     #[test]
     fn rfc_3168_section_6_1_2_the_first_new_segment_after_a_reduction_tells_of_it() {
-        let mut classic = Answers::new(Marks::Classic, true);
+        let mut classic = MarkReaction::new(Marks::Classic, true);
         assert_eq!(classic.dress(false), (Ecn::Ect0, false));
         classic.answer(20, false);
         assert_eq!(
@@ -216,7 +225,7 @@ mod tests {
     #[test]
     fn rfc_9331_section_4_1_scalable_segments_are_ect_1_and_accurate_ones_ect_0() {
         for (marks, ecn) in [(Marks::Accurate, Ecn::Ect0), (Marks::Scalable, Ecn::Ect1), (Marks::None, Ecn::NotEct)] {
-            let mut answers = Answers::new(marks, false);
+            let mut answers = MarkReaction::new(marks, false);
             answers.answer(20, true);
             assert_eq!((answers.dress(false), answers.dress(true)), ((ecn, false), (ecn, false)));
         }
@@ -225,7 +234,7 @@ mod tests {
     #[test]
     fn a_loss_in_a_window_whose_mark_was_answered_is_covered_where_a_mark_counts_as_a_loss() {
         let covered = |one_for_all, to_mark, segment| {
-            let mut answers = Answers::new(Marks::Classic, one_for_all);
+            let mut answers = MarkReaction::new(Marks::Classic, one_for_all);
             answers.answer(20, to_mark);
             answers.covers(segment)
         };

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::control::{Control, Controller, Path, RateSample, Verdict, Window};
 use super::storyboards::{TcpWire, at, bottleneck, bulk, losing, sendings, sequence, undelayed, wire};
 use super::*;
-use fairwave_endpoint::path_test::{Fate, Wire};
+use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Sender};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Ecn, Packet};
@@ -32,7 +32,7 @@ fn is_echo(packet: &Packet) -> bool {
 
 /// What a controller was told, in order.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<Event>>>);
+struct CallLog(Arc<Mutex<Vec<Event>>>);
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -45,19 +45,19 @@ enum Event {
 }
 
 /// Keeps a window of its own, paces at a rate of its own, and notes what it is told.
-struct Noting {
-    told: Told,
+struct LoggingController {
+    told: CallLog,
     window: f64,
     rate: f64,
 }
 
-impl Noting {
+impl LoggingController {
     fn note(&self, event: Event) {
         self.told.0.lock().expect("a note").push(event);
     }
 }
 
-impl Controller for Noting {
+impl Controller for LoggingController {
     fn on_ack(&mut self, path: &Path, window: &mut Window) {
         self.note(Event::Ack(*path));
         window.congestion = self.window;
@@ -88,9 +88,9 @@ impl Controller for Noting {
 }
 
 /// A connection whose controller notes what it is told, keeps `window` segments out and sends `rate` segments per second at most.
-fn noting(config: &TcpConfig, needs: Needs, window: f64, rate: f64, bulk: bool) -> (TcpWire, Told) {
-    let told = Told::default();
-    let control = Control::Own(Box::new(Noting { told: told.clone(), window, rate }));
+fn noting(config: &TcpConfig, needs: Needs, window: f64, rate: f64, bulk: bool) -> (TcpWire, CallLog) {
+    let told = CallLog::default();
+    let control = Control::Own(Box::new(LoggingController { told: told.clone(), window, rate }));
     let parameters = Arc::new(config.parameters_with(needs));
     let context = FlowContext { bulk, ..FlowContext::default() };
     let receiver = TcpReceiver::new(context, &parameters);
@@ -98,7 +98,7 @@ fn noting(config: &TcpConfig, needs: Needs, window: f64, rate: f64, bulk: bool) 
     (Wire::new(sender, receiver, Span::from_millis(50)), told)
 }
 
-impl Told {
+impl CallLog {
     fn all(&self) -> Vec<Event> {
         self.0.lock().expect("a note").clone()
     }
@@ -221,8 +221,8 @@ fn a_loss_within_a_window_whose_mark_was_answered_is_repaired_and_not_answered_a
         let (mut wire, told) = noting(&marked_by(marks), needs, 32.0, f64::INFINITY, true);
         wire.mark = Box::new(|packet, _| sequence(packet) == 100);
         wire.fate = Box::new(|_, _, packet| match packet.body {
-            Body::Segment { sequence: 120, retransmission: false, .. } => Fate::Lose,
-            _ => Fate::Pass,
+            Body::Segment { sequence: 120, retransmission: false, .. } => PathFate::Lose,
+            _ => PathFate::Pass,
         });
         wire.run_until(at(3000));
         let count = |wanted: fn(&Event) -> bool| told.all().iter().filter(|event| wanted(event)).count();
@@ -242,8 +242,8 @@ fn a_mark_within_a_window_whose_loss_was_answered_is_not_answered() {
     let (mut wire, told) = noting(&marked_by(Marks::Accurate), SACK, 32.0, f64::INFINITY, true);
     wire.mark = Box::new(|packet, _| sequence(packet) == 120);
     wire.fate = Box::new(|_, _, packet| match packet.body {
-        Body::Segment { sequence: 100, retransmission: false, .. } => Fate::Lose,
-        _ => Fate::Pass,
+        Body::Segment { sequence: 100, retransmission: false, .. } => PathFate::Lose,
+        _ => PathFate::Pass,
     });
     wire.run_until(at(3000));
     let events = told.all();
@@ -336,10 +336,11 @@ fn a_window_that_has_just_fallen_is_paced_by_what_is_still_out() {
     let mut wire = bulk(Flavour::Newreno, &config);
     wire.run_until(at(5000));
     let connection = &mut wire.sender.connection;
-    let out = connection.max - connection.una;
+    let out = connection.max() - connection.una();
     assert!(out > 10, "{out}");
-    connection.window = Window { congestion: 5.0, threshold: 5.0 };
-    let smoothed = connection.rtt.smoothed(&connection.parameters.rto).seconds();
+    connection.set_congestion_window(5.0);
+    connection.set_threshold(5.0);
+    let smoothed = connection.smoothed_rtt().seconds();
     assert!((connection.pace() - 1.2 * f64::from(out) / smoothed).abs() < 1e-9, "{}", connection.pace());
 }
 
@@ -390,8 +391,9 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
         let (mut wire, told) = noting(&undelayed(), needs, 200.0, f64::INFINITY, true);
         wire.bottleneck = Some(Rate::from_bits_per_second(10_000_000));
         let mut dice = Seed(3).stream("loss");
-        wire.fate =
-            Box::new(move |number, _, _| if number > 300 && dice.chance(0.01) { Fate::Lose } else { Fate::Pass });
+        wire.fate = Box::new(
+            move |number, _, _| if number > 300 && dice.chance(0.01) { PathFate::Lose } else { PathFate::Pass },
+        );
         wire.run_until(at(10_000));
         let samples = told.samples();
         let settled = &samples[samples.len() / 5..];
@@ -404,9 +406,9 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
         assert!((0.97..1.01).contains(&(median / rate)), "{recovery:?}: {median} for {rate}");
         assert!(settled.iter().any(|sample| sample.lost > 0) && settled.iter().any(|sample| sample.rtt == Span::MAX));
         let delivered: u64 = samples.iter().map(|sample| u64::from(sample.newly_delivered)).sum();
-        let path = wire.sender.connection.path;
+        let path = *wire.sender.connection.path();
         assert_eq!(path.delivered, delivered);
-        let out = u64::from(wire.sender.connection.max - 1) - delivered;
+        let out = u64::from(wire.sender.connection.max() - 1) - delivered;
         assert!(u64::from(path.pipe) <= out, "{recovery:?}: {} in flight of {out} out", path.pipe);
     }
 }
@@ -476,6 +478,13 @@ fn the_preset_linux_is_what_it_says() {
     let samples = Needs { samples: true, ..SACK };
     assert!(!linux().parameters_with(samples).prr, "a law that sets its window by samples does so in recovery, too");
     assert!(TcpConfig { prr: Some(true), ..linux() }.check_with(samples).is_err());
+    let credit = TcpConfig { pacing_credit: Some(true), ..TcpConfig::default() };
+    assert!(credit.check_with(Needs::recovery(Recovery::Sack)).is_err(), "nothing is paced");
+    let paced = TcpConfig { pacing: Some(true), ..credit };
+    assert_eq!(paced.check_with(Needs::recovery(Recovery::Sack)), Ok(()));
+    assert!(
+        linux().parameters_with(samples).pacing_credit && !TcpConfig::default().parameters_with(samples).pacing_credit
+    );
 }
 
 #[test]
@@ -483,7 +492,7 @@ fn linux_timeout_is_the_round_trip_and_two_tenths_of_a_second() {
     // A window that never fills the path: the round trip stays that of the path.
     let mut wire = bulk(Flavour::Sack, &TcpConfig { receiver_window: Some(20), ..linux() });
     wire.run_until(at(3000));
-    let rto = wire.sender.connection.rtt.timeout(&wire.sender.connection.parameters.rto);
+    let rto = wire.sender.connection.timeout();
     assert!((300..=342).contains(&(rto.nanos() / 1_000_000)), "{rto}");
 }
 
@@ -526,16 +535,22 @@ fn recovery_by_time_repairs_a_lost_tail_without_a_timeout() {
 fn recovery_by_time_sends_nothing_again_that_is_only_late_by_less_than_a_quarter_of_the_round_trip() {
     let config = TcpConfig { recovery: Some(Recovery::Rack), receiver_window: Some(40), ..TcpConfig::default() };
     let mut late = bulk(Flavour::Sack, &config);
-    late.fate = Box::new(
-        |_, _, packet| if sequence(packet) % 40 == 7 { Fate::Late(Span::from_millis(20)) } else { Fate::Pass },
-    );
+    late.fate =
+        Box::new(
+            |_, _, packet| {
+                if sequence(packet) % 40 == 7 { PathFate::Late(Span::from_millis(20)) } else { PathFate::Pass }
+            },
+        );
     late.run_until(at(10_000));
     // Before the first reordering has been seen three held segments are taken for a loss.
     assert!(late.sender.view().retransmitted <= 1, "{:?}", late.sender.view());
     let mut counted = bulk(Flavour::Sack, &TcpConfig { recovery: Some(Recovery::Sack), ..config });
-    counted.fate = Box::new(
-        |_, _, packet| if sequence(packet) % 40 == 7 { Fate::Late(Span::from_millis(20)) } else { Fate::Pass },
-    );
+    counted.fate =
+        Box::new(
+            |_, _, packet| {
+                if sequence(packet) % 40 == 7 { PathFate::Late(Span::from_millis(20)) } else { PathFate::Pass }
+            },
+        );
     counted.run_until(at(10_000));
     assert!(counted.sender.view().retransmitted > 5, "{:?}", counted.sender.view());
 }
@@ -549,9 +564,9 @@ fn recovery_by_time_finds_a_retransmission_that_was_lost() {
         wire.fate = Box::new(move |_, _, packet| {
             if sequence(packet) == 200 && left > 0 {
                 left -= 1;
-                return Fate::Lose;
+                return PathFate::Lose;
             }
-            Fate::Pass
+            PathFate::Pass
         });
         wire.run_until(at(10_000));
         (sendings(&wire, 200).len(), wire.sender.view().timeouts)
@@ -564,7 +579,7 @@ fn recovery_by_time_finds_a_retransmission_that_was_lost() {
 fn a_timeout_ends_with_word_of_recovery_where_losses_are_found_by_time() {
     let needs = Needs::recovery(Recovery::Rack);
     let (mut wire, told) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
-    wire.fate = Box::new(|_, now, _| if (at(500)..at(2200)).contains(&now) { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|_, now, _| if (at(500)..at(2200)).contains(&now) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(at(10_000));
     assert!(wire.sender.view().timeouts >= 1);
     assert!(told.all().iter().any(|event| matches!(event, Event::Recovered)));
@@ -619,12 +634,12 @@ proptest! {
         let (lose, twice, late, lose_ack, mark) = trouble;
         let mut dice = Seed(seed).stream("trouble");
         wire.fate = Box::new(move |_, now, _| {
-            if now > at(100_000) { return Fate::Pass; }
+            if now > at(100_000) { return PathFate::Pass; }
             let draw = dice.uniform();
-            if draw < lose { Fate::Lose }
-            else if draw < lose + twice { Fate::Twice }
-            else if draw < lose + twice + late { Fate::Late(Span::from_millis(dice.below(150))) }
-            else { Fate::Pass }
+            if draw < lose { PathFate::Lose }
+            else if draw < lose + twice { PathFate::Twice }
+            else if draw < lose + twice + late { PathFate::Late(Span::from_millis(dice.below(150))) }
+            else { PathFate::Pass }
         });
         let mut dice = Seed(seed).stream("acks");
         wire.lose_feedback = Box::new(move |_, now| now < at(100_000) && dice.chance(lose_ack));
@@ -638,12 +653,12 @@ proptest! {
             prop_assert_eq!(units, (0..150).collect::<Vec<_>>());
         }
         let connection = &wire.sender.connection;
-        prop_assert_eq!(connection.una, connection.max);
+        prop_assert_eq!(connection.una(), connection.max());
         prop_assert_eq!(wire.sender.deadline(), Instant::NEVER);
         if samples {
             let delivered: u64 = told.samples().iter().map(|sample| u64::from(sample.newly_delivered)).sum();
-            prop_assert_eq!(delivered, u64::from(connection.max - 1), "each segment once");
-            prop_assert_eq!((connection.path.delivered, connection.path.pipe), (delivered, 0));
+            prop_assert_eq!(delivered, u64::from(connection.max() - 1), "each segment once");
+            prop_assert_eq!((connection.path().delivered, connection.path().pipe), (delivered, 0));
         }
     }
 }

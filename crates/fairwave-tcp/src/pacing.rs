@@ -7,7 +7,9 @@
 //!
 //! **Assumptions.** Each segment is paced by itself and counts as one whatever its payload: there are no bursts of a millisecond's
 //! worth of segments as from Linux' segmentation offload, and the first ten segments are no exception, as they are in Linux. Without a round
-//! trip a window has no rate. What was not sent in time is not made up for. A segment that recovery sends again at once (the
+//! trip a window has no rate. What was not sent in time is not made up for, but with the preset `linux`, where a segment that left late takes up
+//! to half of its time off the next gap (`tcp_update_skb_after_send`): without that, a sender that its window holds back now and then is
+//! slower than its rate even in the mean. A segment that recovery sends again at once (the
 //! first of a recovery, the one of a timeout, a loss probe, the next hole of NewReno) does not wait, but those behind it do.
 
 use fairwave_units::units::{Instant, Span};
@@ -46,11 +48,16 @@ impl Pacer {
         self.free_at
     }
 
-    /// A segment leaves while `rate` (segments per second) holds. A rate that is no positive number paces nothing.
-    pub fn sent(&mut self, now: Instant, rate: f64) {
+    /// A segment leaves while `rate` (segments per second) holds. A rate that is no positive number paces nothing. With `credit` what
+    /// left late takes as much off the gap behind it, at most half.
+    pub fn sent(&mut self, now: Instant, rate: f64, credit: bool) {
         if rate > 0.0 && rate.is_finite() {
             // Rounded up: never faster than the rate.
-            self.free_at = self.free_at.max(now) + Span::from_nanos(libm::ceil(1e9 / rate) as u64);
+            let mut gap = libm::ceil(1e9 / rate) as u64;
+            if credit {
+                gap -= (gap / 2).min(now.since(self.free_at.min(now)).nanos());
+            }
+            self.free_at = self.free_at.max(now) + Span::from_nanos(gap);
         }
     }
 }
@@ -67,21 +74,35 @@ mod tests {
     fn a_segment_leaves_when_the_one_before_has_had_its_time() {
         let mut pacer = Pacer::default();
         assert_eq!(pacer.free_at(), Instant::ZERO);
-        pacer.sent(at(100), 100.0);
+        pacer.sent(at(100), 100.0, false);
         assert_eq!(pacer.free_at(), at(110));
-        pacer.sent(at(110), 50.0);
+        pacer.sent(at(110), 50.0, false);
         assert_eq!(pacer.free_at(), at(130), "at the rate that held when it left");
-        pacer.sent(at(120), 100.0);
+        pacer.sent(at(120), 100.0, false);
         assert_eq!(pacer.free_at(), at(140), "what did not wait lets those behind it wait");
-        pacer.sent(at(500), 100.0);
+        pacer.sent(at(500), 100.0, false);
         assert_eq!(pacer.free_at(), at(510), "what was not sent in time is not made up for");
+    }
+
+    #[test]
+    fn with_credit_a_segment_that_left_late_takes_as_much_off_the_next_gap_at_most_half() {
+        let mut pacer = Pacer::default();
+        pacer.sent(at(100), 100.0, false);
+        pacer.sent(at(113), 100.0, true);
+        assert_eq!(pacer.free_at(), at(120), "3 ms late, and on time again");
+        pacer.sent(at(120), 100.0, true);
+        assert_eq!(pacer.free_at(), at(130), "what is on time has no credit");
+        pacer.sent(at(500), 100.0, true);
+        assert_eq!(pacer.free_at(), at(505), "half a segment's time, however late");
+        pacer.sent(at(501), 100.0, true);
+        assert_eq!(pacer.free_at(), at(515), "what did not wait has none");
     }
 
     #[test]
     fn a_rate_that_is_no_positive_number_paces_nothing() {
         let mut pacer = Pacer::default();
         for rate in [f64::INFINITY, f64::NAN, 0.0, -5.0] {
-            pacer.sent(at(100), rate);
+            pacer.sent(at(100), rate, false);
         }
         assert_eq!(pacer.free_at(), Instant::ZERO);
     }

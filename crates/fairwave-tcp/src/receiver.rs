@@ -11,8 +11,8 @@
 use super::TcpParameters;
 use super::control::Marks;
 use super::marks::Echo;
+use super::pieces::{Piece, Ring};
 use super::ranges::{Range, Ranges};
-use super::units::{Piece, Ring};
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use fairwave_units::units::{Bytes, Instant, Span};
@@ -40,8 +40,8 @@ pub struct TcpReceiver {
     waiting: Option<Instant>,
     /// Blocks as last reported, newest first.
     blocks: [SackBlock; 3],
-    held: Held,
-    wave: Wave,
+    held: OutOfOrderSegments,
+    wave: SegmentWave,
 }
 
 /// For how many segments out of order there is room before the ring has to grow.
@@ -49,12 +49,12 @@ const FIRST_HELD: u32 = 8;
 
 /// What arrived out of order. Takes no memory until something does.
 #[derive(Clone, Debug, Default)]
-struct Held {
+struct OutOfOrderSegments {
     ranges: Ranges,
     pieces: Option<Ring<Piece>>,
 }
 
-impl Held {
+impl OutOfOrderSegments {
     /// Keeps `segment`, which is not held and beyond `next`.
     fn put(&mut self, next: u32, segment: u32, piece: Piece) {
         self.ranges.insert(segment, segment + 1);
@@ -73,7 +73,7 @@ impl Held {
 
 /// The wave that is coming in, and the rate of the last one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wave {
+struct SegmentWave {
     id: u16,
     /// Segments of it so far.
     arrived: u16,
@@ -88,15 +88,15 @@ struct Wave {
     rate: f32,
 }
 
-impl Wave {
+impl SegmentWave {
     fn on_segment(&mut self, now: Instant, id: u16, size: u16, payload: u16) {
         if id != self.id || self.arrived == 0 {
             if id.wrapping_sub(self.id) > u16::MAX / 2 {
                 return; // a straggler of an earlier wave
             }
             self.close();
-            let Wave { measured, rate, .. } = *self;
-            *self = Wave { id, arrived: 1, began: now, measured, rate, ..Wave::default() };
+            let SegmentWave { measured, rate, .. } = *self;
+            *self = SegmentWave { id, arrived: 1, began: now, measured, rate, ..SegmentWave::default() };
         } else if !self.full {
             self.arrived = self.arrived.saturating_add(1);
             self.payload += u64::from(payload);
@@ -134,9 +134,9 @@ impl TcpReceiver {
             at_once: parameters.quick_acks,
             next: first,
             top: first,
-            held: Held::default(),
+            held: OutOfOrderSegments::default(),
             blocks: [SackBlock::default(); 3],
-            wave: Wave::default(),
+            wave: SegmentWave::default(),
             waiting: None,
             acknowledge_at: Instant::NEVER,
         }

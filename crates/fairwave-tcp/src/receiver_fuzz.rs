@@ -48,12 +48,12 @@ fn segment(sequence: u32, sent: Instant) -> Packet {
 
 /// The slow twin: the next segment expected, and what is held beyond it.
 #[derive(Default)]
-struct Plain {
+struct SlowTwin {
     next: u32,
     held: BTreeSet<u32>,
 }
 
-impl Plain {
+impl SlowTwin {
     /// True for a segment that is new, beyond the next one, and within the window.
     fn takes(&mut self, sequence: u32, window: u32) -> bool {
         let beyond = sequence > self.next && sequence - self.next < window && self.held.insert(sequence);
@@ -79,7 +79,7 @@ fn is_used(block: &SackBlock) -> bool {
 }
 
 /// What RFC 2018 asks of the blocks of an acknowledgement.
-fn check_blocks(plain: &Plain, blocks: &[SackBlock; 3], newest: Option<u32>) -> Result<(), TestCaseError> {
+fn check_blocks(plain: &SlowTwin, blocks: &[SackBlock; 3], newest: Option<u32>) -> Result<(), TestCaseError> {
     let used: Vec<&SackBlock> = blocks.iter().take_while(|block| is_used(block)).collect();
     prop_assert!(blocks[used.len()..].iter().all(|block| !is_used(block)), "a gap between blocks: {:?}", blocks);
     for (place, block) in used.iter().enumerate() {
@@ -107,7 +107,7 @@ proptest! {
         let config = TcpConfig { delayed_ack: Some(delayed), receiver_window: Some(window), ..TcpConfig::default() };
         let parameters = config.parameters(flavour);
         let mut receiver = TcpReceiver::new(FlowContext::default(), &parameters);
-        let (mut plain, mut out, mut now) = (Plain::default(), Output::default(), Instant::ZERO);
+        let (mut plain, mut out, mut now) = (SlowTwin::default(), Output::default(), Instant::ZERO);
         let (mut delivered, mut unacknowledged, mut acknowledged) = (0u32, 0u32, 0u32);
         let mut steps = steps.into_iter();
         while plain.next <= DATA {

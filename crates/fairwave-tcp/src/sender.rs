@@ -12,15 +12,14 @@
 use std::sync::Arc;
 
 use super::TcpParameters;
-use super::connection::Connection;
-use super::control::{Control, Controller, Verdict};
+use super::connection::{Acknowledgement, Connection};
+use super::control::{Control, Verdict};
 use super::recovery::LossRecovery;
-use super::units::Piece;
 use fairwave_endpoint::{FlowContext, Output, Sender, SenderView};
 use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Body, Packet};
 use fairwave_units::random::Stream;
-use fairwave_units::units::{Instant, Rate};
+use fairwave_units::units::Instant;
 
 /// The sending half of a TCP connection: what has been sent, and how losses among it are repaired.
 #[repr(C)]
@@ -42,8 +41,7 @@ impl TcpSender {
 
     /// What was put off happens, or the recovery is woken.
     fn on_send_timer(&mut self, now: Instant, out: &mut Output) {
-        self.connection.send_at = Instant::NEVER;
-        if self.connection.take_recovery_timer(now) {
+        if self.connection.take_send_timer(now) {
             self.recovery.on_wake(&mut self.connection, now, out);
         }
         self.recovery.send_now(&mut self.connection, now, out);
@@ -51,8 +49,8 @@ impl TcpSender {
 
     fn on_timeout(&mut self, now: Instant, out: &mut Output) {
         let connection = &mut self.connection;
-        if connection.una == connection.max {
-            connection.retransmit_at = Instant::NEVER;
+        if connection.is_idle() {
+            connection.stop_timer();
             return;
         }
         connection.count_timeout();
@@ -62,11 +60,11 @@ impl TcpSender {
             connection.retransmit_first(now, out);
             return;
         }
-        connection.rtt.expired(&connection.parameters.rto);
+        connection.back_off();
         connection.restart_timer(now);
         // Everything from the first unacknowledged segment on counts as lost: slow start goes through it again.
         if !self.recovery.goes_by_marks() {
-            connection.next = connection.una;
+            connection.go_on_from(connection.una());
         }
         self.send(now, out);
     }
@@ -74,53 +72,14 @@ impl TcpSender {
 
 impl Sender for TcpSender {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
-        let connection = &mut self.connection;
-        connection.shed(now);
-        connection.stopped = false;
-        connection.limit = if connection.bulk { u32::MAX } else { connection.handed };
-        if !connection.started && connection.parameters.handshake {
-            connection.next = 1;
-            connection.transmit(now, 0, out);
-        } else {
-            connection.restart_if_idle(now);
-            self.recovery.send(connection, now, out);
+        if !self.connection.start(now, out) {
+            self.send(now, out);
         }
-        self.connection.started = true;
         self.connection.note_limit(now);
     }
 
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
-        let connection = &mut self.connection;
-        if connection.stopped || connection.bulk {
-            return;
-        }
-        connection.shed(now);
-        if connection.extras.is_some() && connection.started {
-            connection.note_application_limit();
-        }
-        let mut left = unit.payload;
-        loop {
-            let payload = left.min(u32::from(connection.parameters.segment));
-            left -= payload;
-            let piece = Piece {
-                created: unit.created,
-                unit: unit.id,
-                payload: payload as u16,
-                layer: unit.layer,
-                last: left == 0,
-            };
-            match &mut connection.lifetime {
-                Some(lifetime) => lifetime.wait(piece),
-                None => connection.pieces.put(connection.una, connection.handed, piece),
-            }
-            connection.handed += 1;
-            if left == 0 {
-                break;
-            }
-        }
-        connection.limit = connection.handed;
-        if connection.started {
-            connection.restart_if_idle(now);
+        if self.connection.take_unit(now, unit) {
             self.send(now, out);
         }
         self.connection.note_limit(now);
@@ -130,49 +89,23 @@ impl Sender for TcpSender {
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Ack { next, echo, rate, wave, congestion_echo, marked, ref sack } = packet.body else { return };
         let connection = &mut self.connection;
-        if next > connection.max || next < connection.una || connection.una == connection.max {
-            if next == connection.una {
+        if next > connection.max() || next < connection.una() || connection.is_idle() {
+            if next == connection.una() {
                 self.recovery.on_idle_ack(next, sack);
             }
             return;
         }
-        connection.shed(now);
-        let path = &mut connection.path;
-        path.now = now;
-        path.acknowledged = next - connection.una;
-        path.credit = if connection.parameters.counts_segments { path.acknowledged } else { 1 };
-        path.flight = connection.max - connection.una;
-        path.unacknowledged = next;
-        path.next = connection.next.max(next);
-        if connection.parameters.waves && rate > 0.0 {
-            path.rate = Rate::from_bits_per_second(rate as u64);
-            path.wave = wave;
-        }
-        connection.echo = echo;
-        if connection.extras.is_some() {
-            connection.hear(now, next, congestion_echo, marked);
-        }
-        let path = &mut connection.path;
-        if path.acknowledged > 0 {
-            path.rtt = now.since(echo);
-            // The SYN is smaller than what follows, so its round trip is none that data could have.
-            if next > 1 {
-                path.min_rtt = path.min_rtt.min(path.rtt);
-                path.max_rtt = path.max_rtt.max(path.rtt);
-            }
-        } else {
-            connection.note_ack();
-        }
+        connection.take_ack(now, next, &Acknowledgement { echo, rate, wave, congestion_echo, marked });
         self.recovery.on_ack(connection, now, next, sack, out);
         connection.note_limit(now);
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         self.connection.shed(now);
-        if now >= self.connection.send_at {
+        if now >= self.connection.send_at() {
             self.on_send_timer(now, out);
         }
-        if now >= self.connection.retransmit_at {
+        if now >= self.connection.retransmit_at() {
             self.on_timeout(now, out);
         }
         self.connection.note_limit(now);
@@ -180,40 +113,14 @@ impl Sender for TcpSender {
 
     #[inline]
     fn deadline(&self) -> Instant {
-        self.connection.retransmit_at.min(self.connection.send_at)
+        self.connection.retransmit_at().min(self.connection.send_at())
     }
 
     fn on_stop(&mut self, now: Instant) {
-        let connection = &mut self.connection;
-        connection.stopped = true;
-        connection.limit = connection.max.max(1);
-        connection.handed = connection.handed.min(connection.limit);
-        if let Some(lifetime) = &mut connection.lifetime {
-            lifetime.clear();
-        }
-        connection.note_limit(now);
+        self.connection.stop(now);
     }
 
     fn view(&self) -> SenderView {
-        let connection = &self.connection;
-        let smoothed_rtt = connection.rtt.smoothed(&connection.parameters.rto).seconds();
-        let window = connection.window.congestion.min(f64::from(connection.parameters.receiver_window));
-        SenderView {
-            window: connection.window.congestion,
-            slow_start_threshold: connection.window.threshold,
-            smoothed_rtt: if smoothed_rtt > 0.0 { smoothed_rtt } else { f64::NAN },
-            rate: if smoothed_rtt > 0.0 {
-                window * f64::from(connection.path.payload) * 8.0 / smoothed_rtt
-            } else {
-                f64::NAN
-            },
-            estimate: connection.control.estimate(),
-            sent: connection.sent,
-            retransmitted: connection.retransmitted,
-            timeouts: connection.timeouts,
-            fast_retransmits: connection.fast_retransmits,
-            limited: Some(connection.limited()),
-            ..SenderView::default()
-        }
+        self.connection.view()
     }
 }

@@ -1,6 +1,6 @@
 //! Which transports there are: two lists, from which follow configuration, names, schema and endpoints.
 //!
-//! A TCP is listed by its controller ([`controllers!`]), every other transport in [`transports!`]. A program's own is handed in by
+//! A TCP is listed by its controller ([`controllers!`]), every other transport in [`transports!`], beside its module. A program's own is handed in by
 //! [`register`], a controller of its own by [`tcp::control::register`].
 
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::tcp::keys_of;
-use crate::{AnyReceiver, AnySender, dvrc, rap, rtcp, tcp, tfrc, udp};
+use crate::{AnyReceiver, AnySender, tcp, transports, udp};
 use fairwave_endpoint::wire::Protocol;
 use fairwave_endpoint::{FlowContext, Receiver, Sender};
 use fairwave_tcp::control::Control;
@@ -19,20 +19,6 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, family};
 use fairwave_units::units::{Bytes, Span};
-
-/// All transports but the TCPs, in the order in which they are listed to people.
-macro_rules! transports {
-    ($then:ident! $arguments:tt) => {
-        $then! { $arguments
-            Udp(udp::UdpConfig),
-            Tfrc(tfrc::TfrcConfig),
-            Dvrc(dvrc::DvrcConfig),
-            Rtcp(rtcp::RtcpConfig),
-            Rap(rap::RapConfig),
-        }
-    };
-}
-pub(super) use transports;
 
 /// How a transport cuts what it sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,12 +97,12 @@ pub trait TransportLaw: Law + Properties {
 /// What is asked of a transport, or a controller, that a program handed in.
 pub trait AnyTransport: Checked + Properties + Send + Sync {
     /// See [`TransportConfig::prepare`]. The parameters have been checked.
-    fn prepare(&self) -> Prepared<'_>;
+    fn prepare(&self) -> PreparedTransport<'_>;
 }
 
 impl<L: TransportLaw> AnyTransport for L {
-    fn prepare(&self) -> Prepared<'_> {
-        Prepared::new(move |context, stream| {
+    fn prepare(&self) -> PreparedTransport<'_> {
+        PreparedTransport::new(move |context, stream| {
             let (sender, receiver) = self.endpoints(context, stream)?;
             Ok((AnySender::Own(Box::new(sender)), AnyReceiver::Own(Box::new(receiver))))
         })
@@ -130,12 +116,12 @@ type Make<'a> = dyn Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 
 
 /// A configuration that has been checked, from which the endpoints of any number of flows are made. They share what is the same
 /// for all.
-pub struct Prepared<'a>(Box<Make<'a>>);
+pub struct PreparedTransport<'a>(Box<Make<'a>>);
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedTransport<'a> {
     /// Endpoints made by `make`.
     pub fn new(make: impl Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 'a) -> Self {
-        Prepared(Box::new(make))
+        PreparedTransport(Box::new(make))
     }
 
     /// Both endpoints of a flow. `stream` is the flow's own for its transport.
@@ -166,11 +152,11 @@ macro_rules! and_controllers {
 
 macro_rules! configuration {
     (
-        [$($Variant:ident($Law:ty)),+ $(,)?]
+        [$($module:ident { $Variant:ident($Law:ident) })+]
         $($file:ident { $($Tcp:ident($Control:ident)),+ $(,)? })+
     ) => {
         family! { (TransportConfig, "name", "transport", dyn AnyTransport, OWN)
-            $($Variant($Law),)+
+            $($Variant(crate::$module::$Law),)+
             $($($Tcp(tcp::Tcp<tcp::control::$Control>),)+)+
         }
 
@@ -187,10 +173,10 @@ macro_rules! configuration {
             ///
             /// # Errors
             /// The first key whose value is not allowed.
-            pub fn prepare(&self) -> Result<Prepared<'_>, ConfigError> {
+            pub fn prepare(&self) -> Result<PreparedTransport<'_>, ConfigError> {
                 self.check()?;
                 Ok(match self {
-                    $(TransportConfig::$Variant(law) => Prepared::new(move |context, stream| {
+                    $(TransportConfig::$Variant(law) => PreparedTransport::new(move |context, stream| {
                         let (sender, receiver) = law.endpoints(context, stream)?;
                         Ok((AnySender::$Variant(Box::new(sender)), AnyReceiver::$Variant(Box::new(receiver))))
                     }),)+
@@ -203,7 +189,7 @@ macro_rules! configuration {
             pub(super) fn names_with(key: &str) -> Vec<String> {
                 let generator = &mut SchemaGenerator::default();
                 let mut laws = vec![
-                    $((<$Law as Law>::NAME.to_owned(), <$Law>::json_schema(generator)),)+
+                    $((<crate::$module::$Law as Law>::NAME.to_owned(), <crate::$module::$Law>::json_schema(generator)),)+
                     $($((
                         <tcp::control::$Control as Law>::NAME.to_owned(),
                         <tcp::Tcp<tcp::control::$Control>>::json_schema(generator),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::wire::{Decoder, Format, encode};
-use fairwave_endpoint::path_test::{Fate, Wire};
+use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, TrafficConfig, Unit};
 use fairwave_network::packet::{Body, Packet};
@@ -16,7 +16,7 @@ use fairwave_units::units::{Instant, Rate, Span};
 const AHEAD: Span = Span::from_secs(5_000);
 
 /// An endpoint to which packets come as bytes.
-struct Wired<E> {
+struct WiredEndpoint<E> {
     endpoint: E,
     format: Format,
     decoder: Decoder,
@@ -24,9 +24,14 @@ struct Wired<E> {
     ahead: Span,
 }
 
-impl<E> Wired<E> {
+impl<E> WiredEndpoint<E> {
     fn new(endpoint: E, context: &FlowContext, format: &Format, feedback: bool, ahead: Span) -> Self {
-        Wired { endpoint, format: format.clone(), decoder: Decoder::new(context, format.clone(), feedback), ahead }
+        WiredEndpoint {
+            endpoint,
+            format: format.clone(),
+            decoder: Decoder::new(context, format.clone(), feedback),
+            ahead,
+        }
     }
 
     fn through_bytes(&mut self, packet: &Packet) -> Packet {
@@ -44,7 +49,7 @@ impl<E> Wired<E> {
     }
 }
 
-impl Sender for Wired<AnySender> {
+impl Sender for WiredEndpoint<AnySender> {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
         self.endpoint.on_start(now, out);
     }
@@ -69,7 +74,7 @@ impl Sender for Wired<AnySender> {
     }
 }
 
-impl Receiver for Wired<AnyReceiver> {
+impl Receiver for WiredEndpoint<AnyReceiver> {
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let packet = self.through_bytes(packet);
         self.endpoint.on_packet(self.own(now), &packet, out);
@@ -94,11 +99,11 @@ fn run<S: Sender, R: Receiver>(sender: S, receiver: R, units: Vec<Unit>) -> Wire
     let mut stream = Seed(11).stream("path");
     wire.fate = Box::new(move |_, now, _| match stream.uniform() {
         // Until then whoever acts on the time since the beginning has begun.
-        _ if now < Instant::from_seconds(3.0) => Fate::Pass,
-        x if x < 0.02 => Fate::Lose,
-        x if x < 0.03 => Fate::Late(Span::from_millis(25)),
-        x if x < 0.04 => Fate::Twice,
-        _ => Fate::Pass,
+        _ if now < Instant::from_seconds(3.0) => PathFate::Pass,
+        x if x < 0.02 => PathFate::Lose,
+        x if x < 0.03 => PathFate::Late(Span::from_millis(25)),
+        x if x < 0.04 => PathFate::Twice,
+        _ => PathFate::Pass,
     });
     let mut stream = Seed(12).stream("back");
     wire.lose_feedback = Box::new(move |_, _| stream.chance(0.01));
@@ -134,8 +139,8 @@ fn compare(transport: Value, traffic: Value) -> Vec<Body> {
     let plain = run(sender, receiver, units(&traffic));
     let (sender, receiver) = made();
     let format = Format::of(context.flow, transport.protocol(), &traffic, ["alice", "bob"]);
-    let sender = Wired::new(sender, &context, &format, true, Span::ZERO);
-    let receiver = Wired::new(receiver, &context, &format, false, AHEAD);
+    let sender = WiredEndpoint::new(sender, &context, &format, true, Span::ZERO);
+    let receiver = WiredEndpoint::new(receiver, &context, &format, false, AHEAD);
     let wired = run(sender, receiver, units(&traffic));
     assert!(plain.deliveries.len() > 500, "{shown}: {} deliveries", plain.deliveries.len());
     assert_eq!(plain.sent.len(), wired.sent.len(), "{shown}");

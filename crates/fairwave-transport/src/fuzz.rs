@@ -153,7 +153,7 @@ fn dvrc() -> impl Strategy<Value = Body> {
 
 /// What happens to an endpoint.
 #[derive(Clone, Debug)]
-enum Happening {
+enum EndpointEvent {
     /// A packet comes.
     Packet(Body, u16, u8),
     /// The application makes a unit.
@@ -166,13 +166,13 @@ enum Happening {
     Forward,
 }
 
-fn happening(body: impl Strategy<Value = Body> + 'static) -> impl Strategy<Value = Happening> {
+fn happening(body: impl Strategy<Value = Body> + 'static) -> impl Strategy<Value = EndpointEvent> {
     prop_oneof![
-        6 => (body, any::<u16>(), 0u8..9).prop_map(|(body, wire, layer)| Happening::Packet(body, wire, layer)),
-        2 => (prop_oneof![1u32..3000, 0..=u32::MAX], 0u8..9).prop_map(|(payload, layer)| Happening::Unit(payload, layer)),
-        2 => (0u64..200_000_000).prop_map(|nanos| Happening::Timer(Span::from_nanos(nanos))),
-        1 => (0u64..3_000_000_000).prop_map(|nanos| Happening::Wait(Span::from_nanos(nanos))),
-        4 => Just(Happening::Forward),
+        6 => (body, any::<u16>(), 0u8..9).prop_map(|(body, wire, layer)| EndpointEvent::Packet(body, wire, layer)),
+        2 => (prop_oneof![1u32..3000, 0..=u32::MAX], 0u8..9).prop_map(|(payload, layer)| EndpointEvent::Unit(payload, layer)),
+        2 => (0u64..200_000_000).prop_map(|nanos| EndpointEvent::Timer(Span::from_nanos(nanos))),
+        1 => (0u64..3_000_000_000).prop_map(|nanos| EndpointEvent::Wait(Span::from_nanos(nanos))),
+        4 => Just(EndpointEvent::Forward),
     ]
 }
 
@@ -199,7 +199,7 @@ proptest! {
     ) {
         let config: TransportConfig = match which.checked_sub(TransportConfig::BUILT_IN.len()) {
             Some(modern) => serde_json::from_str(MODERN[modern]).expect("a TCP"),
-            None => TransportConfig::BUILT_IN[which].parse().expect("a transport"),
+            None => serde_json::from_value(TransportConfig::plainest()[which].clone()).expect("a transport"),
         };
         let rates = [Rate::from_bits_per_second(100_000); 3];
         let layers = if layered { LayerRates::new(&rates).expect("layers") } else { LayerRates::default() };
@@ -217,33 +217,33 @@ proptest! {
                     flow: FlowId(0), wire, class: Class::OtherUdp, feedback: at_sender, ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(wire % 4)], layer, body
                 };
                 match happening {
-                    Happening::Packet(body, wire, layer) if at_sender => sender.on_packet(now, &packet(body, wire, layer), &mut out),
-                    Happening::Packet(body, wire, layer) => receiver.on_packet(now, &packet(body, wire, layer), &mut answer),
-                    Happening::Unit(payload, layer) if at_sender => {
+                    EndpointEvent::Packet(body, wire, layer) if at_sender => sender.on_packet(now, &packet(body, wire, layer), &mut out),
+                    EndpointEvent::Packet(body, wire, layer) => receiver.on_packet(now, &packet(body, wire, layer), &mut answer),
+                    EndpointEvent::Unit(payload, layer) if at_sender => {
                         let made = Unit { id: unit, payload: payload.min(1_000_000), created: now, layer, frame_type: FrameType::I };
                         unit += 1;
                         sender.on_unit(now, made, &mut out);
                     }
-                    Happening::Unit(..) => {}
-                    Happening::Wait(span) => now += span,
-                    Happening::Timer(late) if at_sender => {
+                    EndpointEvent::Unit(..) => {}
+                    EndpointEvent::Wait(span) => now += span,
+                    EndpointEvent::Timer(late) if at_sender => {
                         if sender.deadline() < Instant::NEVER {
                             now = now.max(sender.deadline()) + late;
                             sender.on_timer(now, &mut out);
                         }
                     }
-                    Happening::Timer(late) => {
+                    EndpointEvent::Timer(late) => {
                         if receiver.deadline() < Instant::NEVER {
                             now = now.max(receiver.deadline()) + late;
                             receiver.on_timer(now, &mut answer);
                         }
                     }
-                    Happening::Forward if at_sender => {
+                    EndpointEvent::Forward if at_sender => {
                         if let Some(packet) = from_receiver.pop() {
                             sender.on_packet(now, &packet, &mut out);
                         }
                     }
-                    Happening::Forward => {
+                    EndpointEvent::Forward => {
                         if let Some(packet) = from_sender.pop() {
                             receiver.on_packet(now, &packet, &mut answer);
                         }

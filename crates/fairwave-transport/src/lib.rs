@@ -16,5 +16,38 @@ pub mod tfrc;
 pub mod udp;
 pub mod wire;
 
-pub use choice::{AnyTransport, Endpoints, PacketSize, Prepared, Properties, TransportConfig, TransportLaw, register};
+// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+extern crate self as fairwave_core;
+#[allow(unused_imports)]
+pub(crate) use fairwave_media::{quality, traffic};
+#[allow(unused_imports)]
+pub(crate) use fairwave_network::{link, loss, packet, queue};
+#[allow(unused_imports)]
+pub(crate) use fairwave_units::{config, random, ratio, registry, timed, units};
+#[allow(unused_imports)]
+pub(crate) mod transport {
+    pub(crate) use crate::{PacketSize, Properties, TransportLaw, dvrc, rap, rtcp, tcp, tfrc, udp};
+    pub(crate) use fairwave_endpoint::{
+        Backlog, Delivery, FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, limited, preset,
+    };
+}
+
+/// All transports but the TCPs, in the order in which they are listed to people: a module, and within braces the name that it gives,
+/// with its parameters.
+macro_rules! transports {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            udp { Udp(UdpConfig) }
+            tfrc { Tfrc(TfrcConfig) }
+            dvrc { Dvrc(DvrcConfig) }
+            rtcp { Rtcp(RtcpConfig) }
+            rap { Rap(RapConfig) }
+        }
+    };
+}
+pub(crate) use transports;
+
+pub use choice::{
+    AnyTransport, Endpoints, PacketSize, PreparedTransport, Properties, TransportConfig, TransportLaw, register,
+};
 pub use dispatch::{AnyReceiver, AnySender};

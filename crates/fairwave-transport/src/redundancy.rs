@@ -9,7 +9,7 @@
 //! hold; so the last units of a talkspurt are repeated only after a short silence. A datagram repeats no more than
 //! `max-payload` has room for. Units that are cut into several datagrams neither repeat nor are repeated; layers repeat their own.
 
-use fairwave_endpoint::serial::SeenWindow;
+use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_endpoint::{Delivery, Output};
 use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Body, Packet, Repeat};
@@ -73,11 +73,11 @@ impl History {
 
 /// Which units a receiver of repeating datagrams has had.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Repaired {
-    units: SeenWindow<16>,
+pub(super) struct ReceivedUnits {
+    units: ReplayWindow<16>,
 }
 
-impl Repaired {
+impl ReceivedUnits {
     /// Hands the application what a datagram brings for the first time: repeated units, oldest first, then its own.
     pub fn deliver(&mut self, packet: &Packet, out: &mut Output) {
         let Body::Redundant { payload, unit, created, repeats, .. } = packet.body else { return };

@@ -9,20 +9,20 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AnyReceiver, AnySender, AnyTransport, PacketSize, Prepared, Properties, TransportConfig};
+use crate::{AnyReceiver, AnySender, AnyTransport, PacketSize, PreparedTransport, Properties, TransportConfig};
 use fairwave_endpoint::wire::Protocol;
 use fairwave_tcp::control::{AnyControlLaw, Control, ControlLaw, Marks};
 pub use fairwave_tcp::*;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
-use fairwave_units::registry::{Checked, Given, Law};
+use fairwave_units::registry::{Checked, Law, RuntimeLaw};
 use fairwave_units::units::{Bytes, Span};
 
 /// TCP's controllers, and how a program hands in its own.
 pub mod control {
     use std::sync::Arc;
 
-    use fairwave_units::registry::{Given, NameTaken};
+    use fairwave_units::registry::{NameTaken, RuntimeLaw};
 
     use super::{Tcp, with_connection};
     use crate::choice::{OWN, TransportConfig};
@@ -42,7 +42,7 @@ pub mod control {
     ///
     /// # Errors
     /// When the name is taken.
-    pub fn give(given: Given<dyn AnyControlLaw>) -> Result<(), NameTaken> {
+    pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
         OWN.give(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(given))
     }
 }
@@ -147,6 +147,8 @@ impl<C: ControlLaw> Checked for Tcp<C> {
 
 impl<C: ControlLaw> Law for Tcp<C> {
     const NAME: &'static str = C::NAME;
+    const EXAMPLE: &'static str = C::EXAMPLE;
+    const BESIDE: &'static str = C::BESIDE;
 }
 
 impl<C: ControlLaw> Tcp<C> {
@@ -156,9 +158,9 @@ impl<C: ControlLaw> Tcp<C> {
     }
 
     /// As [`AnyTransport::prepare`], with the variant that stands for the controller.
-    pub fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> Prepared<'_> {
+    pub fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> PreparedTransport<'_> {
         let parameters = Arc::new(self.parameters());
-        Prepared::new(move |context, stream| {
+        PreparedTransport::new(move |context, stream| {
             let control = variant(self.law.controller_with(self.connection.preset, own_stream(&stream)));
             let receiver = TcpReceiver::new(context, &parameters);
             let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
@@ -214,7 +216,7 @@ impl<C: ControlLaw> Properties for Tcp<C> {
 
 /// A program's own controller: behind a virtual call.
 impl<C: ControlLaw> AnyTransport for Tcp<C> {
-    fn prepare(&self) -> Prepared<'_> {
+    fn prepare(&self) -> PreparedTransport<'_> {
         self.prepare_as(|controller| Control::Own(Box::new(controller)))
     }
 }
@@ -231,8 +233,8 @@ pub fn connection_keys() -> &'static [String] {
 }
 
 /// The controller with its connection, as a scenario's table has both.
-pub(super) fn with_connection(given: Given<dyn AnyControlLaw>) -> Given<dyn AnyTransport> {
-    let Given { name, read, schema } = given;
+pub(super) fn with_connection(given: RuntimeLaw<dyn AnyControlLaw>) -> RuntimeLaw<dyn AnyTransport> {
+    let RuntimeLaw { name, read, schema } = given;
     let own_name = name.clone();
     let whole = move |table: Map<String, Value>| {
         let (connection, own) = split(table)?;
@@ -243,7 +245,7 @@ pub(super) fn with_connection(given: Given<dyn AnyControlLaw>) -> Given<dyn AnyT
         }
         Ok((table, Arc::new(GivenTcp { law, connection }) as Arc<dyn AnyTransport>))
     };
-    Given::new(name, whole, move |generator| {
+    RuntimeLaw::new(name, whole, move |generator| {
         let own = schema(generator);
         described_with_connection(own, generator)
     })
@@ -304,9 +306,9 @@ impl Properties for GivenTcp {
 }
 
 impl AnyTransport for GivenTcp {
-    fn prepare(&self) -> Prepared<'_> {
+    fn prepare(&self) -> PreparedTransport<'_> {
         let parameters = Arc::new(self.parameters());
-        Prepared::new(move |context, stream| {
+        PreparedTransport::new(move |context, stream| {
             let control = Control::Own(self.law.any_controller(self.connection.preset, own_stream(&stream)));
             let receiver = TcpReceiver::new(context, &parameters);
             let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
@@ -323,15 +325,15 @@ mod tests {
     use fairwave_tcp::control::{Controller, Marks, aimd::AimdConfig};
 
     /// A law as one that is given, which has no type that its transport knows.
-    struct Erased<C>(C);
+    struct ErasedLaw<C>(C);
 
-    impl<C: ControlLaw> Checked for Erased<C> {
+    impl<C: ControlLaw> Checked for ErasedLaw<C> {
         fn check(&self) -> Result<(), ConfigError> {
             self.0.check()
         }
     }
 
-    impl<C: ControlLaw> AnyControlLaw for Erased<C> {
+    impl<C: ControlLaw> AnyControlLaw for ErasedLaw<C> {
         fn any_recovery(&self) -> fairwave_tcp::Recovery {
             C::RECOVERY
         }
@@ -358,7 +360,7 @@ mod tests {
     /// A law that was given says of itself what the same law says that is built in.
     fn same<C: ControlLaw + 'static>(law: C, connection: TcpConfig) -> TcpParameters {
         let built_in = Tcp { law: law.clone(), connection: connection.clone() };
-        let given = GivenTcp { law: Arc::new(Erased(law)), connection };
+        let given = GivenTcp { law: Arc::new(ErasedLaw(law)), connection };
         assert_eq!(given.packet(true), built_in.packet(true));
         assert_eq!(given.like_ns2(), built_in.like_ns2());
         assert_eq!(given.delivers_all(), built_in.delivers_all());

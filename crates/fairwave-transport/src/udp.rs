@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
-use super::redundancy::{History, MOST, Repaired};
+use super::redundancy::{History, MOST, ReceivedUnits};
 use crate::{PacketSize, Properties, TransportLaw};
-use fairwave_endpoint::serial::{SeenWindow, unwrap};
+use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::{DATAGRAM_PAYLOAD, narrow};
 use fairwave_endpoint::{Backlog, Delivery, FlowContext, Output, Receiver, Sender, SenderView};
 use fairwave_media::traffic::Unit;
@@ -73,6 +73,7 @@ impl Checked for UdpConfig {
 
 impl Law for UdpConfig {
     const NAME: &'static str = "udp";
+    const BESIDE: &'static str = r#"{"traffic": "voice"}"#;
 }
 
 impl Properties for UdpConfig {
@@ -212,10 +213,10 @@ const OPEN_UNITS: usize = 32;
 /// be under way at once.
 #[derive(Clone, Debug)]
 pub struct UdpReceiver {
-    seen: SeenWindow<16>,
+    seen: ReplayWindow<16>,
     open: [OpenUnit; OPEN_UNITS],
     /// What has come by repetition; nothing until a datagram repeats anything.
-    repaired: Option<Box<Repaired>>,
+    repaired: Option<Box<ReceivedUnits>>,
 }
 
 /// A unit of which some datagrams have arrived; `parts` is 0 in a free place.
@@ -229,7 +230,7 @@ struct OpenUnit {
 
 impl Default for UdpReceiver {
     fn default() -> Self {
-        UdpReceiver { seen: SeenWindow::default(), open: [OpenUnit::default(); OPEN_UNITS], repaired: None }
+        UdpReceiver { seen: ReplayWindow::default(), open: [OpenUnit::default(); OPEN_UNITS], repaired: None }
     }
 }
 

@@ -32,28 +32,28 @@ pub fn percent(text: &str) -> Option<f64> {
 
 /// A ratio as read.
 #[derive(Clone, Copy)]
-struct Read(f64);
+struct ParsedRatio(f64);
 
-impl<'de> Deserialize<'de> for Read {
+impl<'de> Deserialize<'de> for ParsedRatio {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Forms;
         impl Visitor<'_> for Forms {
-            type Value = Read;
+            type Value = ParsedRatio;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number such as `0.02`, or percent such as `\"2 %\"`")
             }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Read, E> {
-                Ok(Read(number))
+            fn visit_f64<E: Error>(self, number: f64) -> Result<ParsedRatio, E> {
+                Ok(ParsedRatio(number))
             }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Read, E> {
-                Ok(Read(number as f64))
+            fn visit_i64<E: Error>(self, number: i64) -> Result<ParsedRatio, E> {
+                Ok(ParsedRatio(number as f64))
             }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Read, E> {
-                Ok(Read(number as f64))
+            fn visit_u64<E: Error>(self, number: u64) -> Result<ParsedRatio, E> {
+                Ok(ParsedRatio(number as f64))
             }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Read, E> {
+            fn visit_str<E: Error>(self, text: &str) -> Result<ParsedRatio, E> {
                 match percent(text) {
-                    Some(percent) => Ok(Read(percent / 100.0)),
+                    Some(percent) => Ok(ParsedRatio(percent / 100.0)),
                     None => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
                 }
             }
@@ -68,7 +68,7 @@ impl Ratio {
     /// # Errors
     /// What is neither a number nor percent.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Read::deserialize(deserializer).map(|Read(ratio)| ratio)
+        ParsedRatio::deserialize(deserializer).map(|ParsedRatio(ratio)| ratio)
     }
 
     /// Writes a ratio, as a number.
@@ -123,7 +123,7 @@ impl OptionalRatio {
     /// # Errors
     /// What is neither a number nor percent.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-        Ok(Option::<Read>::deserialize(deserializer)?.map(|Read(ratio)| ratio))
+        Ok(Option::<ParsedRatio>::deserialize(deserializer)?.map(|ParsedRatio(ratio)| ratio))
     }
 
     /// As [`Ratio::serialize`].
@@ -141,7 +141,7 @@ impl Ratios {
     /// # Errors
     /// What is neither a number nor percent.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-        Ok(Vec::<Read>::deserialize(deserializer)?.into_iter().map(|Read(ratio)| ratio).collect())
+        Ok(Vec::<ParsedRatio>::deserialize(deserializer)?.into_iter().map(|ParsedRatio(ratio)| ratio).collect())
     }
 
     /// As [`Ratio::serialize`].

@@ -6,7 +6,7 @@
 //! built-in one, and a scenario names it the same way; it only costs a virtual call. Laws are handed in before the first scenario
 //! is read that names them. They are code, not state: a law can be added, never changed or taken away, so a run
 //! is still a function of scenario and seed. A law that is no type of the program, but written in another language while it
-//! runs, is [`Given`]; as its author may write it anew, one of the same name takes its place, and whoever keeps results
+//! runs, is [`RuntimeLaw`]; as its author may write it anew, one of the same name takes its place, and whoever keeps results
 //! has to tell them apart.
 
 use std::borrow::Cow;
@@ -38,11 +38,20 @@ pub trait Law:
 {
     /// The law's name in scenarios: `bernoulli`.
     const NAME: &'static str;
+
+    /// An example of its table, in JSON and without the name: the keys that it needs and those that are set first. The JSON
+    /// Schema has it under `examples`, `fairwave explain` shows it in a scenario, and every family's tests read it.
+    const EXAMPLE: &'static str = "{}";
+
+    /// What that scenario's flow has to have besides, in JSON: `{"traffic": "video"}` for a transport that carries no bulk
+    /// data, `{"transport": "tcp/sack"}` for a source that UDP cannot carry. The schema has it under `x-beside`.
+    const BESIDE: &'static str = "{}";
 }
 
 /// Reads the table of a program's own law, the naming key taken out. Answers with the table, all defaults spelled out, and
 /// the law.
-pub type Read<D> = dyn Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync;
+pub type TableReader<D> =
+    dyn Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync;
 
 /// How the parameters of a program's own law are described.
 pub type Describe = dyn Fn(&mut SchemaGenerator) -> Schema + Send + Sync;
@@ -50,23 +59,23 @@ pub type Describe = dyn Fn(&mut SchemaGenerator) -> Schema + Send + Sync;
 /// A law that a program handed in.
 struct Entry<D: ?Sized> {
     name: Cow<'static, str>,
-    read: Box<Read<D>>,
+    read: Box<TableReader<D>>,
     schema: Box<Describe>,
     /// Another law of this name may take its place.
     replaceable: bool,
 }
 
 /// A law that is no type of the program: what a family has to know of one that was made while the program runs.
-pub struct Given<D: ?Sized + 'static> {
+pub struct RuntimeLaw<D: ?Sized + 'static> {
     /// Its name in scenarios.
     pub name: String,
-    /// Reads its table, see [`Given::new`].
-    pub read: Box<Read<D>>,
+    /// Reads its table, see [`RuntimeLaw::new`].
+    pub read: Box<TableReader<D>>,
     /// Describes its table.
     pub schema: Box<Describe>,
 }
 
-impl<D: ?Sized> Given<D> {
+impl<D: ?Sized> RuntimeLaw<D> {
     /// A law by its name in scenarios.
     ///
     /// `read` takes the law's table, the naming key taken out, and answers with the table, all defaults spelled out, and the
@@ -77,7 +86,7 @@ impl<D: ?Sized> Given<D> {
         read: impl Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync + 'static,
         schema: impl Fn(&mut SchemaGenerator) -> Schema + Send + Sync + 'static,
     ) -> Self {
-        Given { name, read: Box::new(read), schema: Box::new(schema) }
+        RuntimeLaw { name, read: Box::new(read), schema: Box::new(schema) }
     }
 }
 
@@ -116,7 +125,7 @@ impl<D: ?Sized> Registry<D> {
             table.retain(|_, value| !value.is_null());
             Ok((table, erase(law)))
         };
-        let (read, schema) = (Box::new(read), Box::new(L::json_schema));
+        let (read, schema) = (Box::new(read), Box::new(described::<L>));
         self.add_entry(what, built_in, Entry { name: L::NAME.into(), read, schema, replaceable: false })
     }
 
@@ -124,8 +133,8 @@ impl<D: ?Sized> Registry<D> {
     ///
     /// # Errors
     /// When the name is that of a built-in law, or of a type that was handed in.
-    pub fn give(&self, what: &'static str, built_in: &[&str], given: Given<D>) -> Result<(), NameTaken> {
-        let Given { name, read, schema } = given;
+    pub fn give(&self, what: &'static str, built_in: &[&str], given: RuntimeLaw<D>) -> Result<(), NameTaken> {
+        let RuntimeLaw { name, read, schema } = given;
         self.add_entry(what, built_in, Entry { name: name.into(), read, schema, replaceable: true })
     }
 
@@ -159,9 +168,9 @@ impl<D: ?Sized> Registry<D> {
     }
 
     /// The law of this name with the parameters in `table`; `None` if nobody handed in such a law.
-    pub fn read(&self, name: &str, table: &Map<String, Value>) -> Option<Result<Own<D>, serde_json::Error>> {
+    pub fn read(&self, name: &str, table: &Map<String, Value>) -> Option<Result<RegisteredLaw<D>, serde_json::Error>> {
         let entry = self.entries().into_iter().find(|entry| entry.name == name)?;
-        Some((entry.read)(table.clone()).map(|(table, law)| Own { name: entry.name.clone(), table, law }))
+        Some((entry.read)(table.clone()).map(|(table, law)| RegisteredLaw { name: entry.name.clone(), table, law }))
     }
 
     /// The schemas of the laws that were handed in, with their names.
@@ -171,13 +180,13 @@ impl<D: ?Sized> Registry<D> {
 }
 
 /// A program's own law with its parameters.
-pub struct Own<D: ?Sized> {
+pub struct RegisteredLaw<D: ?Sized> {
     name: Cow<'static, str>,
     table: Map<String, Value>,
     law: Arc<D>,
 }
 
-impl<D: ?Sized> Own<D> {
+impl<D: ?Sized> RegisteredLaw<D> {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -189,26 +198,26 @@ impl<D: ?Sized> Own<D> {
     }
 }
 
-impl<D: ?Sized> Clone for Own<D> {
+impl<D: ?Sized> Clone for RegisteredLaw<D> {
     fn clone(&self) -> Self {
-        Own { name: self.name.clone(), table: self.table.clone(), law: Arc::clone(&self.law) }
+        RegisteredLaw { name: self.name.clone(), table: self.table.clone(), law: Arc::clone(&self.law) }
     }
 }
 
 /// Laws of one name with the same parameters are the same.
-impl<D: ?Sized> PartialEq for Own<D> {
+impl<D: ?Sized> PartialEq for RegisteredLaw<D> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.table == other.table
     }
 }
 
-impl<D: ?Sized> fmt::Debug for Own<D> {
+impl<D: ?Sized> fmt::Debug for RegisteredLaw<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple(&self.name).field(&self.table).finish()
     }
 }
 
-impl<D: ?Sized> Serialize for Own<D> {
+impl<D: ?Sized> Serialize for RegisteredLaw<D> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.table.serialize(serializer)
     }
@@ -281,6 +290,35 @@ pub fn unknown_name(name: &str, known: impl IntoIterator<Item = String>) -> serd
     serde::de::Error::custom(format!("unknown variant `{name}`, expected one of {}", known.join(", ")))
 }
 
+/// A law's example with its name under `tag`.
+///
+/// # Panics
+/// When it is no table in JSON.
+pub fn example_of<L: Law>(tag: &str) -> Value {
+    let mut table = table_in(L::NAME, L::EXAMPLE);
+    table[tag] = Value::from(L::NAME);
+    table
+}
+
+/// The schema of a law, with its example and what goes with it.
+pub fn described<L: Law>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = L::json_schema(generator);
+    let object = schema.ensure_object();
+    if L::EXAMPLE != "{}" {
+        object.insert("examples".to_owned(), Value::from(vec![table_in(L::NAME, L::EXAMPLE)]));
+    }
+    if L::BESIDE != "{}" {
+        object.insert("x-beside".to_owned(), table_in(L::NAME, L::BESIDE));
+    }
+    schema
+}
+
+/// The table in a law's JSON.
+fn table_in(name: &str, text: &str) -> Value {
+    let table = serde_json::from_str::<Map<String, Value>>(text);
+    Value::Object(table.unwrap_or_else(|error| panic!("the example of `{name}` is no table in JSON: {error}")))
+}
+
 /// The schema of a family: one alternative per law, each with its name under `tag`.
 pub fn one_of(tag: &str, description: &str, laws: Vec<(String, Schema)>) -> Schema {
     let named = |(name, mut schema): (String, Schema)| {
@@ -295,13 +333,16 @@ pub fn one_of(tag: &str, description: &str, laws: Vec<(String, Schema)>) -> Sche
         if let Some(required) = object.entry("required").or_insert_with(|| Value::Array(Vec::new())).as_array_mut() {
             required.insert(0, Value::from(tag));
         }
+        for example in object.get_mut("examples").and_then(Value::as_array_mut).into_iter().flatten() {
+            example[tag] = Value::from(name.clone());
+        }
         schema.to_value()
     };
     let laws: Vec<Value> = laws.into_iter().map(named).collect();
     schemars::json_schema!({ "description": description, "oneOf": laws })
 }
 
-/// The configuration of a family: an enum with one variant per law of the list, and `Own` for what a program handed in.
+/// The configuration of a family: an enum with one variant per law of the list, and `RegisteredLaw` for what a program handed in.
 ///
 /// `family! { (Config, "tag", "what it is", dyn Erased, REGISTRY) Variant(Parameters), … }` also gives the enum
 /// `names`, `name` and `check`, conversion from each law's parameters, and the form in which scenarios write it: a table whose
@@ -318,7 +359,7 @@ macro_rules! family {
         pub enum $Config {
             $($Variant($Law),)+
             /// A program's own.
-            Own($crate::registry::Own<$Erased>),
+            Own($crate::registry::RegisteredLaw<$Erased>),
         }
 
         impl $Config {
@@ -328,6 +369,24 @@ macro_rules! family {
             pub const TAG: &'static str = $tag;
             /// The names of the built-in laws, in the order of the list.
             pub const BUILT_IN: &'static [&'static str] = &[$(<$Law as $crate::registry::Law>::NAME),+];
+
+            /// The example of each built-in law, its name among the keys: every one is read, checked and written in tests.
+            ///
+            /// # Panics
+            /// When a law's example is no table in JSON.
+            pub fn examples() -> Vec<serde_json::Value> {
+                vec![$($crate::registry::example_of::<$Law>($tag)),+]
+            }
+
+            /// Each built-in law with no more than it needs: its name alone, or its example.
+            pub fn plainest() -> Vec<serde_json::Value> {
+                let plainest = |example: serde_json::Value| {
+                    let alone = serde_json::json!({ $tag: example[$tag] });
+                    let reads = serde_json::from_value::<Self>(alone.clone()).is_ok();
+                    if reads { alone } else { example }
+                };
+                Self::examples().into_iter().map(plainest).collect()
+            }
 
             /// The names of all laws, those that the program handed in behind the built-in ones.
             pub fn names() -> Vec<String> {
@@ -404,7 +463,7 @@ macro_rules! family {
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let mut laws = vec![$((
                     <$Law as $crate::registry::Law>::NAME.to_owned(),
-                    <$Law as schemars::JsonSchema>::json_schema(generator),
+                    $crate::registry::described::<$Law>(generator),
                 )),+];
                 laws.extend($registry.schemas(generator));
                 $crate::registry::one_of($tag, concat!("A ", $what, "."), laws)
@@ -434,6 +493,45 @@ macro_rules! laws {
     };
 }
 pub use crate::laws;
+
+/// The methods of an enum that holds a law of a family in each variant: each calls the method of that name of the law it holds.
+///
+/// `delegate! { [Enum Variant Variant …] fn method(&mut self, argument: Type) -> Answer; … }` stands within an `impl`. A variant holds
+/// the law itself, or a box of it.
+#[macro_export]
+macro_rules! delegate {
+    (@call $self:tt [$Enum:ident $($Variant:ident)+] $name:ident $arguments:tt) => {
+        match $self {
+            $($Enum::$Variant(law) => law.$name $arguments,)+
+        }
+    };
+    ($variants:tt) => {};
+    (
+        $variants:tt
+        $(#[$attribute:meta])*
+        fn $name:ident(&mut self $(, $argument:ident: $Type:ty)*) $(-> $Answer:ty)?;
+        $($rest:tt)*
+    ) => {
+        $(#[$attribute])*
+        fn $name(&mut self $(, $argument: $Type)*) $(-> $Answer)? {
+            $crate::registry::delegate!(@call self $variants $name ($($argument),*))
+        }
+        $crate::registry::delegate! { $variants $($rest)* }
+    };
+    (
+        $variants:tt
+        $(#[$attribute:meta])*
+        fn $name:ident(&self $(, $argument:ident: $Type:ty)*) $(-> $Answer:ty)?;
+        $($rest:tt)*
+    ) => {
+        $(#[$attribute])*
+        fn $name(&self $(, $argument: $Type)*) $(-> $Answer)? {
+            $crate::registry::delegate!(@call self $variants $name ($($argument),*))
+        }
+        $crate::registry::delegate! { $variants $($rest)* }
+    };
+}
+pub use crate::delegate;
 
 #[cfg(test)]
 mod tests {

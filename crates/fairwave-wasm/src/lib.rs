@@ -1,79 +1,79 @@
-//! fairwave for a web page: the crates of the simulator behind four exported functions, without any tool but the compiler.
+//! Fairwave for a web page: the simulator behind four exported functions. The compiler is the only tool it needs.
 //!
-//! Whoever calls asks for room ([`reserve`]), writes a request there and calls ([`call`]); the answer then lies at [`answer_at`].
-//! A request begins with the length of its JSON (32 bits, little-endian), the JSON, and what else it brings: samples of speech.
-//! Answers have the same form. What can be asked stands in [`asked`].
+//! The caller reserves room ([`reserve`]), writes a request there and calls [`call`]; the answer is then at [`answer_at`]. A request
+//! has the length of its JSON (32 bits, little-endian), the JSON, and samples of speech. Answers have the same form. The module
+//! [`requests`] lists all requests.
 //!
-//! Everything that can be wrong with a request is said in the answer. A panic (or memory that runs out) ends the instance, whose
-//! caller starts another; what the panic said lies where an answer would.
+//! An answer names everything that is wrong with its request. A panic (or too little memory) ends the instance: the caller starts
+//! another one, and finds the panic's message in the place of the answer.
 //!
-//! This is the only crate with code that counts as unsafe, and only for the attributes by which functions are exported.
+//! Only this crate has code that counts as unsafe: the attributes that export functions.
 
-mod asked;
 mod observer;
 mod packets;
+mod requests;
 mod speech;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
 
-use asked::answer;
+use requests::answer;
 
-/// What is between caller and called.
+/// The last request and the last answer.
 #[derive(Default)]
-struct Desk {
+struct Exchange {
     request: Vec<u8>,
     answer: Vec<u8>,
 }
 
 thread_local! {
-    static DESK: RefCell<Desk> = RefCell::default();
+    static EXCHANGE: RefCell<Exchange> = RefCell::default();
 }
 
-/// Makes room for a request of so many bytes and answers where it is.
+/// Reserves room for a request of `bytes` bytes and returns its address.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
-    DESK.with_borrow_mut(|desk| {
-        desk.request = vec![0; bytes];
-        desk.request.as_mut_ptr()
+    EXCHANGE.with_borrow_mut(|exchange| {
+        exchange.request = vec![0; bytes];
+        exchange.request.as_mut_ptr()
     })
 }
 
-/// Answers the request that was written into the room made last, and says how long the answer is.
+/// Answers the request in the reserved room and returns the length of the answer in bytes.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn call() -> usize {
     std::panic::set_hook(Box::new(|panic| {
         let words = panic.to_string().into_bytes();
-        DESK.with(|desk| {
-            if let Ok(mut desk) = desk.try_borrow_mut() {
-                desk.answer = words;
+        EXCHANGE.with(|exchange| {
+            if let Ok(mut exchange) = exchange.try_borrow_mut() {
+                exchange.answer = words;
             }
         });
     }));
-    let request = DESK.with_borrow_mut(|desk| {
-        desk.answer = Vec::new();
-        std::mem::take(&mut desk.request)
+    let request = EXCHANGE.with_borrow_mut(|exchange| {
+        exchange.answer = Vec::new();
+        std::mem::take(&mut exchange.request)
     });
     let answer = answer(&request);
-    DESK.with_borrow_mut(|desk| {
-        desk.answer = answer;
-        desk.answer.len()
+    EXCHANGE.with_borrow_mut(|exchange| {
+        exchange.answer = answer;
+        exchange.answer.len()
     })
 }
 
-/// Where the answer is that was made last; after a panic, what it said.
+/// The address of the last answer; after a panic, of its message.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_at() -> *const u8 {
-    DESK.with_borrow(|desk| desk.answer.as_ptr())
+    EXCHANGE.with_borrow(|exchange| exchange.answer.as_ptr())
 }
 
-/// How long it is.
+/// The length of the last answer in bytes.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_length() -> usize {
-    DESK.with_borrow(|desk| desk.answer.len())
+    EXCHANGE.with_borrow(|exchange| exchange.answer.len())
 }

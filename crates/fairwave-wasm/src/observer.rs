@@ -1,21 +1,21 @@
-//! What a run looks like over time, gathered while it is made: it leaves the run's own results as they are.
+//! Time series of a run. The observer does not change the run's results.
 //!
-//! Everything is counted per bin and does not depend on the order in which it is told, since links are crossed ahead of time.
+//! Counts per bin do not depend on the order of the events, because the simulator crosses links ahead of time.
 
 use fairwave_core::packet::{Class, Packet};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
-use fairwave_sim::probe::{Gone, Probe};
+use fairwave_sim::probe::{Probe, RemovalCause};
 
-/// So many links are observed at most: those with the lowest rates, where packets wait.
+/// The limit of observed links: those with the lowest rates, where packets wait.
 const MOST_LINKS: usize = 32;
 
-/// A level that goes up and down, as its mean in each bin.
+/// A level over time, as its mean in each bin.
 #[derive(Clone, Default)]
 struct Level {
-    /// What the changes within a bin add up to until its end, in units × nanoseconds.
+    /// The sum of the changes within a bin until its end, in units × nanoseconds.
     within: Vec<i64>,
-    /// By how much the level differs from the bin before on.
+    /// The change of the level from the previous bin on.
     onwards: Vec<i64>,
 }
 
@@ -172,10 +172,10 @@ impl Probe for Observer {
         }
     }
 
-    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: Gone) {
+    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: RemovalCause) {
         let bin = self.bin;
         // What a failure takes had begun to be transmitted.
-        if matches!(how, Gone::Dropped(_))
+        if matches!(how, RemovalCause::Dropped(_))
             && let Some(here) = self.observed(link)
         {
             here.waiting[packet.class as usize].change(-1, at, bin);

@@ -3,7 +3,7 @@
 use fairwave_core::packet::{Ecn, Packet};
 use fairwave_core::queue::DropReason;
 use fairwave_core::units::Instant;
-use fairwave_sim::probe::{Gone, Probe};
+use fairwave_sim::probe::{Probe, RemovalCause};
 use serde::Serialize;
 
 /// So many packets are kept at most.
@@ -36,36 +36,35 @@ pub struct Passage {
     pub lost: bool,
 }
 
-/// Writes down what passes a link.
+/// Records the packets at a link.
 pub struct Recorder<'a> {
     link: usize,
     from: Instant,
     until: Instant,
     groups: &'a [usize],
     passages: Vec<Passage>,
-    /// Those that wait or are being transmitted: when they arrived, when their transmission began, and their place among the
-    /// passages, if they are kept.
+    /// Packets in the queue or in transmission: arrival, start of the transmission, and index among the passages, if kept.
     here: Vec<(Packet, f64, f64, Option<usize>)>,
 }
 
 impl<'a> Recorder<'a> {
-    /// Of a link, from one time until another; `groups` is the group of each flow.
+    /// Records a link from one time until another; `groups` is the group of each flow.
     pub fn new(link: usize, from: Instant, until: Instant, groups: &'a [usize]) -> Self {
         Recorder { link, from, until, groups, passages: Vec::new(), here: Vec::new() }
     }
 
-    /// What was seen, in the order of arrival; and whether there was more.
+    /// The passages in the order of arrival, and whether there were more than the limit.
     pub fn into_passages(self) -> (Vec<Passage>, bool) {
         let full = self.passages.len() >= MOST;
         (self.passages, full)
     }
 
-    /// The place of a packet among those that are here: a queue changes at most its codepoint.
+    /// The index of a packet at the link. A queue changes at most a packet's codepoint.
     fn find(&self, packet: &Packet) -> Option<usize> {
         self.here.iter().position(|(known, ..)| Packet { ecn: packet.ecn, ..*known } == *packet)
     }
 
-    /// The passage of a packet to which something happens at `at`; none outside the stretch.
+    /// The passage of a packet with an event at `at`; none outside the recorded time.
     fn passage(&mut self, place: usize, at: Instant) -> Option<&mut Passage> {
         let (packet, arrived, begun, kept) = *self.here.get(place)?;
         if at < self.from || arrived > self.until.seconds() {
@@ -130,16 +129,16 @@ impl Probe for Recorder<'_> {
         }
     }
 
-    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: Gone) {
+    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: RemovalCause) {
         if link == self.link
             && let Some(place) = self.find(packet)
         {
             if let Some(passage) = self.passage(place, at) {
                 passage.gone = at.seconds();
                 passage.why = match how {
-                    Gone::Dropped(DropReason::Overflow) => "overflow",
-                    Gone::Dropped(_) => "early",
-                    Gone::Failed => "failed",
+                    RemovalCause::Dropped(DropReason::Overflow) => "overflow",
+                    RemovalCause::Dropped(_) => "early",
+                    RemovalCause::Failed => "failed",
                 };
             }
             self.here.remove(place);

@@ -1,4 +1,4 @@
-//! A call of a scenario as it is heard, for samples that the page brings.
+//! The audio of a call of a scenario, for speech that the page sends.
 
 use fairwave_core::quality::playout::SpokenUnit;
 use fairwave_core::speech::call::heard;
@@ -8,9 +8,9 @@ use fairwave_scenario::plan::Plan;
 use fairwave_sim::run;
 use serde_json::{Value, json};
 
-/// Runs the plan and answers with what is heard of a call: that of this name, or the first. `sound` holds linear samples, 16 bits,
-/// little-endian, 8000 per second; so does the answer.
-pub fn hear(
+/// Runs the plan and renders a call: the one with this name, or the first. `sound` holds linear samples, 16 bits, little-endian,
+/// 8000 per second; so does the answer.
+pub fn render_call(
     mut plan: Plan,
     flow: Option<&str>,
     law: Law,
@@ -28,7 +28,7 @@ pub fn hear(
     };
     let (pairs, rest) = sound.as_chunks::<2>();
     if pairs.is_empty() || !rest.is_empty() {
-        return Err("speech is a list of samples of 16 bits, at least one".to_owned());
+        return Err("the speech is empty or has half a sample: send at least one sample, 16 bits each".to_owned());
     }
     let speech: Vec<i16> = pairs.iter().map(|pair| i16::from_le_bytes(*pair)).collect();
     plan.record.units = vec![index];
@@ -45,7 +45,7 @@ pub fn hear(
     let found = heard(&units, packet_time, &call.playout, &speech, law, conceals);
     if found.samples.is_empty() {
         return Err(format!(
-            "nothing of `{}` is heard: no packet arrived, or the speech is shorter than one",
+            "`{}` has no audio: no packet arrived, or the speech is shorter than one packet",
             call.name
         ));
     }

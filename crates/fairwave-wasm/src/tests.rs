@@ -1,4 +1,4 @@
-//! What a page is answered: the same results as anywhere, the same errors, and never a panic.
+//! Answers to a page: the same results and errors as natively, and never a panic.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use serde_json::{Value, json};
 
-use crate::asked::answer;
+use crate::requests::answer;
 
 fn ask_with(request: &Value, sound: &[u8]) -> (Value, Vec<u8>) {
     let text = request.to_string();
@@ -84,7 +84,7 @@ fn a_run_too_large_for_a_page_says_what_it_would_cost_and_where_to_run_it() {
 #[test]
 fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
     let found = ask(json!({ "op": "run", "text": CALL, "bins": 100 }));
-    let link = &found["links_seen"][0];
+    let link = &found["link_series"][0];
     assert_eq!(link["link"], "r1>r2");
     let number = |value: &Value| value.as_f64().expect("a number");
     let row = found["links"].as_array().expect("links").iter().find(|row| row["link"] == "r1>r2").expect("the link");

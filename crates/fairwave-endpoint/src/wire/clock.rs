@@ -38,25 +38,25 @@ use fairwave_units::units::{Instant, Span};
 
 /// The clock of a flow's sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OfSender {}
+pub enum SenderClock {}
 
 /// The clock of a flow's receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OfReceiver {}
+pub enum ReceiverClock {}
 
 /// The wall's clock, counted from 1970-01-01.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OfWall {}
+pub enum WallClock {}
 
 /// A point in time by the clock `C`: nanoseconds since that clock's zero.
 pub struct Time<C>(Instant, PhantomData<C>);
 
 /// A point in time by the clock of a flow's sender.
-pub type SenderTime = Time<OfSender>;
+pub type SenderTime = Time<SenderClock>;
 /// A point in time by the clock of a flow's receiver.
-pub type ReceiverTime = Time<OfReceiver>;
+pub type ReceiverTime = Time<ReceiverClock>;
 /// A point in time by the wall's clock.
-pub type WallTime = Time<OfWall>;
+pub type WallTime = Time<WallClock>;
 
 impl<C> Time<C> {
     /// Says whose clock an instant is by.
@@ -128,7 +128,7 @@ pub struct Offset<A, B> {
 }
 
 /// How a flow's receiver's clock stands to its sender's.
-pub type Alignment = Offset<OfSender, OfReceiver>;
+pub type Alignment = Offset<SenderClock, ReceiverClock>;
 
 impl<A, B> Clone for Offset<A, B> {
     fn clone(&self) -> Self {
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn two_machines_whose_walls_agree_are_aligned_by_them() {
-        let sender: Offset<OfSender, OfWall> = Offset::between(at(5), at(1_700_000_000_000));
-        let receiver: Offset<OfReceiver, OfWall> = Offset::between(at(99), at(1_700_000_000_010));
+        let sender: Offset<SenderClock, WallClock> = Offset::between(at(5), at(1_700_000_000_000));
+        let receiver: Offset<ReceiverClock, WallClock> = Offset::between(at(99), at(1_700_000_000_010));
         let alignment = sender.then(receiver.reversed());
         assert_eq!(alignment.convert(at(5)), at(89));
         assert_eq!(alignment.one_way(at(5), at(100)), Span::from_millis(11));

@@ -58,11 +58,11 @@ const RECEIVER: u32 = 1 << 31;
 /// Knows the numbers that never wrap behind sequence numbers of 16 bits (RFC 3550 Appendix A.1): a number is the one that is nearest to
 /// the highest so far, so up to 32 767 may be lost in a row and up to 32 768 come late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Extender {
+pub struct SequenceExtender {
     highest: Option<u64>,
 }
 
-impl Extender {
+impl SequenceExtender {
     /// What a number must be; the first is as it stands.
     pub fn extend(&self, low: u16) -> u64 {
         // The lower 16 bits of a number are the upper 16 of the lower 32 of 2¹⁶ times the number.
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn rfc_3550_appendix_a_1_sixteen_bits_are_extended_by_the_cycles_so_far() {
-        let mut extender = Extender::default();
+        let mut extender = SequenceExtender::default();
         let mut come = |low: u16| {
             let number = extender.extend(low);
             extender.note(number);
@@ -109,7 +109,7 @@ mod tests {
         #[test]
         fn a_number_near_the_highest_is_recovered(highest in 0u64..1 << 40, offset in -32_768i64..=32_767) {
             let truth = highest.saturating_add_signed(offset);
-            let extender = Extender { highest: Some(highest) };
+            let extender = SequenceExtender { highest: Some(highest) };
             prop_assert_eq!(extender.extend(truth as u16), truth);
         }
 

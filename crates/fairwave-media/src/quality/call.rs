@@ -4,7 +4,7 @@
 use core::fmt;
 
 use super::emodel::{EModel, Rating};
-use super::emodel_ranges::{Outside, Parameter};
+use super::emodel_ranges::{Parameter, RangeViolation};
 use super::emodel_wideband::{self, WidebandEModel};
 use super::impairment::{self, Concealment, Impairment};
 use super::opinion::mean_opinion_score;
@@ -24,32 +24,32 @@ pub struct CallRating {
 
 /// Why a call has no rating.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NotDefined {
+pub enum UnratedCause {
     /// Its application sent nothing: there was nothing to hear.
     NothingSent,
     /// ITU-T G.113 has no impairment factor for the codec.
     NoImpairment(Codec),
 }
 
-impl fmt::Display for NotDefined {
+impl fmt::Display for UnratedCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotDefined::NothingSent => write!(f, "not defined: no speech was sent"),
-            NotDefined::NoImpairment(codec) => {
+            UnratedCause::NothingSent => write!(f, "not defined: no speech was sent"),
+            UnratedCause::NoImpairment(codec) => {
                 write!(f, "not defined: ITU-T G.113 has no impairment factor for {}", codec.name())
             }
         }
     }
 }
 
-impl std::error::Error for NotDefined {}
+impl std::error::Error for UnratedCause {}
 
 /// What has to be said beside a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
 /// `extrapolated`, `assumed`, `wideband`. Empty when there is nothing to say.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Caveats {
     /// What lies outside the range in which the E-model was validated: delay, loss, burst ratio, codec.
-    pub outside: [Option<Outside>; 4],
+    pub outside: [Option<RangeViolation>; 4],
     /// The codec's factors when one of them is assumed.
     pub assumed: Option<Impairment>,
     /// Whether R is on the wideband scale, to 129.
@@ -57,7 +57,7 @@ pub struct Caveats {
 }
 
 impl Caveats {
-    fn new(outside: impl Iterator<Item = Outside>, codec: Impairment, wideband: bool) -> Self {
+    fn new(outside: impl Iterator<Item = RangeViolation>, codec: Impairment, wideband: bool) -> Self {
         let mut found = [None; 4];
         for one in outside {
             // Echo and round trip are outside whenever the delay is: one word suffices.
@@ -77,7 +77,7 @@ impl Caveats {
 impl fmt::Display for Caveats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
-        let outside: Vec<String> = self.outside.iter().flatten().map(Outside::to_string).collect();
+        let outside: Vec<String> = self.outside.iter().flatten().map(RangeViolation::to_string).collect();
         if !outside.is_empty() {
             parts.push(format!("extrapolated: {}", outside.join(", ")));
         }
@@ -95,14 +95,14 @@ impl fmt::Display for Caveats {
 /// random counts as random), the codec, and what the receiver does about gaps.
 ///
 /// # Errors
-/// [`NotDefined::NoImpairment`] for a codec without factors.
+/// [`UnratedCause::NoImpairment`] for a codec without factors.
 pub fn rate(
     codec: Codec,
     concealment: Concealment,
     delay: Span,
     loss: f64,
     burst_ratio: f64,
-) -> Result<CallRating, NotDefined> {
+) -> Result<CallRating, UnratedCause> {
     rate_with_echo(codec, concealment, delay, delay * 2, loss, burst_ratio)
 }
 
@@ -110,7 +110,7 @@ pub fn rate(
 /// goes the loop (Tr).
 ///
 /// # Errors
-/// [`NotDefined::NoImpairment`] for a codec without factors.
+/// [`UnratedCause::NoImpairment`] for a codec without factors.
 pub fn rate_with_echo(
     codec: Codec,
     concealment: Concealment,
@@ -118,7 +118,7 @@ pub fn rate_with_echo(
     round_trip: Span,
     loss: f64,
     burst_ratio: f64,
-) -> Result<CallRating, NotDefined> {
+) -> Result<CallRating, UnratedCause> {
     let burst_ratio = burst_ratio.max(1.0);
     let echo_delay = round_trip / 2;
     if let Some(factors) = impairment::of(codec, concealment) {
@@ -128,7 +128,7 @@ pub fn rate_with_echo(
         let caveats = Caveats::new(model.outside(), factors, false);
         return Ok(CallRating { rating, mos: mean_opinion_score(rating.r), caveats });
     }
-    let factors = impairment::wideband(codec).ok_or(NotDefined::NoImpairment(codec))?;
+    let factors = impairment::wideband(codec).ok_or(UnratedCause::NoImpairment(codec))?;
     let call = WidebandEModel::call(delay, loss, burst_ratio, factors);
     let model = WidebandEModel { echo_delay, round_trip_delay: round_trip, ..call };
     let rating = model.rate();
@@ -219,7 +219,7 @@ mod tests {
     fn a_codec_that_g113_does_not_have_is_not_rated_and_says_why() {
         let refused = rate(Codec::Ilbc20, Concealment::AppendixI, Span::ZERO, 0.0, 1.0).expect_err("no factors");
         assert_eq!(refused.to_string(), "not defined: ITU-T G.113 has no impairment factor for ilbc-20");
-        assert_eq!(NotDefined::NothingSent.to_string(), "not defined: no speech was sent");
+        assert_eq!(UnratedCause::NothingSent.to_string(), "not defined: no speech was sent");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
 /// What became of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum TransferFate {
     /// Its last byte was delivered at this moment.
     Completed(Instant),
     /// It was under way when the run or its flow ended.
@@ -24,35 +24,35 @@ pub enum Fate {
     Refused,
 }
 
-impl Fate {
+impl TransferFate {
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Fate::Completed(_) => "completed",
-            Fate::Unfinished => "unfinished",
-            Fate::Refused => "refused",
+            TransferFate::Completed(_) => "completed",
+            TransferFate::Unfinished => "unfinished",
+            TransferFate::Refused => "refused",
         }
     }
 }
 
 /// A transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Transferred {
+pub struct TransferRecord {
     /// When it began.
     pub began: Instant,
     /// Its payload.
     pub size: Bytes,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: TransferFate,
     /// The rate of the narrowest link on its way.
     pub narrowest: Rate,
 }
 
-impl Transferred {
+impl TransferRecord {
     /// Its completion time; none when it was not completed.
     pub fn took(&self) -> Option<Span> {
         match self.fate {
-            Fate::Completed(at) => Some(at.since(self.began)),
+            TransferFate::Completed(at) => Some(at.since(self.began)),
             _ => None,
         }
     }
@@ -75,20 +75,20 @@ pub struct Completions {
     pub refused: u64,
     /// Completion times of those that were completed; quantiles by the nearest rank. None when there is none.
     pub times: Option<DelaySummary>,
-    /// Mean of their slowdowns; NaN when there is none.
-    pub slowdown: f64,
+    /// Mean of their slowdowns; none when there is none.
+    pub slowdown: Option<f64>,
 }
 
 impl Completions {
     /// Of these transfers.
-    pub fn of<'a>(transfers: impl IntoIterator<Item = &'a Transferred>) -> Self {
+    pub fn of<'a>(transfers: impl IntoIterator<Item = &'a TransferRecord>) -> Self {
         let (mut unfinished, mut refused, mut times) = (0, 0, Vec::new());
         let (mut slowdowns, mut slowed) = (0.0, 0u64);
         for transfer in transfers {
             match transfer.fate {
-                Fate::Completed(_) => times.extend(transfer.took()),
-                Fate::Unfinished => unfinished += 1,
-                Fate::Refused => refused += 1,
+                TransferFate::Completed(_) => times.extend(transfer.took()),
+                TransferFate::Unfinished => unfinished += 1,
+                TransferFate::Refused => refused += 1,
             }
             if let Some(slowdown) = transfer.slowdown() {
                 slowdowns += slowdown;
@@ -96,7 +96,7 @@ impl Completions {
             }
         }
         let completed = times.len() as u64;
-        let slowdown = if slowed > 0 { slowdowns / slowed as f64 } else { f64::NAN };
+        let slowdown = (slowed > 0).then(|| slowdowns / slowed as f64);
         Completions { completed, unfinished, refused, times: DelaySummary::of(times), slowdown }
     }
 }
@@ -105,8 +105,8 @@ impl Completions {
 mod tests {
     use super::*;
 
-    fn transfer(began: u64, fate: Fate) -> Transferred {
-        Transferred {
+    fn transfer(began: u64, fate: TransferFate) -> TransferRecord {
+        TransferRecord {
             began: Instant::ZERO + Span::from_secs(began),
             size: Bytes::new(1_000_000),
             fate,
@@ -114,18 +114,23 @@ mod tests {
         }
     }
 
-    fn completed(began: u64, took: u64) -> Transferred {
-        transfer(began, Fate::Completed(Instant::ZERO + Span::from_secs(began + took)))
+    fn completed(began: u64, took: u64) -> TransferRecord {
+        transfer(began, TransferFate::Completed(Instant::ZERO + Span::from_secs(began + took)))
     }
 
     #[test]
     fn what_is_unfinished_or_refused_is_counted_and_is_in_no_mean() {
-        let several = [completed(1, 2), completed(2, 4), transfer(3, Fate::Unfinished), transfer(4, Fate::Refused)];
+        let several = [
+            completed(1, 2),
+            completed(2, 4),
+            transfer(3, TransferFate::Unfinished),
+            transfer(4, TransferFate::Refused),
+        ];
         let found = Completions::of(&several);
         assert_eq!((found.completed, found.unfinished, found.refused), (2, 1, 1));
         assert_eq!(found.times.expect("times").mean, Span::from_secs(3));
         // A megabyte takes a second at 8 Mb/s.
-        assert_eq!(found.slowdown, 3.0);
+        assert_eq!(found.slowdown, Some(3.0));
     }
 
     #[test]
@@ -137,8 +142,8 @@ mod tests {
 
     #[test]
     fn without_anything_completed_nothing_is_defined() {
-        let found = Completions::of(&[transfer(0, Fate::Unfinished)]);
+        let found = Completions::of(&[transfer(0, TransferFate::Unfinished)]);
         assert_eq!((found.completed, found.times), (0, None));
-        assert!(found.slowdown.is_nan());
+        assert_eq!(found.slowdown, None);
     }
 }

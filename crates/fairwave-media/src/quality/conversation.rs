@@ -12,7 +12,7 @@
 //! talks and hears the other. Delay shifts what is heard, so that those who took turns find themselves talking at once. For two
 //! who talk independently of each other nothing would change.
 
-use super::call::{self, CallRating, NotDefined};
+use super::call::{self, CallRating, UnratedCause};
 use super::impairment::Concealment;
 use crate::traffic::Codec;
 use fairwave_units::units::{Instant, Span};
@@ -56,8 +56,8 @@ impl ConversationRating {
 /// Rates a conversation.
 ///
 /// # Errors
-/// [`NotDefined::NoImpairment`] for a codec without factors.
-pub fn rate(directions: &[Direction; 2]) -> Result<ConversationRating, NotDefined> {
+/// [`UnratedCause::NoImpairment`] for a codec without factors.
+pub fn rate(directions: &[Direction; 2]) -> Result<ConversationRating, UnratedCause> {
     let round_trip = directions[0].delay + directions[1].delay;
     let rated = |one: &Direction| {
         call::rate_with_echo(one.codec, one.concealment, one.delay, round_trip, one.loss, one.burst_ratio)

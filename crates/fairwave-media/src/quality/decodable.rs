@@ -103,14 +103,14 @@ impl Decodability {
         }
     }
 
-    /// The decodable frame ratio, from 0 to 1; NaN without frames.
-    pub fn ratio(&self) -> f64 {
-        self.decodable as f64 / self.frames as f64
+    /// The decodable frame ratio, from 0 to 1; none without frames.
+    pub fn ratio(&self) -> Option<f64> {
+        (self.frames > 0).then(|| self.decodable as f64 / self.frames as f64)
     }
 
-    /// Mean d(f); NaN without frames.
-    pub fn mean_layers(&self) -> f64 {
-        self.layers as f64 / self.frames as f64
+    /// Mean d(f); none without frames.
+    pub fn mean_layers(&self) -> Option<f64> {
+        (self.frames > 0).then(|| self.layers as f64 / self.frames as f64)
     }
 }
 
@@ -260,9 +260,9 @@ mod tests {
     fn the_ratio_is_the_share_of_frames_with_a_base_layer() {
         let all = Decodability::of(&[2, 0, 1, 1]);
         assert_eq!((all.frames, all.decodable, all.layers), (4, 3, 4));
-        assert_eq!((all.ratio(), all.mean_layers()), (0.75, 1.0));
-        assert_eq!(Decodability::of(&[3, 3]).mean_layers(), 3.0);
-        assert!(Decodability::of(&[]).ratio().is_nan() && Decodability::of(&[]).mean_layers().is_nan());
+        assert_eq!((all.ratio(), all.mean_layers()), (Some(0.75), Some(1.0)));
+        assert_eq!(Decodability::of(&[3, 3]).mean_layers(), Some(3.0));
+        assert_eq!((Decodability::of(&[]).ratio(), Decodability::of(&[]).mean_layers()), (None, None));
     }
 
     /// Frames of any types, shown every 40 ms, whose three layers arrived at any time up to 300 ms after they were made, or never.

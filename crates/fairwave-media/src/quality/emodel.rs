@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::emodel_loss::effective_impairment;
-use super::emodel_ranges::{Outside, Parameter, Range};
+use super::emodel_ranges::{Parameter, Range, RangeViolation};
 use super::impairment::Impairment;
 use fairwave_units::units::Span;
 
@@ -192,7 +192,7 @@ impl EModel {
     }
 
     /// Which parameters lie outside G.107 Table 2's ranges; above a loss of 2 %, burst ratios only to 2 are inside.
-    pub fn outside(&self) -> impl Iterator<Item = Outside> {
+    pub fn outside(&self) -> impl Iterator<Item = RangeViolation> {
         let burst = Range::of_burst_ratio(self.loss);
         [
             (Parameter::SendLoudness, self.send_loudness, Range(0.0, 18.0)),

@@ -86,15 +86,15 @@ impl Range {
     }
 
     /// The finding when `value` is not in the range.
-    pub(super) fn outside(self, parameter: Parameter, value: f64) -> Option<Outside> {
+    pub(super) fn outside(self, parameter: Parameter, value: f64) -> Option<RangeViolation> {
         let inside = value >= self.0 && value <= self.1;
-        (!inside).then_some(Outside { parameter, value, range: self })
+        (!inside).then_some(RangeViolation { parameter, value, range: self })
     }
 }
 
 /// A parameter outside the range in which the Recommendation was validated.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Outside {
+pub struct RangeViolation {
     /// Which.
     pub parameter: Parameter,
     /// Its value, in the unit of the Recommendation's table (delays in ms, loss in percent).
@@ -103,7 +103,7 @@ pub struct Outside {
     pub range: Range,
 }
 
-impl fmt::Display for Outside {
+impl fmt::Display for RangeViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, unit) = self.parameter.words();
         // Three digits tell a reader how far off it is.

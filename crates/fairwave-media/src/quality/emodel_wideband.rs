@@ -11,7 +11,7 @@
 
 use super::emodel::{DelaySensitivity, EModel, Rating, absolute_delay, listener_echo};
 use super::emodel_loss::effective_impairment;
-use super::emodel_ranges::{Outside, Parameter, Range};
+use super::emodel_ranges::{Parameter, Range, RangeViolation};
 use super::impairment::Impairment;
 use fairwave_units::units::Span;
 
@@ -113,7 +113,7 @@ impl WidebandEModel {
     }
 
     /// Which parameters lie outside Table 1's ranges; burst ratios as in G.107.
-    pub fn outside(&self) -> impl Iterator<Item = Outside> {
+    pub fn outside(&self) -> impl Iterator<Item = RangeViolation> {
         [
             (Parameter::ReceiveLoudness, self.receive_loudness, Range(-5.0, 14.0)),
             (Parameter::TalkerEchoLoudness, self.talker_echo_loudness, Range(5.0, 65.0)),

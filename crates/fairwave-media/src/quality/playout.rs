@@ -50,6 +50,7 @@ pub enum PlayoutConfig {
     /// A jitter buffer as deployed: NetEQ of libwebrtc, which stretches speech. The default.
     Neteq(NeteqConfig),
     /// The same offset throughout the call.
+    #[schemars(extend("examples" = [{ "strategy": "fixed", "delay": "60 ms" }]))]
     Fixed {
         /// How long units are held back, beyond the reference. Default 60 ms.
         #[serde(default = "default_delay")]
@@ -107,7 +108,7 @@ impl PlayoutConfig {
 
 /// What became of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum UnitFate {
     /// Played at this moment.
     Played(Instant),
     /// It arrived, but was not played: its turn was over at this moment.
@@ -117,7 +118,7 @@ pub enum Fate {
 }
 
 /// The fate of each unit of a call, in the order given, which is the order in which they were made.
-pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> Vec<Fate> {
+pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> Vec<UnitFate> {
     let offsets = match *config {
         PlayoutConfig::Neteq(config) => return timeline(units, packet_time, &config).fates,
         PlayoutConfig::Fixed { delay, reference } => vec![offsets::fixed_offset(units, delay, reference); units.len()],
@@ -127,9 +128,9 @@ pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> 
     };
     (units.iter().zip(offsets))
         .map(|(unit, offset)| match unit.created + offset {
-            _ if unit.arrived == Instant::NEVER => Fate::Lost,
-            due if unit.arrived <= due => Fate::Played(due),
-            due => Fate::Late(due),
+            _ if unit.arrived == Instant::NEVER => UnitFate::Lost,
+            due if unit.arrived <= due => UnitFate::Played(due),
+            due => UnitFate::Late(due),
         })
         .collect()
 }

@@ -2,25 +2,24 @@
 
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// CoV = √(E{x²} − E{x}²) / E{x} over the bins of one flow. NaN without bins or when nothing was received.
+/// CoV = √(E{x²} − E{x}²) / E{x} over the bins of one flow. None without bins or when nothing was received.
 ///
 /// Whose bins, how wide and from when on is the caller's choice: paper 002 takes 150 ms from 2 s on, paper 003 several RTTs from 15 s on.
-pub fn coefficient_of_variation(throughputs: &[Rate]) -> f64 {
+pub fn coefficient_of_variation(throughputs: &[Rate]) -> Option<f64> {
     let n = throughputs.len() as f64;
     let bits = || throughputs.iter().map(|rate| rate.bits_per_second() as f64);
     let mean = bits().sum::<f64>() / n;
     // Around the mean, because the difference of squares in the equation loses all digits for steady flows.
     let variance = bits().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
-    if mean > 0.0 { libm::sqrt(variance) / mean } else { f64::NAN }
+    (mean > 0.0).then(|| libm::sqrt(variance) / mean)
 }
 
-/// The CoV of a system: the mean of its flows' CoVs (papers 002, 003), flows that received nothing left out.
-pub fn system_coefficient_of_variation<'a>(flows: impl IntoIterator<Item = &'a [Rate]>) -> f64 {
+/// The CoV of a system: the mean of its flows' CoVs (papers 002, 003), flows that received nothing left out. None when no flow is left.
+pub fn system_coefficient_of_variation<'a>(flows: impl IntoIterator<Item = &'a [Rate]>) -> Option<f64> {
     let (sum, count) = (flows.into_iter())
-        .map(coefficient_of_variation)
-        .filter(|cov| cov.is_finite())
+        .filter_map(coefficient_of_variation)
         .fold((0.0, 0u32), |(sum, count), cov| (sum + cov, count + 1));
-    sum / f64::from(count)
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// Rates of the whole bins of `width` between `from` and `until`, from payload counted in narrower bins of `grain` that
@@ -49,25 +48,30 @@ mod tests {
 
     #[test]
     fn a_steady_flow_does_not_vary() {
-        assert_eq!(coefficient_of_variation(&bits(&[700_000_001; 9])), 0.0);
+        assert_eq!(coefficient_of_variation(&bits(&[700_000_001; 9])), Some(0.0));
     }
 
     #[test]
     fn a_flow_that_comes_every_other_bin_varies_by_one() {
-        assert_eq!(coefficient_of_variation(&bits(&[0, 8, 0, 8])), 1.0);
+        assert_eq!(coefficient_of_variation(&bits(&[0, 8, 0, 8])), Some(1.0));
     }
 
     #[test]
     fn a_system_varies_as_its_flows_do_on_the_mean_those_without_anything_left_out() {
         let (coming, steady, silent) = (bits(&[0, 8, 0, 8]), bits(&[5, 5, 5, 5]), bits(&[0, 0, 0, 0]));
-        assert_eq!(system_coefficient_of_variation([&coming[..], &steady, &coming, &silent]), 2.0 / 3.0);
+        assert_eq!(system_coefficient_of_variation([&coming[..], &steady, &coming, &silent]), Some(2.0 / 3.0));
+        assert_eq!(
+            (coefficient_of_variation(&silent), system_coefficient_of_variation([&silent[..], &[]])),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_sawtooth_between_half_and_full_varies_by_a_ninth_of_root_twelve_times_two() {
         // Uniform on [W/2, W]: standard deviation W/(2√12), mean 3W/4, so CoV = 1/(3√3).
         let saw: Vec<u64> = (0..=10_000).map(|i| 1_000_000 + 100 * i).collect();
-        assert!((coefficient_of_variation(&bits(&saw)) - 1.0 / (3.0 * 3f64.sqrt())).abs() < 1e-3);
+        let cov = coefficient_of_variation(&bits(&saw)).expect("it receives");
+        assert!((cov - 1.0 / (3.0 * 3f64.sqrt())).abs() < 1e-3);
     }
 
     #[test]
@@ -92,8 +96,8 @@ mod tests {
         #[test]
         fn cov_has_no_unit(rates in prop::collection::vec(1u64..1_000_000, 2..40)) {
             let thousandfold: Vec<u64> = rates.iter().map(|r| r * 1000).collect();
-            let difference = coefficient_of_variation(&bits(&rates)) - coefficient_of_variation(&bits(&thousandfold));
-            prop_assert!(difference.abs() < 1e-9);
+            let cov = |rates: &[u64]| coefficient_of_variation(&bits(rates)).expect("it receives");
+            prop_assert!((cov(&rates) - cov(&thousandfold)).abs() < 1e-9);
         }
     }
 }

@@ -10,9 +10,10 @@ pub fn goodput(original_data: Bytes, connection_time: Span) -> Rate {
 }
 
 /// Overhead (paper 003 §II.A): (bytes sent − original bytes) / bytes sent, of everything that senders put on the wire,
-/// headers and retransmissions included. NaN when nothing was sent.
-pub fn overhead(bytes_sent: Bytes, original_bytes: Bytes) -> f64 {
-    (bytes_sent.get() as f64 - original_bytes.get() as f64) / bytes_sent.get() as f64
+/// headers and retransmissions included. `None` when nothing was sent.
+pub fn overhead(bytes_sent: Bytes, original_bytes: Bytes) -> Option<f64> {
+    let sent = bytes_sent.get() as f64;
+    (sent > 0.0).then(|| (sent - original_bytes.get() as f64) / sent)
 }
 
 /// Normalized throughput (paper 002 §4.2): throughput over the fair share B/n of a bottleneck of rate B that n flows share.
@@ -98,7 +99,7 @@ mod tests {
     #[test]
     fn overhead_is_what_headers_and_retransmissions_cost() {
         // 100 segments of 1000 + 40 bytes, four of them sent twice.
-        let overhead = overhead(Bytes::new(104 * 1040), Bytes::new(100_000));
+        let overhead = overhead(Bytes::new(104 * 1040), Bytes::new(100_000)).expect("something was sent");
         assert!((overhead - 0.0754).abs() < 1e-4, "{overhead}");
     }
 

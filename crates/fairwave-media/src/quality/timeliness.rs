@@ -53,7 +53,7 @@ impl Reading {
 
 /// The result for one threshold and reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Timely {
+pub struct TimelinessResult {
     /// The threshold.
     pub threshold: Span,
     /// The reading.
@@ -112,11 +112,11 @@ impl Timeliness {
     }
 
     /// The result for every threshold and reading, thresholds in the order given.
-    pub fn results(&self) -> impl Iterator<Item = Timely> + '_ {
+    pub fn results(&self) -> impl Iterator<Item = TimelinessResult> + '_ {
         self.delayed.iter().flat_map(move |&(threshold, counts)| {
             Reading::ALL.into_iter().map(move |reading| {
                 let delayed = counts[reading as usize];
-                Timely { threshold, reading, delayed, timely: self.received - delayed }
+                TimelinessResult { threshold, reading, delayed, timely: self.received - delayed }
             })
         })
     }

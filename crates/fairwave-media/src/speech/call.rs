@@ -12,12 +12,12 @@ use super::concealment::{conceal, silence};
 use super::g711::Law;
 use super::stretching::{Change, stretch};
 use crate::quality::playout::neteq::Piece;
-use crate::quality::playout::{Fate, PlayoutConfig, SpokenUnit, play, talkspurts, timeline};
+use crate::quality::playout::{PlayoutConfig, SpokenUnit, UnitFate, play, talkspurts, timeline};
 use fairwave_units::units::{Instant, Span};
 
 /// What is heard of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Heard {
+pub struct ReceivedSpeech {
     /// Samples, from the moment at which the first unit was made.
     pub samples: Vec<i16>,
     /// Per unit, the first of its samples among them; of one that was not played, where it was due.
@@ -41,12 +41,12 @@ pub fn heard(
     speech: &[i16],
     law: Law,
     conceals: bool,
-) -> Heard {
+) -> ReceivedSpeech {
     let frame = samples_in(packet_time);
     let frames = speech.len().checked_div(frame).unwrap_or(0);
-    let (Some(first), Some(last)) = (units.first(), units.last()) else { return Heard::default() };
+    let (Some(first), Some(last)) = (units.first(), units.last()) else { return ReceivedSpeech::default() };
     if frames == 0 || samples_in(last.created.since(first.created)) > LONGEST {
-        return Heard::default();
+        return ReceivedSpeech::default();
     }
     let decoded = |unit: usize| {
         let begin = unit % frames * frame;
@@ -56,21 +56,21 @@ pub fn heard(
     match playout {
         PlayoutConfig::Neteq(config) => {
             let timeline = timeline(units, packet_time, config);
-            let played = timeline.fates.iter().map(|fate| matches!(fate, Fate::Played(_))).collect();
+            let played = timeline.fates.iter().map(|fate| matches!(fate, UnitFate::Played(_))).collect();
             let lead = match timeline.begins {
                 Instant::NEVER => 0,
                 begins => samples_in(begins.since(first.created)),
             };
             let (samples, at) = stretched(&timeline.pieces, lead, frame, units.len(), &decoded, &fill);
-            Heard { samples, position: due(&at, frame), played }
+            ReceivedSpeech { samples, position: due(&at, frame), played }
         }
         _ => {
             let fates = play(units, packet_time, playout);
-            let played: Vec<bool> = fates.iter().map(|fate| matches!(fate, Fate::Played(_))).collect();
+            let played: Vec<bool> = fates.iter().map(|fate| matches!(fate, UnitFate::Played(_))).collect();
             let position = positions(units, &fates, packet_time, frame);
             let length = position.last().map_or(0, |last| last + frame);
             if length > LONGEST {
-                return Heard::default();
+                return ReceivedSpeech::default();
             }
             let (mut line, mut missing) = (vec![0; length], vec![false; length]);
             for (unit, place) in position.iter().enumerate() {
@@ -80,7 +80,7 @@ pub fn heard(
                     missing[*place..place + frame].fill(true);
                 }
             }
-            Heard { samples: fill(&line, &missing), position, played }
+            ReceivedSpeech { samples: fill(&line, &missing), position, played }
         }
     }
 }
@@ -154,11 +154,11 @@ fn due(at: &[Option<usize>], frame: usize) -> Vec<usize> {
 }
 
 /// First sample of each unit where talkspurts keep their offset.
-fn positions(units: &[SpokenUnit], fates: &[Fate], packet_time: Span, frame: usize) -> Vec<usize> {
+fn positions(units: &[SpokenUnit], fates: &[UnitFate], packet_time: Span, frame: usize) -> Vec<usize> {
     let spurts = talkspurts(units, packet_time);
     let offset = |unit: usize| match fates[unit] {
-        Fate::Played(at) | Fate::Late(at) => Some(at.since(units[unit].created)),
-        Fate::Lost => None,
+        UnitFate::Played(at) | UnitFate::Late(at) => Some(at.since(units[unit].created)),
+        UnitFate::Lost => None,
     };
     let known = |spurt: &[usize]| spurt.iter().find_map(|&unit| offset(unit));
     let all: Vec<usize> = (0..units.len()).collect();
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn nothing_is_heard_without_speech_units_or_arrivals() {
         let neteq = PlayoutConfig::default();
-        assert_eq!(heard(&[], PACKET, &neteq, &speech(1), Law::U, true), Heard::default());
-        assert_eq!(heard(&units(&[Some(1)]), PACKET, &neteq, &[1; 159], Law::U, true), Heard::default());
+        assert_eq!(heard(&[], PACKET, &neteq, &speech(1), Law::U, true), ReceivedSpeech::default());
+        assert_eq!(heard(&units(&[Some(1)]), PACKET, &neteq, &[1; 159], Law::U, true), ReceivedSpeech::default());
         assert!(heard(&units(&[None]), PACKET, &neteq, &speech(1), Law::U, true).samples.is_empty());
     }
 }

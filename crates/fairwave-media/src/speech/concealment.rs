@@ -184,6 +184,56 @@ mod tests {
     }
 
     #[test]
+    fn what_is_played_late_is_a_quarter_of_the_longest_period() {
+        // G.711 Appendix I §I.2.1: the seam reaches so far back before a gap. A sample is 125 µs.
+        assert_eq!(DELAY, Span::from_micros(125 * 120 / 4));
+    }
+
+    #[test]
+    fn a_pitch_period_is_five_milliseconds_or_more() {
+        let history: Vec<f64> = tone(25, 400).into_iter().map(f64::from).collect();
+        assert_eq!(pitch_period(&history), 50, "the shortest multiple of 25 from 40 on");
+    }
+
+    #[test]
+    fn the_power_of_what_is_hardly_audible_has_a_floor() {
+        // A tone of 45 samples that loses half with each period: loud, all multiples agree as well, and the shortest wins. With the floor
+        // what is faint agrees by its loudness, so that the older period wins.
+        let fading = |loudness: f64| {
+            let one = |index: usize| {
+                let phase = (index % 45) as f64 / 45.0;
+                loudness * libm::exp2(-((index / 45) as f64)) * libm::sin(std::f64::consts::TAU * phase)
+            };
+            (0..405).map(one).collect::<Vec<f64>>()
+        };
+        assert_eq!((pitch_period(&fading(1e7)), pitch_period(&fading(50.0))), (45, 90));
+    }
+
+    #[test]
+    fn after_ten_milliseconds_two_periods_are_repeated() {
+        // Periods of 80 samples, loud and soft in turn, a soft one last.
+        let line: Vec<i16> =
+            (0usize..1600).map(|index| tone(80, 80)[index % 80] / if (index / 80) % 2 == 0 { 1 } else { 2 }).collect();
+        let heard = with_gap(&line, 800..960);
+        let peak = |from: usize| heard[from..from + 80].iter().map(|v| v.unsigned_abs()).max().unwrap_or(0);
+        // The end of a loop is bent towards what came before it, which is louder.
+        assert!(peak(800) < 5000, "first the last period alone: {}", peak(800));
+        assert!(peak(880) > 6000, "then the loud one before it as well, a little faded: {}", peak(880));
+    }
+
+    #[test]
+    fn the_overlap_after_a_gap_is_a_quarter_period_and_four_milliseconds_for_each_further_ten_of_gap() {
+        for (gap, overlap) in [(80, 20), (160, 52), (240, 80)] {
+            let mut line = tone(80, 800);
+            line.resize(1600, 0);
+            let heard = with_gap(&line, 800..800 + gap);
+            let last = (0..200).rev().find(|index| heard[800 + gap + index] != 0);
+            // The last sample of the overlap is the signal itself, and one may be a zero of the tone.
+            assert!(last.is_some_and(|last| (overlap - 3..overlap).contains(&last)), "{last:?} after {gap}");
+        }
+    }
+
+    #[test]
     fn ten_missing_milliseconds_of_a_steady_tone_are_not_heard() {
         let tone = tone(80, 1600);
         let heard = with_gap(&tone, 800..880);

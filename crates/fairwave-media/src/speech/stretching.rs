@@ -179,6 +179,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_more_than_whole_periods_stays_owed() {
+        let mut line = tone(80, 1000);
+        line.extend([0; 400]);
+        for by in [-110, 110] {
+            let (heard, edits) = stretch(&line, &[(600, Change::Tempo(by)), (1000, Change::Silent(1400))]);
+            let (period, rest) = (by / 110 * 80, by / 110 * 30);
+            assert_eq!(edits.changes(), [(480, period), (1000, rest)]);
+            assert_eq!(heard.len() as i64, 1400 + by);
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_fades_from_the_period_before_into_the_one_after() {
+        // A tone that grows by ten in each sample. The middle is at 680, and 80 samples are left out.
+        let line: Vec<i16> = (0usize..1600)
+            .map(|i| sample(10.0 * i as f64 * libm::sin(2.0 * std::f64::consts::PI * (i % 80) as f64 / 80.0)))
+            .collect();
+        let (heard, edits) = stretch(&line, &[(800, Change::Tempo(-80))]);
+        assert_eq!(edits.changes(), [(680, -80)]);
+        // Peaks of both periods: 6200 and 7000, then 6600 and 7400.
+        assert!((6200..6600).contains(&heard[620].abs()), "{}", heard[620]);
+        assert!((7000..7400).contains(&heard[660].abs()), "{}", heard[660]);
+    }
+
+    #[test]
     fn a_change_too_near_the_last_one_waits() {
         let line = tone(80, 1600);
         let (_, edits) =

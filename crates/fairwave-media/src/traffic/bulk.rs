@@ -32,6 +32,7 @@ impl Checked for BulkConfig {}
 
 impl Law for BulkConfig {
     const NAME: &'static str = "bulk";
+    const BESIDE: &'static str = r#"{"transport": "tcp/sack"}"#;
 }
 
 impl TrafficLaw for BulkConfig {
@@ -74,6 +75,7 @@ impl Checked for BulkOnOffConfig {
 
 impl Law for BulkOnOffConfig {
     const NAME: &'static str = "bulk-on-off";
+    const BESIDE: &'static str = r#"{"transport": "tcp/sack"}"#;
 }
 
 impl TrafficLaw for BulkOnOffConfig {

@@ -43,6 +43,7 @@ impl Checked for BurstConfig {
 
 impl Law for BurstConfig {
     const NAME: &'static str = "burst";
+    const EXAMPLE: &'static str = r#"{"rate": "500 kb/s", "on": {"distribution": "exponential", "mean": "1 s"}, "off": {"distribution": "exponential", "mean": "1 s"}}"#;
 }
 
 impl TrafficLaw for BurstConfig {

@@ -58,6 +58,7 @@ impl Checked for CbrConfig {
 
 impl Law for CbrConfig {
     const NAME: &'static str = "cbr";
+    const EXAMPLE: &'static str = r#"{"rate": "500 kb/s"}"#;
 }
 
 impl TrafficLaw for CbrConfig {

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
+use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
 use fairwave_units::units::{Instant, Span};
 
 pub use bulk::{Activity, Bulk};
@@ -98,7 +98,7 @@ sources! { files! () }
 /// Something that an application wants as a whole: a file, a page with all that is embedded in it. How long each takes is
 /// measured ([`crate::quality::completion`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
+pub struct TransferRequest {
     /// When it was asked for, or begun.
     pub began: Instant,
     /// The first of its units; the last may not have been made yet.
@@ -138,7 +138,7 @@ pub trait TrafficSource: Send {
     fn on_received(&mut self, _unit: u32, _now: Instant) {}
 
     /// What it has wanted as a whole so far, in order; nothing for sources that send on and on.
-    fn wanted(&self) -> &[Wanted] {
+    fn wanted(&self) -> &[TransferRequest] {
         &[]
     }
 }
@@ -153,7 +153,7 @@ impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
     fn on_received(&mut self, unit: u32, now: Instant) {
         (**self).on_received(unit, now);
     }
-    fn wanted(&self) -> &[Wanted] {
+    fn wanted(&self) -> &[TransferRequest] {
         (**self).wanted()
     }
 }
@@ -310,7 +310,7 @@ pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// When the name is taken.
-pub fn give(given: Given<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
+pub fn give(given: RuntimeLaw<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
     OWN.give(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
 }
 
@@ -347,33 +347,13 @@ macro_rules! at_work {
         }
 
         impl TrafficSource for Source {
-            #[inline]
-            fn next_unit(&mut self) -> Option<Unit> {
-                match self {
-                    $(Source::$Variant(source) => source.next_unit(),)+
-                    Source::Own(source) => source.next_unit(),
-                }
-            }
-
-            fn next_activity(&mut self) -> Option<Activity> {
-                match self {
-                    $(Source::$Variant(source) => source.next_activity(),)+
-                    Source::Own(source) => source.next_activity(),
-                }
-            }
-
-            fn on_received(&mut self, unit: u32, now: Instant) {
-                match self {
-                    $(Source::$Variant(source) => source.on_received(unit, now),)+
-                    Source::Own(source) => source.on_received(unit, now),
-                }
-            }
-
-            fn wanted(&self) -> &[Wanted] {
-                match self {
-                    $(Source::$Variant(source) => source.wanted(),)+
-                    Source::Own(source) => source.wanted(),
-                }
+            delegate! {
+                [Source $($Variant)+ Own]
+                #[inline]
+                fn next_unit(&mut self) -> Option<Unit>;
+                fn next_activity(&mut self) -> Option<Activity>;
+                fn on_received(&mut self, unit: u32, now: Instant);
+                fn wanted(&self) -> &[TransferRequest];
             }
         }
 

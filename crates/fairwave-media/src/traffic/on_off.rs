@@ -100,3 +100,38 @@ impl TrafficSource for OnOff {
         Some(unit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fairwave_units::random::Seed;
+
+    use super::*;
+
+    /// The first time on of a source that is hardly ever off, over many seeds, in seconds.
+    fn first_times_on(first: First) -> Vec<f64> {
+        let (on, off) = (Span::from_secs(1), Span::from_nanos(1));
+        let one = |seed| {
+            let (on, off) = (Period::Constant { mean: on }, Period::Constant { mean: off });
+            Alternation::new(on, off, first, Seed(seed).stream("on-off")).next().1.seconds()
+        };
+        (0..1000).map(one).collect()
+    }
+
+    #[test]
+    fn whoever_looks_at_a_random_moment_finds_half_of_a_constant_period_left_in_the_mean() {
+        let left = first_times_on(First::Stationary);
+        let mean = left.iter().sum::<f64>() / left.len() as f64;
+        assert!((mean - 0.5).abs() < 0.03 && left.iter().all(|left| *left < 1.0), "{mean}");
+        assert!(first_times_on(First::Talk).iter().all(|on| *on == 1.0), "a fresh one is whole");
+    }
+
+    #[test]
+    fn a_period_shorter_than_the_interval_has_one_packet() {
+        let period = |millis| Period::Constant { mean: Span::from_millis(millis) };
+        let periods = Alternation::new(period(1), period(980), First::Talk, Seed(1).stream("on-off"));
+        let mut source = OnOff::new(Span::from_millis(20), 160, Instant::ZERO, Some(periods));
+        let made: Vec<u64> =
+            std::iter::from_fn(|| source.next_unit()).take(4).map(|unit| unit.created.nanos() / 1_000_000).collect();
+        assert_eq!(made, [0, 1000, 2000, 3000]);
+    }
+}

@@ -72,6 +72,7 @@ impl Checked for RecordingConfig {
 
 impl Law for RecordingConfig {
     const NAME: &'static str = "recording";
+    const EXAMPLE: &'static str = r#"{"talk": [[0, 62], [80, 121]], "repeat-after": 150}"#;
 }
 
 impl TrafficLaw for RecordingConfig {

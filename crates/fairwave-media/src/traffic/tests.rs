@@ -351,3 +351,14 @@ proptest! {
         prop_assert!(pages.windows(2).all(|pair| pair[1].began >= pair[0].began));
     }
 }
+
+#[test]
+fn every_example_is_in_range_and_read_as_it_is_written() {
+    for example in TrafficConfig::examples() {
+        let law: TrafficConfig =
+            serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("{example}: {error}"));
+        law.check().unwrap_or_else(|error| panic!("{example}: {error}"));
+        let written = serde_json::to_value(&law).expect("a table");
+        assert_eq!(serde_json::from_value::<TrafficConfig>(written).expect("a source"), law);
+    }
+}

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::size::Size;
-use super::{FrameType, TrafficLaw, TrafficSource, Unit, Volume, Wanted};
+use super::{FrameType, TrafficLaw, TrafficSource, TransferRequest, Unit, Volume};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -31,6 +31,8 @@ impl Checked for TransferConfig {
 
 impl Law for TransferConfig {
     const NAME: &'static str = "transfer";
+    const EXAMPLE: &'static str = r#"{"size": "1 MB"}"#;
+    const BESIDE: &'static str = r#"{"transport": "tcp/sack"}"#;
 }
 
 impl TrafficLaw for TransferConfig {
@@ -41,7 +43,7 @@ impl TrafficLaw for TransferConfig {
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Transfer, ConfigError> {
         let payload = self.size.draw(&mut stream);
         let unit = Unit { id: 0, payload, created: start, layer: 0, frame_type: FrameType::None };
-        let wanted = Wanted { began: start, first: 0, units: 1, size: u64::from(payload) };
+        let wanted = TransferRequest { began: start, first: 0, units: 1, size: u64::from(payload) };
         Ok(Transfer { unit: Some(unit), wanted: [wanted] })
     }
 
@@ -55,7 +57,7 @@ impl TrafficLaw for TransferConfig {
 pub struct Transfer {
     /// The file, until it has been handed over.
     unit: Option<Unit>,
-    wanted: [Wanted; 1],
+    wanted: [TransferRequest; 1],
 }
 
 impl TrafficSource for Transfer {
@@ -63,7 +65,7 @@ impl TrafficSource for Transfer {
         self.unit.take()
     }
 
-    fn wanted(&self) -> &[Wanted] {
+    fn wanted(&self) -> &[TransferRequest] {
         &self.wanted
     }
 }
@@ -81,7 +83,7 @@ mod tests {
         let unit = source.next_unit().expect("a unit");
         assert_eq!((unit.id, unit.payload, unit.created), (0, 1_000_000, start));
         assert_eq!(source.next_unit(), None);
-        assert_eq!(source.wanted(), [Wanted { began: start, first: 0, units: 1, size: 1_000_000 }]);
+        assert_eq!(source.wanted(), [TransferRequest { began: start, first: 0, units: 1, size: 1_000_000 }]);
     }
 
     #[test]

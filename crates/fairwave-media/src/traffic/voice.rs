@@ -156,6 +156,7 @@ impl Checked for VoiceConfig {
 
 impl Law for VoiceConfig {
     const NAME: &'static str = "voice";
+    const EXAMPLE: &'static str = r#"{"codec": "g729"}"#;
 }
 
 impl TrafficLaw for VoiceConfig {

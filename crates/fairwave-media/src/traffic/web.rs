@@ -19,7 +19,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::size::{Size, Sizes};
-use super::{FrameType, Period, TrafficLaw, TrafficSource, Unit, Volume, Wanted};
+use super::{FrameType, Period, TrafficLaw, TrafficSource, TransferRequest, Unit, Volume};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -171,6 +171,8 @@ impl Checked for WebConfig {
 
 impl Law for WebConfig {
     const NAME: &'static str = "web";
+    const EXAMPLE: &'static str = r#"{"reading": {"distribution": "exponential", "mean": "5 s"}}"#;
+    const BESIDE: &'static str = r#"{"transport": "tcp/sack"}"#;
 }
 
 impl TrafficLaw for WebConfig {
@@ -214,7 +216,7 @@ pub struct Web {
     /// Asked for, and not yet handed to the transport.
     due: VecDeque<Unit>,
     next_id: u32,
-    pages: Vec<Wanted>,
+    pages: Vec<TransferRequest>,
     /// Sizes of the objects that the page will have, until they are asked for.
     objects: Vec<u32>,
     /// How long the page will be parsed.
@@ -232,7 +234,12 @@ impl Web {
         self.parsing = parsing.draw(stream);
         self.objects = (0..objects.draw(stream)).map(|_| object.draw(stream)).collect();
         let whole = u64::from(size) + self.objects.iter().map(|size| u64::from(*size)).sum::<u64>();
-        self.pages.push(Wanted { began: at, first: self.next_id, units: 1 + self.objects.len() as u32, size: whole });
+        self.pages.push(TransferRequest {
+            began: at,
+            first: self.next_id,
+            units: 1 + self.objects.len() as u32,
+            size: whole,
+        });
         self.ask_for(size, at);
     }
 
@@ -263,7 +270,7 @@ impl TrafficSource for Web {
         }
     }
 
-    fn wanted(&self) -> &[Wanted] {
+    fn wanted(&self) -> &[TransferRequest] {
         &self.pages
     }
 }
@@ -307,11 +314,14 @@ mod tests {
     }
 
     /// Sizes of pages and numbers of objects, of somebody whose network takes so long for each unit.
-    fn pages(number: usize, delay: f64) -> Vec<Wanted> {
+    fn pages(number: usize, delay: f64) -> Vec<TransferRequest> {
         let mut web = web("{}");
+        let mut units = 0;
         while web.wanted().len() <= number {
             let unit = web.next_unit().expect("a unit");
             web.on_received(unit.id, unit.created + Span::from_seconds(delay));
+            units += 1;
+            assert!(units < 200 * (number + 1), "{units} units, and {} pages", web.wanted().len());
         }
         web.wanted()[..number].to_vec()
     }
@@ -323,6 +333,8 @@ mod tests {
         assert!((config.main.mean() / 10_710.0 - 1.0).abs() < 0.04, "{}", config.main.mean());
         assert!((config.object.mean() / 7758.0 - 1.0).abs() < 0.06, "{}", config.object.mean());
         assert!((config.objects.mean() - 5.64).abs() < 0.01, "{}", config.objects.mean());
+        let exponential = |millis| Period::Exponential { mean: Span::from_millis(millis) };
+        assert_eq!((config.reading, config.parsing), (exponential(30_000), exponential(130)));
         let pages = pages(20_000, 0.0);
         let objects = pages.iter().map(|page| f64::from(page.units - 1)).sum::<f64>() / pages.len() as f64;
         assert!((objects - 5.64).abs() < 0.2, "{objects}");

@@ -165,7 +165,7 @@ pub fn check_outages(outages: &[Outage]) -> Result<(), ConfigError> {
 
 /// Where a packet was that a failing link lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failed {
+pub enum FailurePoint {
     /// It came, or its turn came, while the link was down.
     Down,
     /// It was being transmitted.
@@ -174,7 +174,7 @@ pub enum Failed {
 
 /// Changes at work. Times do not decrease from call to call.
 #[derive(Clone, Debug)]
-pub struct Changing {
+pub struct ActiveChanges {
     delay: Span,
     delays: Box<[Step<Span>]>,
     /// The next delay.
@@ -192,11 +192,11 @@ pub struct Changing {
     on_their_way: VecDeque<Instant>,
 }
 
-impl Changing {
+impl ActiveChanges {
     /// A link that begins with `delay`. The changes have been checked. All its randomness comes from streams that `stream` gives by
     /// name: `jitter`, `reorder`, `duplicate`.
     pub fn new(delay: Span, changes: &Changes, stream: impl Fn(&str) -> Stream) -> Self {
-        Changing {
+        ActiveChanges {
             jitter: changes.jitter.clone().map(|law| (law, stream("jitter"))),
             reorder: changes.reorder.map(|law| (law, stream("reorder"))),
             duplicate: changes.duplicate.map(|law| (law, stream("duplicate"))),
@@ -212,12 +212,16 @@ impl Changing {
     }
 
     /// Whether, where and when a failure of the link takes the packet whose transmission would begin at `start` and end at `end`.
-    pub fn failure(&mut self, start: Instant, end: Instant) -> Option<(Instant, Failed)> {
+    pub fn failure(&mut self, start: Instant, end: Instant) -> Option<(Instant, FailurePoint)> {
         while self.outages.get(self.next_outage).is_some_and(|outage| outage.ends() <= start) {
             self.next_outage += 1;
         }
         let from = Instant::ZERO + self.outages.get(self.next_outage)?.from;
-        if start >= from { Some((start, Failed::Down)) } else { (end > from).then_some((from, Failed::InTransmission)) }
+        if start >= from {
+            Some((start, FailurePoint::Down))
+        } else {
+            (end > from).then_some((from, FailurePoint::InTransmission))
+        }
     }
 
     /// The outage in which the last failure fell, by its place among the link's.
@@ -280,8 +284,8 @@ mod tests {
     use super::*;
     use fairwave_units::random::Seed;
 
-    fn changing(delay: u64, changes: &Changes) -> Changing {
-        Changing::new(span(delay), changes, |name| Seed(1).stream(name))
+    fn changing(delay: u64, changes: &Changes) -> ActiveChanges {
+        ActiveChanges::new(span(delay), changes, |name| Seed(1).stream(name))
     }
 
     fn ms(millis: u64) -> Instant {
@@ -315,12 +319,12 @@ mod tests {
         let mut failure = |start, end| changing.failure(ms(start), ms(end));
         assert_eq!(failure(80, 90), None);
         assert_eq!(failure(90, 100), None, "it has been sent when the link fails");
-        assert_eq!(failure(95, 105), Some((ms(100), Failed::InTransmission)));
-        assert_eq!(failure(100, 110), Some((ms(100), Failed::Down)));
-        assert_eq!(failure(199, 209), Some((ms(199), Failed::Down)));
+        assert_eq!(failure(95, 105), Some((ms(100), FailurePoint::InTransmission)));
+        assert_eq!(failure(100, 110), Some((ms(100), FailurePoint::Down)));
+        assert_eq!(failure(199, 209), Some((ms(199), FailurePoint::Down)));
         assert_eq!(failure(200, 210), None);
-        assert_eq!(failure(290, 310), Some((ms(300), Failed::InTransmission)));
-        assert_eq!(failure(10_000, 10_001), Some((ms(10_000), Failed::Down)));
+        assert_eq!(failure(290, 310), Some((ms(300), FailurePoint::InTransmission)));
+        assert_eq!(failure(10_000, 10_001), Some((ms(10_000), FailurePoint::Down)));
     }
 
     #[test]

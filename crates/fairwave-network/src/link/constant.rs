@@ -28,6 +28,7 @@ impl Checked for ConstantConfig {
 
 impl Law for ConstantConfig {
     const NAME: &'static str = "constant";
+    const EXAMPLE: &'static str = r#"{"rate": "2 Mb/s"}"#;
 }
 
 impl RateLaw for ConstantConfig {

@@ -149,6 +149,7 @@ impl MarkovRateConfig {
 
 impl Law for MarkovRateConfig {
     const NAME: &'static str = "markov";
+    const EXAMPLE: &'static str = r#"{"preset": "lte"}"#;
 }
 
 impl RateLaw for MarkovRateConfig {
@@ -159,7 +160,7 @@ impl RateLaw for MarkovRateConfig {
         let chain = self.chain();
         let state = pick(&chain.shares(), &mut stream);
         let course = Course::beginning(chain.rates[state]);
-        Ok(Markov(RefCell::new(Drawn { chain, state, stream, course })))
+        Ok(Markov(RefCell::new(DrawnRates { chain, state, stream, course })))
     }
 
     fn nominal(&self) -> Rate {
@@ -258,10 +259,10 @@ fn pick(weights: &[f64], stream: &mut Stream) -> usize {
 }
 
 /// The chain at work.
-pub struct Markov(RefCell<Drawn>);
+pub struct Markov(RefCell<DrawnRates>);
 
 /// What has been drawn.
-struct Drawn {
+struct DrawnRates {
     chain: Chain,
     /// The latest.
     state: usize,
@@ -269,7 +270,7 @@ struct Drawn {
     course: Course,
 }
 
-impl Drawn {
+impl DrawnRates {
     /// Draws states until one begins after `time`.
     fn draw_until(&mut self, time: u64) {
         while self.course.latest() <= time && self.course.latest() < u64::MAX {
@@ -373,7 +374,9 @@ mod tests {
         };
         let lte = rates(RatePreset::Lte);
         assert_eq!((lte.len(), lte[0], lte[6], lte[14]), (15, 959_490, 9_302_580, 34_994_610));
-        assert_eq!(rates(RatePreset::Wifi)[..2], [4_225_000, 8_450_000]);
+        // 65 % of 6.5 to 65 Mb/s, by MCS.
+        let wifi = [4_225, 8_450, 12_675, 16_900, 25_350, 33_800, 38_025, 42_250].map(|rate| rate * 1000);
+        assert_eq!(rates(RatePreset::Wifi), wifi);
         // A state at the end is entered half as often as another.
         let mean = (lte[1..14].iter().sum::<u64>() as f64 + (lte[0] + lte[14]) as f64 / 2.0) / 14.0;
         let nominal = config(r#"{ "preset": "lte" }"#).nominal().bits_per_second() as f64;

@@ -19,13 +19,13 @@ mod trace;
 
 use std::sync::Arc;
 
-pub use changes::{Changes, Changing, Duplicate, Failed, Outage, Reorder, check_outages};
+pub use changes::{ActiveChanges, Changes, Duplicate, FailurePoint, Outage, Reorder, check_outages};
 
 use crate::loss::LossConfig;
 use crate::queue::QueueConfig;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
+use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
 /// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
@@ -66,7 +66,7 @@ pub trait Transmitter: Send {
 
 /// How long what a law follows was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Recorded {
+pub struct RecordedLength {
     /// From the beginning of the run on.
     pub length: Span,
     /// It is said what comes then.
@@ -97,7 +97,7 @@ pub trait RateLaw: Law {
     }
 
     /// How long what it follows was recorded; none for a law that knows of no end.
-    fn recorded(&self) -> Option<Recorded> {
+    fn recorded(&self) -> Option<RecordedLength> {
         None
     }
 }
@@ -116,7 +116,7 @@ pub trait AnyRateLaw: Checked + Send + Sync {
     /// See [`RateLaw::highest`].
     fn any_highest(&self) -> Rate;
     /// See [`RateLaw::recorded`].
-    fn any_recorded(&self) -> Option<Recorded> {
+    fn any_recorded(&self) -> Option<RecordedLength> {
         None
     }
 }
@@ -134,7 +134,7 @@ impl<L: RateLaw> AnyRateLaw for L {
     fn any_highest(&self) -> Rate {
         self.highest()
     }
-    fn any_recorded(&self) -> Option<Recorded> {
+    fn any_recorded(&self) -> Option<RecordedLength> {
         self.recorded()
     }
 }
@@ -153,7 +153,7 @@ pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// When the name is taken.
-pub fn give(given: Given<dyn AnyRateLaw>) -> Result<(), NameTaken> {
+pub fn give(given: RuntimeLaw<dyn AnyRateLaw>) -> Result<(), NameTaken> {
     OWN.give(RateConfig::WHAT, RateConfig::BUILT_IN, given)
 }
 
@@ -169,39 +169,25 @@ impl From<Rate> for RateConfig {
 /// The laws at work, by value: a call costs a jump.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        enum AtWork {
+        enum ActiveRateLaw {
             $($Variant(<$Law as RateLaw>::Transmitter),)+
             Own(Box<dyn Transmitter>),
         }
 
-        impl AtWork {
+        impl ActiveRateLaw {
             fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
                 Ok(match config {
-                    $(RateConfig::$Variant(law) => AtWork::$Variant(law.transmitter(stream)?),)+
-                    RateConfig::Own(own) => AtWork::Own(own.law().any_transmitter(stream)?),
+                    $(RateConfig::$Variant(law) => ActiveRateLaw::$Variant(law.transmitter(stream)?),)+
+                    RateConfig::Own(own) => ActiveRateLaw::Own(own.law().any_transmitter(stream)?),
                 })
             }
 
-            #[inline]
-            fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
-                match self {
-                    $(AtWork::$Variant(law) => law.end_of(start, size),)+
-                    AtWork::Own(law) => law.end_of(start, size),
-                }
-            }
-
-            fn capacity(&self, from: Instant, to: Instant) -> Bytes {
-                match self {
-                    $(AtWork::$Variant(law) => law.capacity(from, to),)+
-                    AtWork::Own(law) => law.capacity(from, to),
-                }
-            }
-
-            fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
-                match self {
-                    $(AtWork::$Variant(law) => law.change_from(at),)+
-                    AtWork::Own(law) => law.change_from(at),
-                }
+            delegate! {
+                [ActiveRateLaw $($Variant)+ Own]
+                #[inline]
+                fn end_of(&mut self, start: Instant, size: Bytes) -> Instant;
+                fn capacity(&self, from: Instant, to: Instant) -> Bytes;
+                fn change_from(&self, at: Instant) -> Option<(Instant, Rate)>;
             }
         }
 
@@ -231,7 +217,7 @@ macro_rules! at_work {
             }
 
             /// See [`RateLaw::recorded`].
-            pub fn recorded(&self) -> Option<Recorded> {
+            pub fn recorded(&self) -> Option<RecordedLength> {
                 match self {
                     $(RateConfig::$Variant(law) => law.recorded(),)+
                     RateConfig::Own(own) => own.law().any_recorded(),
@@ -244,7 +230,7 @@ macro_rules! at_work {
 rates! { laws! (at_work! ()) }
 
 /// A link's rate.
-pub struct LinkRate(AtWork);
+pub struct LinkRate(ActiveRateLaw);
 
 impl LinkRate {
     /// The law that `config` describes; all its randomness comes from `stream`.
@@ -253,7 +239,7 @@ impl LinkRate {
     /// When [`RateConfig::check`] refuses the configuration.
     pub fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
-        AtWork::new(config, stream).map(LinkRate)
+        ActiveRateLaw::new(config, stream).map(LinkRate)
     }
 
     /// See [`Transmitter::end_of`]. Never before `start`, whatever the law says.
@@ -303,6 +289,7 @@ impl Direction {
 
 #[cfg(test)]
 mod tests {
+    use super::RateConfig;
     use crate::packet::{Body, Class, Ecn, FlowId, Packet};
     use crate::queue::{Queue, QueueConfig};
     use fairwave_units::random::Seed;
@@ -338,5 +325,16 @@ mod tests {
         };
         assert!(average(false) < 0.01, "{}", average(false));
         assert!(average(true) > 1.0, "{}", average(true));
+    }
+
+    #[test]
+    fn every_example_is_in_range_and_read_as_it_is_written() {
+        for example in RateConfig::examples() {
+            let law: RateConfig =
+                serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("{example}: {error}"));
+            law.check().unwrap_or_else(|error| panic!("{example}: {error}"));
+            let written = serde_json::to_value(&law).expect("a table");
+            assert_eq!(serde_json::from_value::<RateConfig>(written).expect("a rate law"), law);
+        }
     }
 }

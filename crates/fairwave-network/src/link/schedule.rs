@@ -73,6 +73,7 @@ impl ScheduleConfig {
 
 impl Law for ScheduleConfig {
     const NAME: &'static str = "schedule";
+    const EXAMPLE: &'static str = r#"{"steps": [{"at": "0 s", "is": "2 Mb/s"}, {"at": "5 s", "is": "500 kb/s"}]}"#;
 }
 
 impl RateLaw for ScheduleConfig {

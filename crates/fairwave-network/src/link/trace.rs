@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::course::{Course, Segments};
-use super::{RateLaw, Recorded, Transmitter};
+use super::{RateLaw, RecordedLength, Transmitter};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -142,11 +142,11 @@ impl Totals {
 
 impl TraceConfig {
     /// The form in which the trace is given, and its text; none where it is a file.
-    fn given(&self) -> Result<Option<Given<'_>>, ConfigError> {
+    fn given(&self) -> Result<Option<TraceText<'_>>, ConfigError> {
         match (&self.file, self.series.is_empty(), self.opportunities.is_empty()) {
             (Some(file), true, true) if !file.is_empty() => Ok(None),
-            (None, false, true) => Ok(Some(Given::Series(&self.series))),
-            (None, true, false) => Ok(Some(Given::Opportunities(&self.opportunities))),
+            (None, false, true) => Ok(Some(TraceText::Series(&self.series))),
+            (None, true, false) => Ok(Some(TraceText::Opportunities(&self.opportunities))),
             (None, true, true) => {
                 let allowed = "said by one of `file`, `series` and `opportunities`";
                 Err(ConfigError::new("file", "missing", allowed, "file = \"lte.csv\""))
@@ -188,23 +188,23 @@ impl TraceConfig {
 
 /// A trace as it is written.
 #[derive(Clone, Copy)]
-enum Given<'t> {
+enum TraceText<'t> {
     Series(&'t str),
     Opportunities(&'t str),
 }
 
-impl Given<'_> {
+impl TraceText<'_> {
     fn refused(self, value: String, allowed: &str) -> ConfigError {
         match self {
-            Given::Series(_) => ConfigError::new("series", value, allowed, SERIES),
-            Given::Opportunities(_) => ConfigError::new("opportunities", value, allowed, OPPORTUNITIES),
+            TraceText::Series(_) => ConfigError::new("series", value, allowed, SERIES),
+            TraceText::Opportunities(_) => ConfigError::new("opportunities", value, allowed, OPPORTUNITIES),
         }
     }
 
     /// Tells each step: how many nanoseconds, above 0, and how many bits per second.
     fn each(self, mut step: impl FnMut(u64, u64)) -> Result<(), ConfigError> {
         match self {
-            Given::Series(text) => {
+            TraceText::Series(text) => {
                 for (place, pair) in text.split(',').enumerate() {
                     let mut words = pair.split_ascii_whitespace();
                     let parsed = match (words.next(), words.next(), words.next()) {
@@ -218,7 +218,7 @@ impl Given<'_> {
                     step(length, rate);
                 }
             }
-            Given::Opportunities(text) => {
+            TraceText::Opportunities(text) => {
                 for (place, mark) in text.bytes().filter(|byte| !byte.is_ascii_whitespace()).enumerate() {
                     let count = match mark {
                         b'0'..=b'9' => mark - b'0',
@@ -267,6 +267,7 @@ impl Checked for TraceConfig {
 
 impl Law for TraceConfig {
     const NAME: &'static str = "trace";
+    const EXAMPLE: &'static str = r#"{"series": "100 2000, 100 850.5, 50 0", "after": "repeat"}"#;
 }
 
 impl RateLaw for TraceConfig {
@@ -274,7 +275,7 @@ impl RateLaw for TraceConfig {
 
     fn transmitter(&self, _stream: Stream) -> Result<Trace, ConfigError> {
         let totals = self.read()?;
-        let given = self.given()?.unwrap_or(Given::Series(""));
+        let given = self.given()?.unwrap_or(TraceText::Series(""));
         let segments = given.segments(totals)?;
         let repeats = self.after == Some(After::Repeat);
         let dense = segments.shortest() < TOLD;
@@ -291,9 +292,9 @@ impl RateLaw for TraceConfig {
         self.read().map_or(Rate::from_bits_per_second(1), |totals| Rate::from_bits_per_second(totals.highest))
     }
 
-    fn recorded(&self) -> Option<Recorded> {
+    fn recorded(&self) -> Option<RecordedLength> {
         let length = Span::from_nanos(self.read().ok()?.length);
-        Some(Recorded { length, goes_on: self.after.is_some() })
+        Some(RecordedLength { length, goes_on: self.after.is_some() })
     }
 }
 
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn lengths_are_read_to_the_nanosecond_and_rates_to_the_bit() {
         let trace = trace(r#"{ "series": "0.000007 0.001, 2.5 850.125" }"#);
-        assert_eq!(trace.recorded(), Some(Recorded { length: Span::from_nanos(2_500_007), goes_on: false }));
+        assert_eq!(trace.recorded(), Some(RecordedLength { length: Span::from_nanos(2_500_007), goes_on: false }));
         assert_eq!(trace.highest().bits_per_second(), 850_125);
     }
 

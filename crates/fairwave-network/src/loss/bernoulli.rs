@@ -28,6 +28,7 @@ impl Checked for BernoulliConfig {
 
 impl Law for BernoulliConfig {
     const NAME: &'static str = "bernoulli";
+    const EXAMPLE: &'static str = r#"{"rate": 0.01}"#;
 }
 
 impl LossLaw for BernoulliConfig {

@@ -34,6 +34,7 @@ impl Checked for BlackoutConfig {
 
 impl Law for BlackoutConfig {
     const NAME: &'static str = "blackout";
+    const EXAMPLE: &'static str = r#"{"from": "4 s", "to": "5 s"}"#;
 }
 
 impl LossLaw for BlackoutConfig {

@@ -69,3 +69,30 @@ impl Chain {
         self.is_bad
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fairwave_units::random::Seed;
+
+    use super::*;
+
+    #[test]
+    fn at_the_beginning_it_is_bad_as_often_as_in_the_long_run() {
+        // Gilbert 1960: in the long run the bad state has its mean time over the sum of both, a tenth here.
+        let bad = (0..10_000)
+            .filter(|seed| {
+                let stream = Seed(*seed).stream("chain");
+                Chain::stationary(Span::from_millis(900), Span::from_millis(100), Sojourn::Exponential, stream)
+                    .is_bad(Instant::ZERO)
+            })
+            .count();
+        assert!((900..1100).contains(&bad), "{bad} of 10000");
+        let mut fresh = Chain::from_good(
+            Span::from_millis(1),
+            Span::from_millis(1000),
+            Sojourn::Exponential,
+            Seed(1).stream("chain"),
+        );
+        assert!(!fresh.is_bad(Instant::ZERO), "one that begins good does so");
+    }
+}

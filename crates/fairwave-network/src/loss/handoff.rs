@@ -44,6 +44,7 @@ impl Checked for HandoffConfig {
 
 impl Law for HandoffConfig {
     const NAME: &'static str = "handoff";
+    const EXAMPLE: &'static str = r#"{"up": "4 s", "down": "200 ms"}"#;
 }
 
 impl LossLaw for HandoffConfig {

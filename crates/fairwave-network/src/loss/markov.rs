@@ -46,6 +46,7 @@ impl Checked for MarkovConfig {
 
 impl Law for MarkovConfig {
     const NAME: &'static str = "markov";
+    const EXAMPLE: &'static str = r#"{"good": "4 s", "bad": "100 ms", "bad-loss": 0.3}"#;
 }
 
 impl LossLaw for MarkovConfig {

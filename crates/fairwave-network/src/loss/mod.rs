@@ -20,7 +20,7 @@ use std::sync::Arc;
 use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
-use fairwave_units::registry::{Checked, Given, Law, NameTaken, Registry, family, files, laws};
+use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
 use fairwave_units::units::{Instant, Span};
 
 /// All loss models, in the order in which they are listed to people: a file, and within braces the names that it gives, each
@@ -103,7 +103,7 @@ pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// When the name is taken.
-pub fn give(given: Given<dyn AnyLossLaw>) -> Result<(), NameTaken> {
+pub fn give(given: RuntimeLaw<dyn AnyLossLaw>) -> Result<(), NameTaken> {
     OWN.give(LossConfig::WHAT, LossConfig::BUILT_IN, given)
 }
 
@@ -119,25 +119,23 @@ impl Default for LossConfig {
 /// The models at work, by value: a call costs a jump.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        enum AtWork {
+        enum ActiveLossModel {
             $($Variant(<$Law as LossLaw>::Model),)+
             Own(Box<dyn LossModel>),
         }
 
-        impl AtWork {
+        impl ActiveLossModel {
             fn new(config: &LossConfig, stream: Stream) -> Result<Self, ConfigError> {
                 Ok(match config {
-                    $(LossConfig::$Variant(law) => AtWork::$Variant(law.model(stream)?),)+
-                    LossConfig::Own(own) => AtWork::Own(own.law().any_model(stream)?),
+                    $(LossConfig::$Variant(law) => ActiveLossModel::$Variant(law.model(stream)?),)+
+                    LossConfig::Own(own) => ActiveLossModel::Own(own.law().any_model(stream)?),
                 })
             }
 
-            #[inline]
-            fn lost(&mut self, now: Instant, packet: &Packet) -> bool {
-                match self {
-                    $(AtWork::$Variant(model) => model.lost(now, packet),)+
-                    AtWork::Own(model) => model.lost(now, packet),
-                }
+            delegate! {
+                [ActiveLossModel $($Variant)+ Own]
+                #[inline]
+                fn lost(&mut self, now: Instant, packet: &Packet) -> bool;
             }
         }
 
@@ -164,7 +162,7 @@ macro_rules! at_work {
 models! { laws! (at_work! ()) }
 
 /// A link's loss.
-pub struct Loss(AtWork);
+pub struct Loss(ActiveLossModel);
 
 impl Loss {
     /// The model that `config` describes; all its randomness comes from `stream`.
@@ -173,7 +171,7 @@ impl Loss {
     /// When [`LossConfig::check`] refuses the configuration.
     pub fn new(config: &LossConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
-        AtWork::new(config, stream).map(Loss)
+        ActiveLossModel::new(config, stream).map(Loss)
     }
 
     /// True when the packet that leaves the link at `now` is lost. `now` must not decrease from call to call.

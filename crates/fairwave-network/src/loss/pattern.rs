@@ -65,6 +65,7 @@ impl Checked for PatternConfig {
 
 impl Law for PatternConfig {
     const NAME: &'static str = "pattern";
+    const EXAMPLE: &'static str = r#"{"pattern": "0000100001"}"#;
 }
 
 impl LossLaw for PatternConfig {

@@ -35,6 +35,8 @@ impl Checked for LossScheduleConfig {
 
 impl Law for LossScheduleConfig {
     const NAME: &'static str = "schedule";
+    const EXAMPLE: &'static str =
+        r#"{"steps": [{"at": "0 s", "is": "none"}, {"at": "5 s", "is": {"model": "bernoulli", "rate": 0.02}}]}"#;
 }
 
 impl LossLaw for LossScheduleConfig {

@@ -240,18 +240,18 @@ impl Law for EveryNth {
 }
 
 impl LossLaw for EveryNth {
-    type Model = Counted;
-    fn model(&self, _stream: Stream) -> Result<Counted, ConfigError> {
-        Ok(Counted { nth: self.nth, seen: 0 })
+    type Model = DrawCounter;
+    fn model(&self, _stream: Stream) -> Result<DrawCounter, ConfigError> {
+        Ok(DrawCounter { nth: self.nth, seen: 0 })
     }
 }
 
-struct Counted {
+struct DrawCounter {
     nth: u64,
     seen: u64,
 }
 
-impl LossModel for Counted {
+impl LossModel for DrawCounter {
     fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
         self.seen += 1;
         self.seen.is_multiple_of(self.nth)
@@ -315,4 +315,15 @@ fn a_transmission_that_never_ends_does_not_keep_the_chain_going_for_centuries() 
     let config = MarkovConfig { good: MILLISECOND, bad: MILLISECOND, good_loss: 0.0, bad_loss: 1.0 }.into();
     let mut loss = Loss::new(&config, Seed(1).stream("loss")).expect("a valid configuration");
     loss.lost(Instant::NEVER, &packet());
+}
+
+#[test]
+fn every_example_is_in_range_and_read_as_it_is_written() {
+    for example in LossConfig::examples() {
+        let law: LossConfig =
+            serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("{example}: {error}"));
+        law.check().unwrap_or_else(|error| panic!("{example}: {error}"));
+        let written = serde_json::to_value(&law).expect("a table");
+        assert_eq!(serde_json::from_value::<LossConfig>(written).expect("a loss model"), law);
+    }
 }

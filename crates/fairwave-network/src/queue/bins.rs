@@ -5,19 +5,19 @@
 //! noted into which packets come or from which they go, and their matches played again when it is next asked for, as far up as
 //! that matters: for each no more than the logarithm of the lists' number. Disciplines that never ask pay nothing for it.
 
-use super::lists::{Ends, Links, NIL, Tally, append, unlink};
+use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 
 /// Of one waiting packet.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    list: Links,
+    list: ListLinks,
     bin: u32,
 }
 
 /// A list of packets.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
-    ends: Ends,
+    ends: ListEnds,
     tally: Tally,
     /// It is among those whose matches are to be played again.
     changed: bool,
@@ -42,7 +42,7 @@ pub(super) struct Bins {
 impl Bins {
     /// So many empty lists.
     pub fn new(number: usize) -> Self {
-        let bin = Bin { ends: Ends::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
+        let bin = Bin { ends: ListEnds::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
         Bins {
             members: Vec::new(),
             bins: vec![bin; number.next_power_of_two().max(2)],
@@ -56,7 +56,7 @@ impl Bins {
     #[inline]
     pub fn push(&mut self, place: u32, size: u64, bin: u32) {
         let bin = bin.min(self.last);
-        let member = Member { list: Links::NONE, bin };
+        let member = Member { list: ListLinks::NONE, bin };
         match self.members.get_mut(place as usize) {
             Some(before) => *before = member,
             // Places are given out one after the other.
@@ -86,8 +86,8 @@ impl Bins {
 
     /// The first and the last packet of a list.
     #[inline]
-    pub fn ends(&self, bin: u32) -> Ends {
-        self.bins.get(bin as usize).map_or(Ends::EMPTY, |bin| bin.ends)
+    pub fn ends(&self, bin: u32) -> ListEnds {
+        self.bins.get(bin as usize).map_or(ListEnds::EMPTY, |bin| bin.ends)
     }
 
     /// The list that holds most bytes, the first of several; none if all are empty.

@@ -10,7 +10,7 @@
 use super::bins::Bins;
 use super::flows::Flows;
 pub use super::lists::Tally;
-use super::lists::{Ends, Links, NIL, append, unlink};
+use super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 use crate::packet::{Class, Ecn, FlowId, Packet};
 use fairwave_units::layers::LayerRates;
 use fairwave_units::units::Instant;
@@ -23,9 +23,9 @@ pub struct Place(pub(super) u32);
 struct Node {
     packet: Packet,
     arrived: Instant,
-    order: Links,
-    class: Links,
-    layer: Links,
+    order: ListLinks,
+    class: ListLinks,
+    layer: ListLinks,
     /// Where `occupied` names this node.
     index: u32,
     /// Its codepoint when it came.
@@ -48,10 +48,10 @@ pub struct Buffer {
     nodes: Vec<Node>,
     occupied: Vec<u32>,
     free: u32,
-    order: Ends,
-    classes: [Ends; 3],
+    order: ListEnds,
+    classes: [ListEnds; 3],
     /// Of layers 1 to 7; packets of layer 0 are in none.
-    layers: [Ends; LayerRates::MOST - 1],
+    layers: [ListEnds; LayerRates::MOST - 1],
     total: Tally,
     per_class: [Tally; 3],
     /// Further lists, for disciplines that ask for them.
@@ -78,9 +78,9 @@ impl Buffer {
             nodes: Vec::with_capacity(expected),
             occupied: Vec::with_capacity(expected),
             free: NIL,
-            order: Ends::EMPTY,
-            classes: [Ends::EMPTY; 3],
-            layers: [Ends::EMPTY; LayerRates::MOST - 1],
+            order: ListEnds::EMPTY,
+            classes: [ListEnds::EMPTY; 3],
+            layers: [ListEnds::EMPTY; LayerRates::MOST - 1],
             total: Tally::default(),
             per_class: [Tally::default(); 3],
             lists: Lists::None,
@@ -130,7 +130,7 @@ impl Buffer {
     #[inline]
     pub(super) fn push_into(&mut self, now: Instant, packet: Packet, bin: u32) {
         let index = self.occupied.len() as u32;
-        let unlinked = Links::NONE;
+        let unlinked = ListLinks::NONE;
         let node =
             Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index, came: packet.ecn };
         let place = if self.free == NIL {
@@ -354,9 +354,9 @@ mod tests {
 
     /// The slow twin: a vector in order of arrival, everything by search and recount.
     #[derive(Default)]
-    struct Naive(Vec<Packet>);
+    struct SlowTwin(Vec<Packet>);
 
-    impl Naive {
+    impl SlowTwin {
         fn recount(&self, of: impl Fn(&Packet) -> bool) -> Tally {
             let chosen = self.0.iter().filter(|p| of(p));
             Tally { packets: chosen.clone().count() as u32, bytes: chosen.map(|p| u64::from(p.wire)).sum() }
@@ -389,7 +389,7 @@ mod tests {
         fn every_counter_equals_a_recount_and_every_removal_takes_the_right_packet(
             operations in prop::collection::vec(operation(), 0..400),
         ) {
-            let (mut fast, mut slow, mut serial) = (Buffer::with_capacity(4), Naive::default(), 0);
+            let (mut fast, mut slow, mut serial) = (Buffer::with_capacity(4), SlowTwin::default(), 0);
             for operation in operations {
                 let (got, expected) = match operation {
                     Operation::Push(size, class, layer) => {

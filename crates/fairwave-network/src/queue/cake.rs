@@ -175,6 +175,7 @@ impl Checked for CakeConfig {
 
 impl Law for CakeConfig {
     const NAME: &'static str = "cake";
+    const EXAMPLE: &'static str = r#"{"bandwidth": "900 kb/s", "isolation": "dual-dsthost"}"#;
 }
 
 impl DisciplineLaw for CakeConfig {
@@ -428,6 +429,8 @@ impl Discipline for Cake {
     }
 }
 
+#[cfg(test)]
+mod clauses;
 #[cfg(test)]
 #[path = "cake_tests.rs"]
 mod tests;

@@ -17,7 +17,8 @@ fn at(millis: u64) -> Instant {
 /// Serves a queue from time 0 until `end`, whenever it lets something go; `each` is told when and what.
 fn serve(queue: &mut Queue, end: Instant, mut each: impl FnMut(Instant, &Packet)) {
     let mut drops = Vec::new();
-    loop {
+    for step in 0.. {
+        assert!(step < 1_000_000, "a million departures, and {} packets still wait", queue.packets());
         let now = queue.held_until().max(Instant::ZERO);
         if now > end || queue.packets() == 0 {
             return;

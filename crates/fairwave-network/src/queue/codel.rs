@@ -72,6 +72,7 @@ pub(super) fn check_times(target: Span, interval: Span) -> Result<(), ConfigErro
 
 impl Law for CodelConfig {
     const NAME: &'static str = "codel";
+    const EXAMPLE: &'static str = r#"{"target": "5 ms", "interval": "100 ms"}"#;
 }
 
 impl DisciplineLaw for CodelConfig {

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::QueueConfig;
 use super::avq::AvqConfig;
 use super::codel::CodelConfig;
 use super::discipline::{AnyDisciplineLaw, DisciplineLaw};
 use super::fq_codel::FqCodelConfig;
+use super::{DisciplineConfig, QueueConfig};
 
-/// Every discipline that is only named, with all that it takes then. The numbers are those of its source, see the module.
+/// Disciplines that are only named, with all that they take then. The numbers are those of their sources, see the modules.
 const DEFAULTS: [&str; 15] = [
     r#"{"discipline":"drop-tail","victim":"tail"}"#,
     r#"{"discipline":"red","preset":"floyd","victim":"tail"}"#,
@@ -75,14 +75,16 @@ fn what_a_discipline_was_told_it_tells() {
 }
 
 #[test]
-fn all_disciplines_are_in_these_tables() {
-    for tables in [DEFAULTS, OTHERS] {
-        let mut named: Vec<String> =
-            tables.iter().map(|text| table(text)["discipline"].as_str().expect("a name").to_owned()).collect();
-        let mut known: Vec<&str> = super::DisciplineConfig::BUILT_IN.to_vec();
-        named.sort();
-        known.sort();
-        assert_eq!(named, known);
+fn every_disciplines_example_goes_before_a_buffer_and_is_written_as_it_was_read() {
+    for mut example in DisciplineConfig::examples() {
+        example["capacity"] = json!({ "packets": 100 });
+        let told = queue(&example);
+        told.check().unwrap_or_else(|error| panic!("{example}: {error}"));
+        let written = serde_json::to_value(&told).expect("a table");
+        for (key, value) in example.as_object().expect("a table") {
+            assert_eq!(written[key], *value, "{key} of {example}");
+        }
+        assert_eq!(queue(&written), told);
     }
 }
 

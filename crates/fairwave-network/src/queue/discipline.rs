@@ -13,7 +13,7 @@ use super::config::Capacity;
 use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Given, Law, NameTaken};
+use fairwave_units::registry::{Checked, Law, NameTaken, RuntimeLaw};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// What a discipline says of an arrival.
@@ -273,6 +273,6 @@ pub fn register<L: DisciplineLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// When the name is taken.
-pub fn give(given: Given<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
+pub fn give(given: RuntimeLaw<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
     super::OWN.give(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, given)
 }

@@ -166,6 +166,7 @@ impl Checked for Dualpi2Config {
 
 impl Law for Dualpi2Config {
     const NAME: &'static str = "dualpi2";
+    const EXAMPLE: &'static str = r#"{"step-thresh": "1 ms", "classic-protection": 0.1}"#;
 }
 
 impl DisciplineLaw for Dualpi2Config {

@@ -230,7 +230,7 @@ fn keys_that_do_not_go_together_are_refused() {
 
 /// RFC 9332's figures 2 to 5, 7 and 8 read plainly, with the weighted round robin that its Appendix A.1 tells of: packets in vectors,
 /// a timer that fires.
-struct Plain {
+struct SlowTwin {
     lq: Vec<(Packet, Instant)>,
     cq: Vec<(Packet, Instant)>,
     p: f64,
@@ -241,10 +241,10 @@ struct Plain {
     next_update: Instant,
 }
 
-impl Plain {
+impl SlowTwin {
     fn new() -> Self {
         let next_update = Instant::ZERO + Span::from_millis(16);
-        Plain {
+        SlowTwin {
             lq: vec![],
             cq: vec![],
             p: 0.0,
@@ -342,7 +342,7 @@ proptest! {
     ) {
         let config: QueueConfig =
             serde_json::from_str(r#"{"discipline":"dualpi2","capacity":{"packets":100000}}"#).expect("a queue");
-        let (mut queue, mut plain, mut drops) = (Queue::new(&config, rate(), stream()), Plain::new(), Vec::new());
+        let (mut queue, mut plain, mut drops) = (Queue::new(&config, rate(), stream()), SlowTwin::new(), Vec::new());
         let (mut now, mut free) = (Instant::ZERO, Instant::ZERO);
         for (serial, (micros, ecn, wire, copies)) in steps.into_iter().enumerate() {
             let next = now + Span::from_micros(micros);

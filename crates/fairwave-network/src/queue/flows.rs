@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::lists::{Ends, Links, NIL, Tally, append, unlink};
+use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 use crate::packet::{FlowId, Packet};
 
 /// Of one waiting packet.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    flow: Links,
+    flow: ListLinks,
     /// The slot of its flow.
     slot: u32,
 }
@@ -20,9 +20,9 @@ struct Member {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     flow: FlowId,
-    packets: Ends,
+    packets: ListEnds,
     tally: Tally,
-    round: Links,
+    round: ListLinks,
 }
 
 /// The flows of which packets wait.
@@ -32,14 +32,14 @@ pub(super) struct Flows {
     members: Vec<Member>,
     slots: Vec<Slot>,
     free: u32,
-    round: Ends,
+    round: ListEnds,
     /// Only asked, never walked through: its order would not be the same in every process.
     slot_of: HashMap<u32, u32>,
 }
 
 impl Default for Flows {
     fn default() -> Self {
-        Flows { members: Vec::new(), slots: Vec::new(), free: NIL, round: Ends::EMPTY, slot_of: HashMap::new() }
+        Flows { members: Vec::new(), slots: Vec::new(), free: NIL, round: ListEnds::EMPTY, slot_of: HashMap::new() }
     }
 }
 
@@ -51,7 +51,7 @@ impl Flows {
             None => self.begin(packet.flow),
         };
         if self.members.len() <= place as usize {
-            self.members.resize(place as usize + 1, Member { flow: Links::NONE, slot: NIL });
+            self.members.resize(place as usize + 1, Member { flow: ListLinks::NONE, slot: NIL });
         }
         self.members[place as usize].slot = slot;
         let of = &mut self.slots[slot as usize];
@@ -74,7 +74,7 @@ impl Flows {
     }
 
     fn begin(&mut self, flow: FlowId) -> u32 {
-        let new = Slot { flow, packets: Ends::EMPTY, tally: Tally::default(), round: Links::NONE };
+        let new = Slot { flow, packets: ListEnds::EMPTY, tally: Tally::default(), round: ListLinks::NONE };
         let slot = if self.free == NIL {
             self.slots.push(new);
             (self.slots.len() - 1) as u32
@@ -104,8 +104,8 @@ impl Flows {
     }
 
     /// The first and the last packet of a flow that wait.
-    pub fn ends(&self, flow: FlowId) -> Ends {
-        self.of(flow).map_or(Ends::EMPTY, |slot| slot.packets)
+    pub fn ends(&self, flow: FlowId) -> ListEnds {
+        self.of(flow).map_or(ListEnds::EMPTY, |slot| slot.packets)
     }
 
     /// The flow after this one in the round, or the first.
@@ -146,12 +146,12 @@ mod tests {
 
     /// The slow twin: all packets in order of arrival, and the flows in the order in which they came to wait.
     #[derive(Default)]
-    struct Naive {
+    struct SlowTwin {
         packets: Vec<Packet>,
         round: Vec<FlowId>,
     }
 
-    impl Naive {
+    impl SlowTwin {
         fn push(&mut self, packet: Packet) {
             if !self.round.contains(&packet.flow) {
                 self.round.push(packet.flow);
@@ -175,7 +175,7 @@ mod tests {
     proptest! {
         #[test]
         fn lists_tallies_and_round_are_those_of_a_plain_list(operations in prop::collection::vec(operation(), 0..300)) {
-            let (mut buffer, mut plain, mut serial) = (Buffer::by_flow(2), Naive::default(), 0u64);
+            let (mut buffer, mut plain, mut serial) = (Buffer::by_flow(2), SlowTwin::default(), 0u64);
             for operation in operations {
                 let gone = match operation {
                     Operation::Push(flow, size) => {

@@ -104,6 +104,7 @@ impl Checked for FqCodelConfig {
 
 impl Law for FqCodelConfig {
     const NAME: &'static str = "fq-codel";
+    const EXAMPLE: &'static str = r#"{"target": "5 ms", "quantum": "300 B"}"#;
 }
 
 impl DisciplineLaw for FqCodelConfig {

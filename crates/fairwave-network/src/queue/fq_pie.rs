@@ -65,8 +65,7 @@ pub struct FqPieConfig {
     /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
-    /// The drop probability up to which packets are marked, in (0, 1]; above it they are dropped. 0.1 when left out; only with
-    /// `ecn`.
+    /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub mark_ecnth: Option<f64>,
 }
@@ -85,6 +84,7 @@ impl Checked for FqPieConfig {
 
 impl Law for FqPieConfig {
     const NAME: &'static str = "fq-pie";
+    const EXAMPLE: &'static str = r#"{"target": "15 ms", "ecn": true}"#;
 }
 
 impl DisciplineLaw for FqPieConfig {
@@ -109,7 +109,7 @@ impl DisciplineLaw for FqPieConfig {
             two_packets: self.mean_packet.get().saturating_mul(2),
             mark_up_to: marks_up_to(self.ecn, self.mark_ecnth),
         };
-        let line = Line { state: State::new(&set), waited: 0.0, ticker: Ticker::new(self.update) };
+        let line = FlowQueue { state: State::new(&set), waited: 0.0, ticker: Ticker::new(self.update) };
         FqPie {
             set,
             salt: None,
@@ -123,7 +123,7 @@ impl DisciplineLaw for FqPieConfig {
 
 /// A queue under PIE.
 #[derive(Clone, Debug)]
-struct Line {
+struct FlowQueue {
     state: State,
     /// How long the packet had waited that left last, in seconds; 0 once none waits.
     waited: f64,
@@ -136,7 +136,7 @@ pub struct FqPie {
     set: Settings,
     /// Of the hash; drawn when the first packet arrives.
     salt: Option<u64>,
-    lines: Vec<Line>,
+    lines: Vec<FlowQueue>,
     rounds: Rounds,
     memory: u64,
     /// The drop probability of the queue in which something happened last.
@@ -146,7 +146,7 @@ pub struct FqPie {
 impl FqPie {
     /// Makes the updates of a queue that were due before `now`; its delay has stood since.
     #[inline]
-    fn catch_up(&mut self, queue: u32, now: Instant) -> &mut Line {
+    fn catch_up(&mut self, queue: u32, now: Instant) -> &mut FlowQueue {
         let line = &mut self.lines[queue as usize];
         while line.ticker.tick(now) {
             if !line.state.step(&self.set, line.waited) {
@@ -322,6 +322,26 @@ mod tests {
         };
         assert_eq!(verdict(2), [Verdict::Admit; 2]);
         assert_eq!(verdict(3), [Verdict::Drop; 2]);
+    }
+
+    #[test]
+    fn what_waits_in_other_queues_does_not_count() {
+        let law: FqPieConfig = serde_json::from_str(r#"{"flows":2,"max-burst":"0 ms"}"#).expect("fq-pie");
+        let mut law = law.discipline(Capacity::Packets(100), Rate::from_bits_per_second(8_000_000));
+        let packet = packet(0, 1514, Class::Tcp);
+        let mut stream = stream();
+        let mut verdict = |law: &mut FqPie, waits_in_own: bool| {
+            let own = law.queue_of(&packet);
+            let state = &mut law.lines[own as usize].state;
+            (state.probability, state.delay) = (1.0, 0.1);
+            let mut buffer = Buffer::by_bin(0, 2);
+            (0..50).for_each(|_| buffer.push_into(at(0), packet, if waits_in_own { own } else { 1 - own }));
+            let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+            law.arrive(&arrival, &mut stream)
+        };
+        // The first arrival draws the hash.
+        verdict(&mut law, false);
+        assert_eq!((verdict(&mut law, false), verdict(&mut law, true)), (Verdict::Admit, Verdict::Drop));
     }
 
     #[test]

@@ -36,9 +36,9 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The slow twin: everything that waits, as it came, oldest first. Packets are told apart by the time at which they were made.
 #[derive(Default)]
-struct Plain(Vec<Packet>);
+struct SlowTwin(Vec<Packet>);
 
-impl Plain {
+impl SlowTwin {
     fn take(&mut self, packet: &Packet) -> Option<usize> {
         let place = self.0.iter().position(|waiting| Packet { ecn: waiting.ecn, ..*packet } == *waiting)?;
         self.0.remove(place);
@@ -97,7 +97,7 @@ proptest! {
         let written = &all[which.index(all.len())];
         let config: QueueConfig = serde_json::from_value(written.clone()).expect("a queue");
         let mut queue = Queue::new(&config, rate(), stream());
-        let (mut plain, mut drops, mut now, mut made) = (Plain::default(), Vec::new(), Instant::ZERO, 0u64);
+        let (mut plain, mut drops, mut now, mut made) = (SlowTwin::default(), Vec::new(), Instant::ZERO, 0u64);
         let nature = config.discipline.nature();
         let beyond = if written["preset"] == "ns2" { u64::from(u16::MAX) } else { 0 };
         let any_victim_may_go = matches!(written["discipline"].as_str(), Some("drop-tail"));

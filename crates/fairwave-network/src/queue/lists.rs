@@ -5,24 +5,24 @@ pub(super) const NIL: u32 = u32::MAX;
 
 /// Two ends of a linked list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
+pub(super) struct ListEnds {
     pub front: u32,
     pub back: u32,
 }
 
-impl Ends {
-    pub const EMPTY: Ends = Ends { front: NIL, back: NIL };
+impl ListEnds {
+    pub const EMPTY: ListEnds = ListEnds { front: NIL, back: NIL };
 }
 
 /// Neighbours in one linked list. In a free node, `next` of the order list is the next free one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Links {
+pub(super) struct ListLinks {
     pub previous: u32,
     pub next: u32,
 }
 
-impl Links {
-    pub const NONE: Links = Links { previous: NIL, next: NIL };
+impl ListLinks {
+    pub const NONE: ListLinks = ListLinks { previous: NIL, next: NIL };
 }
 
 /// How much waits, of everything, of one class or of one flow.
@@ -51,7 +51,7 @@ impl Tally {
 macro_rules! append {
     ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
         let back = $ends.back;
-        $nodes[$place as usize].$list = Links { previous: back, next: NIL };
+        $nodes[$place as usize].$list = ListLinks { previous: back, next: NIL };
         if back == NIL {
             $ends.front = $place;
         } else {
@@ -64,7 +64,7 @@ macro_rules! append {
 /// Takes a node out of a list.
 macro_rules! unlink {
     ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
-        let Links { previous, next } = $nodes[$place as usize].$list;
+        let ListLinks { previous, next } = $nodes[$place as usize].$list;
         if previous == NIL {
             $ends.front = next;
         } else {

@@ -28,8 +28,10 @@ fn outcome(text: &str, every: u64, ecn: Ecn) -> (u32, Vec<(u64, DropReason)>) {
         }
         gone.extend(drops.drain(..).map(|(_, reason)| (millis, reason)));
     }
-    while queue.depart(at(300), &mut drops).is_some() {
-        marked += u32::from(queue.has_marked());
+    for _ in 0..queue.packets() {
+        if queue.depart(at(300), &mut drops).is_some() {
+            marked += u32::from(queue.has_marked());
+        }
     }
     (marked, gone)
 }

@@ -68,7 +68,7 @@ use victim::Selector;
 use crate::packet::{Class, Ecn, Packet};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Registry, family, files, laws};
+use fairwave_units::registry::{Registry, delegate, family, files, laws};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// All disciplines, in the order in which they are listed to people: a file, and within braces the names that it gives, each
@@ -117,150 +117,47 @@ pub enum DropReason {
 /// The disciplines at work, by value: a call costs a jump.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        enum AtWork {
+        enum ActiveDiscipline {
             $($Variant(<$Law as DisciplineLaw>::Discipline),)+
             Own(Box<dyn Discipline>),
         }
 
-        impl AtWork {
+        impl ActiveDiscipline {
             fn new(config: &DisciplineConfig, capacity: Capacity, rate: Rate) -> Self {
                 match config {
-                    $(DisciplineConfig::$Variant(law) => AtWork::$Variant(law.discipline(capacity, rate)),)+
-                    DisciplineConfig::Own(own) => AtWork::Own(own.law().any_discipline(capacity, rate)),
+                    $(DisciplineConfig::$Variant(law) => ActiveDiscipline::$Variant(law.discipline(capacity, rate)),)+
+                    DisciplineConfig::Own(own) => ActiveDiscipline::Own(own.law().any_discipline(capacity, rate)),
                 }
             }
 
-            #[inline]
-            fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-                match self {
-                    $(AtWork::$Variant(law) => law.arrive(arrival, stream),)+
-                    AtWork::Own(law) => law.arrive(arrival, stream),
-                }
-            }
-
-            #[inline]
-            fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
-                match self {
-                    $(AtWork::$Variant(law) => law.pass(now, packet, stream),)+
-                    AtWork::Own(law) => law.pass(now, packet, stream),
-                }
-            }
-
-            fn rate_changed(&mut self, change: &RateChange<'_>) {
-                match self {
-                    $(AtWork::$Variant(law) => law.rate_changed(change),)+
-                    AtWork::Own(law) => law.rate_changed(change),
-                }
-            }
-
-            #[inline]
-            fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
-                match self {
-                    $(AtWork::$Variant(law) => law.exchanged(arrival, victim),)+
-                    AtWork::Own(law) => law.exchanged(arrival, victim),
-                }
-            }
-
-            #[inline]
-            fn overflowed(&mut self) {
-                match self {
-                    $(AtWork::$Variant(law) => law.overflowed(),)+
-                    AtWork::Own(law) => law.overflowed(),
-                }
-            }
-
-            fn reaches_capacity(&self) -> bool {
-                match self {
-                    $(AtWork::$Variant(law) => law.reaches_capacity(),)+
-                    AtWork::Own(law) => law.reaches_capacity(),
-                }
-            }
-
-            fn bins(&self) -> usize {
-                match self {
-                    $(AtWork::$Variant(law) => law.bins(),)+
-                    AtWork::Own(law) => law.bins(),
-                }
-            }
-
-            #[inline]
-            fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32 {
-                match self {
-                    $(AtWork::$Variant(law) => law.bin(now, packet, buffer),)+
-                    AtWork::Own(law) => law.bin(now, packet, buffer),
-                }
-            }
-
-            fn memory(&self) -> u64 {
-                match self {
-                    $(AtWork::$Variant(law) => law.memory(),)+
-                    AtWork::Own(law) => law.memory(),
-                }
-            }
-
-            fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
-                match self {
-                    $(AtWork::$Variant(law) => law.make_room(now, buffer, drops),)+
-                    AtWork::Own(law) => law.make_room(now, buffer, drops),
-                }
-            }
-
-            #[inline]
-            fn held_until(&self) -> Instant {
-                match self {
-                    $(AtWork::$Variant(law) => law.held_until(),)+
-                    AtWork::Own(law) => law.held_until(),
-                }
-            }
-
-            fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
-                match self {
-                    $(AtWork::$Variant(law) => law.told_ends(ends),)+
-                    AtWork::Own(law) => law.told_ends(ends),
-                }
-            }
-
-            #[inline]
-            fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place> {
-                match self {
-                    $(AtWork::$Variant(law) => law.victim(buffer, stream),)+
-                    AtWork::Own(law) => law.victim(buffer, stream),
-                }
-            }
-
-            #[inline]
-            fn depart(
-                &mut self,
-                now: Instant,
-                buffer: &mut Buffer,
-                drops: &mut Vec<(Packet, DropReason)>,
-            ) -> Option<Packet> {
-                match self {
-                    $(AtWork::$Variant(law) => law.depart(now, buffer, drops),)+
-                    AtWork::Own(law) => law.depart(now, buffer, drops),
-                }
-            }
-
-            fn average(&self) -> Option<f64> {
-                match self {
-                    $(AtWork::$Variant(law) => law.average(),)+
-                    AtWork::Own(law) => law.average(),
-                }
-            }
-
-            #[inline]
-            fn deadline(&self) -> Instant {
-                match self {
-                    $(AtWork::$Variant(law) => law.deadline(),)+
-                    AtWork::Own(law) => law.deadline(),
-                }
-            }
-
-            fn on_timer(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
-                match self {
-                    $(AtWork::$Variant(law) => law.on_timer(now, buffer, drops),)+
-                    AtWork::Own(law) => law.on_timer(now, buffer, drops),
-                }
+            delegate! {
+                [ActiveDiscipline $($Variant)+ Own]
+                #[inline]
+                fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
+                #[inline]
+                fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet>;
+                fn rate_changed(&mut self, change: &RateChange<'_>);
+                #[inline]
+                fn exchanged(&mut self, arrival: &Packet, victim: &Packet);
+                #[inline]
+                fn overflowed(&mut self);
+                fn reaches_capacity(&self) -> bool;
+                fn bins(&self) -> usize;
+                #[inline]
+                fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32;
+                fn memory(&self) -> u64;
+                fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
+                #[inline]
+                fn held_until(&self) -> Instant;
+                fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>);
+                #[inline]
+                fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place>;
+                #[inline]
+                fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet>;
+                fn average(&self) -> Option<f64>;
+                #[inline]
+                fn deadline(&self) -> Instant;
+                fn on_timer(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
             }
         }
 
@@ -333,7 +230,7 @@ pub struct Queue {
     binned: bool,
     /// None when the discipline chooses.
     selector: Option<Selector>,
-    discipline: AtWork,
+    discipline: ActiveDiscipline,
     stream: Stream,
     rate: Rate,
     /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
@@ -347,12 +244,12 @@ impl Queue {
     pub fn new(config: &QueueConfig, rate: Rate, stream: Stream) -> Self {
         let room = config.capacity.room();
         let nature = config.discipline.nature();
-        let discipline = AtWork::new(&config.discipline, config.capacity, rate);
+        let discipline = ActiveDiscipline::new(&config.discipline, config.capacity, rate);
         let bins = discipline.bins();
         let selector =
             config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate));
         // Those that are built in and make room themselves do so by their lists.
-        let by_bin_alone = nature.makes_room && selector.is_none() && !matches!(discipline, AtWork::Own(_));
+        let by_bin_alone = nature.makes_room && selector.is_none() && !matches!(discipline, ActiveDiscipline::Own(_));
         Queue {
             buffer: match nature.by_flow {
                 _ if bins > 0 && by_bin_alone => Buffer::by_bin_alone(room, bins),
@@ -399,7 +296,7 @@ impl Queue {
             idle = now.since(self.free_from);
             self.free_from = now;
         }
-        let Room { full, hopeless, most } = self.room_for(&packet);
+        let BufferRoom { full, hopeless, most } = self.room_for(&packet);
         let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle, full };
         let tail = matches!(self.selector, Some(Selector::Tail));
         let (verdict, mark) = match self.discipline.arrive(&arrival, &mut self.stream) {
@@ -453,7 +350,7 @@ impl Queue {
         if !self.buffer.is_empty() {
             return None;
         }
-        let Room { full, hopeless, .. } = self.room_for(packet);
+        let BufferRoom { full, hopeless, .. } = self.room_for(packet);
         if full || hopeless {
             return None;
         }
@@ -578,22 +475,22 @@ impl Queue {
     }
 
     /// Whether `packet` is too much for what waits now, or for the buffer as such.
-    fn room_for(&self, packet: &Packet) -> Room {
+    fn room_for(&self, packet: &Packet) -> BufferRoom {
         let total = self.buffer.total();
         let size = u64::from(packet.wire);
         let most = self.capacity;
         let (no_memory, never) = (total.bytes + size > self.memory, size > self.memory);
         match self.capacity {
             Capacity::Packets(packets) => {
-                Room { full: total.packets >= packets || no_memory, hopeless: packets == 0 || never, most }
+                BufferRoom { full: total.packets >= packets || no_memory, hopeless: packets == 0 || never, most }
             }
             Capacity::Bytes(bytes) if self.reaches_capacity => {
                 let full = total.bytes >= bytes;
                 let most = Capacity::Bytes(if full { total.bytes } else { total.bytes.saturating_add(size) });
-                Room { full, hopeless: bytes == 0, most }
+                BufferRoom { full, hopeless: bytes == 0, most }
             }
             Capacity::Bytes(bytes) => {
-                Room { full: total.bytes + size > bytes || no_memory, hopeless: size > bytes || never, most }
+                BufferRoom { full: total.bytes + size > bytes || no_memory, hopeless: size > bytes || never, most }
             }
         }
     }
@@ -611,7 +508,7 @@ impl Queue {
 }
 
 /// What an arrival finds.
-struct Room {
+struct BufferRoom {
     /// It finds no room now.
     full: bool,
     /// It would find none in an empty buffer.

@@ -52,8 +52,7 @@ pub struct PieConfig {
     /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
-    /// The drop probability up to which packets are marked, in (0, 1]; above it they are dropped. 0.1 when left out; only with
-    /// `ecn`.
+    /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub mark_ecnth: Option<f64>,
 }

@@ -119,6 +119,7 @@ impl Checked for RedConfig {
 
 impl Law for RedConfig {
     const NAME: &'static str = "red";
+    const EXAMPLE: &'static str = r#"{"min-threshold": 5.0, "max-threshold": 15.0}"#;
 }
 
 impl DisciplineLaw for RedConfig {

@@ -94,6 +94,7 @@ fn gaps(wait: bool) -> Vec<u32> {
     let (mut stream, mut gaps, mut gap) = (stream(), Vec::new(), 0);
     while gaps.len() < 20_000 {
         gap += 1;
+        assert!(gap < 100_000, "no drop in {gap} packets");
         if red.decide(500, &mut stream) {
             gaps.push(gap);
             gap = 0;

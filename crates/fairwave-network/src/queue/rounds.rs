@@ -5,7 +5,7 @@
 //! queue that is found empty goes there, too, before it is forgotten, so that it cannot come back as a new one before
 //! all the others have had their turn (§4.2). Nothing here searches.
 
-use super::lists::{Ends, Links, NIL, append, unlink};
+use super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 
 /// On which list a queue stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +16,8 @@ enum List {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Queue {
-    links: Links,
+struct FlowQueue {
+    links: ListLinks,
     /// Bytes that it may still send in this turn; at most a packet below 0.
     credits: i64,
     on: List,
@@ -26,18 +26,18 @@ struct Queue {
 /// The queues of which packets wait, and those that have been emptied since their last turn.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    queues: Vec<Queue>,
-    new: Ends,
-    old: Ends,
+    queues: Vec<FlowQueue>,
+    new: ListEnds,
+    old: ListEnds,
     quantum: i64,
 }
 
 impl Rounds {
     /// So many queues, all idle, which may send `quantum` bytes in a turn.
     pub fn new(queues: usize, quantum: u64) -> Self {
-        let idle = Queue { links: Links::NONE, credits: 0, on: List::None };
+        let idle = FlowQueue { links: ListLinks::NONE, credits: 0, on: List::None };
         let quantum = i64::try_from(quantum).unwrap_or(i64::MAX / 2);
-        Rounds { queues: vec![idle; queues], new: Ends::EMPTY, old: Ends::EMPTY, quantum }
+        Rounds { queues: vec![idle; queues], new: ListEnds::EMPTY, old: ListEnds::EMPTY, quantum }
     }
 
     /// A packet has come into a queue.

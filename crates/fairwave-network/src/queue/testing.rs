@@ -42,13 +42,13 @@ pub fn rate() -> Rate {
 pub fn configs() -> Vec<serde_json::Value> {
     let mut configs = Vec::new();
     for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
-        let alone = |discipline: &str| {
-            let mut config = serde_json::json!({"discipline": discipline, "capacity": capacity});
+        let queue = |mut config: serde_json::Value| {
+            config["capacity"] = capacity.clone();
             make_nervous(&mut config);
             config
         };
-        let mut ways: Vec<_> = DisciplineConfig::BUILT_IN.iter().map(|name| alone(name)).collect();
-        let mut as_ns2 = alone("red");
+        let mut ways: Vec<_> = DisciplineConfig::plainest().into_iter().map(queue).collect();
+        let mut as_ns2 = queue(serde_json::json!({"discipline": "red"}));
         as_ns2["preset"] = "ns2".into();
         ways.push(as_ns2);
         ways.push(serde_json::json!({"discipline": "cake", "capacity": capacity, "diffserv": "diffserv4"}));

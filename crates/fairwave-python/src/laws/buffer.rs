@@ -12,7 +12,7 @@ use super::seconds;
 use super::seen::{self, Place, class_of};
 
 /// A buffer from which packets may be dropped, and those that were.
-pub struct Open {
+pub struct OpenBuffer {
     /// What waits.
     pub buffer: core_queue::Buffer,
     /// What was dropped.
@@ -21,7 +21,7 @@ pub struct Open {
 
 // The buffer of the queue whose discipline this thread asks: it is there so long as the law's method lasts.
 scoped_thread_local!(pub static SEEN: core_queue::Buffer);
-scoped_thread_local!(pub static OPEN: RefCell<Open>);
+scoped_thread_local!(pub static OPEN: RefCell<OpenBuffer>);
 
 /// What waits before a link. It can be asked so long as a method of the discipline lasts that was given it.
 #[pyclass(frozen, module = "fairwave")]

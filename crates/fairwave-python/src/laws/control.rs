@@ -3,6 +3,7 @@
 use fairwave_core::config::ConfigError;
 use fairwave_core::random::Stream;
 use fairwave_core::registry::Checked;
+use fairwave_core::transport::Estimate;
 use fairwave_core::transport::preset::Preset;
 use fairwave_core::transport::tcp::Recovery;
 use fairwave_core::transport::tcp::control::{AnyControlLaw, Controller, Marks, Path, RateSample, Verdict, Window};
@@ -10,7 +11,7 @@ use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::{Instance, Law, Method, Random, Trouble, seen};
+use super::{Instance, Law, LawFault, Method, Random, seen};
 
 impl Checked for Law {
     fn check(&self) -> Result<(), ConfigError> {
@@ -109,7 +110,7 @@ impl Control {
         method: &Method,
         path: &Path,
         window: &mut Window,
-        call: impl Fn(Python<'_>, &Bound<'_, PyAny>, &Bound<'_, seen::Window>) -> Result<Verdict, Trouble>,
+        call: impl Fn(Python<'_>, &Bound<'_, PyAny>, &Bound<'_, seen::Window>) -> Result<Verdict, LawFault>,
     ) -> Verdict {
         let (Some(method), Some(own)) = (method, &self.window) else { return Verdict::Congestion };
         self.instance.ask(name, Some(path.now), Verdict::Congestion, |py| {
@@ -122,13 +123,13 @@ impl Control {
             let own = own.try_borrow().map_err(PyErr::from)?;
             let (congestion, threshold) = (own.congestion, own.threshold);
             if !(congestion.is_finite() && congestion >= LEAST_WINDOW) {
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "`window.congestion` is {congestion}, but must be a finite number of segments, {LEAST_WINDOW} or more; \
                      write for example `window.congestion = max(1.0, …)`"
                 )));
             }
             if !(threshold.is_finite() && threshold >= 0.0) {
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "`window.threshold` is {threshold}, but must be a finite number of segments, 0 or more; write for \
                      example `window.threshold = max(2.0, …)`"
                 )));
@@ -139,14 +140,14 @@ impl Control {
     }
 }
 
-fn verdict(answer: &Bound<'_, PyAny>) -> Result<Verdict, Trouble> {
+fn verdict(answer: &Bound<'_, PyAny>) -> Result<Verdict, LawFault> {
     if answer.is_none() {
         return Ok(Verdict::Congestion);
     }
     match answer.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
         Some("congestion") => Ok(Verdict::Congestion),
         Some("random") => Ok(Verdict::Random),
-        _ => Err(Trouble::Answer(format!(
+        _ => Err(LawFault::Answer(format!(
             "it answered {answer:?}, but must answer \"congestion\", \"random\" or nothing, which stands for congestion"
         ))),
     }
@@ -193,7 +194,7 @@ impl Controller for Control {
             }
             let rate: f64 = method.bind(py).call1((seen::Path::of(path), own))?.extract()?;
             if rate.is_nan() || rate <= 0.0 {
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "it answered {rate}, but must answer segments per second above 0, or `math.inf` for no pacing; write for \
                      example `return 1.2 * window.congestion / path.rtt if path.rtt else math.inf`"
                 )));
@@ -210,8 +211,9 @@ impl Controller for Control {
         self.tell("on_restart", &self.on_restart, path, window);
     }
 
-    fn estimate(&self) -> f64 {
-        let Some(method) = &self.estimate else { return f64::NAN };
-        self.instance.ask("estimate", None, f64::NAN, |py| Ok(method.bind(py).call0()?.extract()?))
+    fn estimate(&self) -> Option<Estimate> {
+        let method = self.estimate.as_ref()?;
+        let value: f64 = self.instance.ask("estimate", None, f64::NAN, |py| Ok(method.bind(py).call0()?.extract()?));
+        (!value.is_nan()).then_some(Estimate::Custom(value))
     }
 }

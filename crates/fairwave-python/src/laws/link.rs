@@ -7,7 +7,7 @@ use fairwave_core::units::{Bytes, Instant, Rate};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{Instance, Law, Method, Random, Trouble, instant, seconds};
+use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
 
 impl AnyRateLaw for Law {
     fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {
@@ -36,7 +36,7 @@ fn rate_by(law: &Law, method: &'static str) -> Rate {
     law.ask_beforehand(method, least, |answer| {
         let rate: f64 = answer.extract()?;
         if !(1.0..=1e15).contains(&rate) {
-            return Err(Trouble::Answer(format!(
+            return Err(LawFault::Answer(format!(
                 "it answered {rate}, but must answer a rate in bits per second, 1 or more"
             )));
         }
@@ -58,7 +58,7 @@ impl Transmitter for Link {
                 instant(end_of.bind(py).call1((seconds(start), size.get()))?.extract()?, "the end of a transmission")?;
             if end < start {
                 let (end, start) = (end.seconds(), start.seconds());
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "a transmission that begins at {start} s cannot end at {end} s, before that"
                 )));
             }
@@ -71,7 +71,7 @@ impl Transmitter for Link {
         self.instance.ask("capacity", Some(from), Bytes::ZERO, |py| {
             let bytes: f64 = capacity.bind(py).call1((seconds(from), seconds(to)))?.extract()?;
             if !(0.0..=1e18).contains(&bytes) {
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "it answered {bytes}, but must answer a number of bytes, 0 or more"
                 )));
             }

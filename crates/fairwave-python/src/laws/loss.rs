@@ -8,7 +8,7 @@ use fairwave_core::units::{Instant, Span};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{Instance, Law, Method, Random, Trouble, seconds, seen};
+use super::{Instance, Law, LawFault, Method, Random, seconds, seen};
 
 impl AnyLossLaw for Law {
     fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
@@ -24,9 +24,9 @@ impl AnyLossLaw for Law {
         self.ask_beforehand("cycle", None, |answer| match answer.extract::<Option<f64>>()? {
             None => Ok(None),
             Some(mean) if mean > 0.0 && mean.is_finite() => Ok(Some(Span::from_seconds(mean))),
-            Some(mean) => {
-                Err(Trouble::Answer(format!("it answered {mean}, but must answer a time in seconds, above 0, or None")))
-            }
+            Some(mean) => Err(LawFault::Answer(format!(
+                "it answered {mean}, but must answer a time in seconds, above 0, or None"
+            ))),
         })
     }
 }

@@ -23,11 +23,11 @@ use fairwave_core::config::ConfigError;
 use fairwave_core::link as core_link;
 use fairwave_core::loss as core_loss;
 use fairwave_core::queue as core_queue;
-use fairwave_core::registry::{Given, NameTaken};
+use fairwave_core::registry::{NameTaken, RuntimeLaw};
 use fairwave_core::traffic as core_traffic;
 use fairwave_core::transport::tcp::{self, Recovery, control as core_control};
 use fairwave_core::units::Instant;
-use parameters::{Held, Parameter};
+use parameters::{Parameter, ParameterValue};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -42,7 +42,7 @@ pub use seen::{Packet, Path, Place, RateSample, Unit, Window};
 
 /// What Python says of a law.
 #[derive(Debug, Deserialize)]
-struct Said {
+struct LawDescription {
     name: String,
     about: String,
     parameters: Vec<Parameter>,
@@ -74,31 +74,31 @@ struct Said {
 }
 
 /// A law as it was handed in.
-struct Spec {
-    said: Said,
+struct LawSpec {
+    said: LawDescription,
     class: Py<PyAny>,
-    /// [`Said::own_victim`] for as long as the process lasts, as core wants it.
+    /// [`LawDescription::own_victim`] for as long as the process lasts, as core wants it.
     own_victim: Option<&'static str>,
 }
 
 /// A law with its parameters.
 #[derive(Clone)]
 pub struct Law {
-    spec: Arc<Spec>,
-    values: Vec<Held>,
+    spec: Arc<LawSpec>,
+    values: Vec<ParameterValue>,
 }
 
 /// What is wrong with a law at work.
-enum Trouble {
+enum LawFault {
     /// It raised.
     Raised(PyErr),
     /// It answered what cannot be used.
     Answer(String),
 }
 
-impl From<PyErr> for Trouble {
+impl From<PyErr> for LawFault {
     fn from(error: PyErr) -> Self {
-        Trouble::Raised(error)
+        LawFault::Raised(error)
     }
 }
 
@@ -118,7 +118,7 @@ impl Law {
         self.spec.said.methods.contains(method)
     }
 
-    fn said(&self) -> &Said {
+    fn said(&self) -> &LawDescription {
         &self.spec.said
     }
 
@@ -144,13 +144,13 @@ impl Law {
         &self,
         method: &'static str,
         otherwise: T,
-        read: impl FnOnce(Bound<'_, PyAny>) -> Result<T, Trouble>,
+        read: impl FnOnce(Bound<'_, PyAny>) -> Result<T, LawFault>,
     ) -> T {
         let instance = self.instance(None);
         let call = instance.method(self, method);
         instance.ask(method, None, otherwise, |py| match &call {
             Some(call) => read(call.bind(py).call0()?),
-            None => Err(Trouble::Answer(format!("it has no method `{method}`"))),
+            None => Err(LawFault::Answer(format!("it has no method `{method}`"))),
         })
     }
 
@@ -214,7 +214,7 @@ impl Instance {
         method: &'static str,
         now: Option<Instant>,
         otherwise: T,
-        question: impl FnOnce(Python<'_>) -> Result<T, Trouble>,
+        question: impl FnOnce(Python<'_>) -> Result<T, LawFault>,
     ) -> T {
         if !self.run.goes_on() {
             return otherwise;
@@ -231,12 +231,12 @@ impl Instance {
     }
 
     #[cold]
-    fn failure(&self, py: Python<'_>, method: &str, now: Option<Instant>, trouble: Trouble) -> Failure {
+    fn failure(&self, py: Python<'_>, method: &str, now: Option<Instant>, trouble: LawFault) -> Failure {
         let at = now.map_or_else(String::new, |now| format!(" at {} s", now.seconds()));
         let place = format!("law `{}`, {method}{at}", self.name);
         match trouble {
-            Trouble::Answer(what) => Failure { message: format!("{place}: {what}"), cause: None },
-            Trouble::Raised(error) => {
+            LawFault::Answer(what) => Failure { message: format!("{place}: {what}"), cause: None },
+            LawFault::Raised(error) => {
                 let kind = error.get_type(py).name().map_or_else(|_| "error".to_owned(), |name| name.to_string());
                 let said = error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string());
                 let what = if said.is_empty() { kind } else { format!("{kind}: {said}") };
@@ -247,12 +247,14 @@ impl Instance {
 }
 
 /// A time that a law answered with: infinite for never.
-fn instant(seconds: f64, what: &str) -> Result<Instant, Trouble> {
+fn instant(seconds: f64, what: &str) -> Result<Instant, LawFault> {
     if seconds == f64::INFINITY {
         return Ok(Instant::NEVER);
     }
     if !(0.0..1e10).contains(&seconds) {
-        return Err(Trouble::Answer(format!("{what} is {seconds}, but must be a time in seconds since the beginning")));
+        return Err(LawFault::Answer(format!(
+            "{what} is {seconds}, but must be a time in seconds since the beginning"
+        )));
     }
     Ok(Instant::from_seconds(seconds))
 }
@@ -286,7 +288,7 @@ pub fn fingerprints<'a>(words: impl IntoIterator<Item = &'a str>) -> BTreeMap<St
 #[pyfunction]
 pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResult<()> {
     let refuse = |what: String| PyValueError::new_err(what);
-    let said: Said = serde_json::from_str(said).map_err(|error| refuse(error.to_string()))?;
+    let said: LawDescription = serde_json::from_str(said).map_err(|error| refuse(error.to_string()))?;
     for parameter in &said.parameters {
         parameter.check_description().map_err(|error| refuse(format!("parameter `{}`: {error}", parameter.key)))?;
     }
@@ -305,7 +307,7 @@ pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResu
     }
     let (name, fingerprint) = (said.name.clone(), said.fingerprint.clone());
     let own_victim = said.own_victim.clone().map(|why| &*why.leak());
-    let spec = Arc::new(Spec { said, class: class.unbind(), own_victim });
+    let spec = Arc::new(LawSpec { said, class: class.unbind(), own_victim });
     let handed_in = match family {
         "controller" => core_control::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_control::AnyControlLaw>)),
         "discipline" => core_queue::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>)),
@@ -321,14 +323,14 @@ pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResu
 }
 
 /// A law as its family takes it.
-fn given<D: ?Sized>(spec: &Arc<Spec>, erase: fn(Law) -> Arc<D>) -> Given<D> {
+fn given<D: ?Sized>(spec: &Arc<LawSpec>, erase: fn(Law) -> Arc<D>) -> RuntimeLaw<D> {
     let (reading, describing) = (spec.clone(), spec.clone());
     let read = move |table: Map<String, Value>| {
         let values = parameters::read(&reading.said.parameters, &table)?;
         let written = parameters::written(&reading.said.parameters, &values);
         Ok((written, erase(Law { spec: reading.clone(), values })))
     };
-    Given::new(spec.said.name.clone(), read, move |generator| {
+    RuntimeLaw::new(spec.said.name.clone(), read, move |generator| {
         parameters::schema(&describing.said.parameters, &describing.said.about, generator)
     })
 }

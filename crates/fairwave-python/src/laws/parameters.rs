@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ParameterKind {
     /// A number.
     Number,
     /// A whole number.
@@ -38,7 +38,7 @@ pub struct Parameter {
     pub key: String,
     /// The attribute of the law that holds it.
     pub attribute: String,
-    kind: Kind,
+    kind: ParameterKind,
     /// A list of such values.
     list: bool,
     /// It must be written.
@@ -76,7 +76,7 @@ pub enum Scalar {
 
 /// A value; nothing where the parameter was left out and has no default.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Held {
+pub enum ParameterValue {
     /// Left out.
     Nothing,
     /// One value.
@@ -86,24 +86,24 @@ pub enum Held {
 }
 
 impl Scalar {
-    fn read(kind: Kind, value: &Value) -> Result<Self, serde_json::Error> {
+    fn read(kind: ParameterKind, value: &Value) -> Result<Self, serde_json::Error> {
         Ok(match kind {
-            Kind::Number => Scalar::Number(f64::deserialize(value)?),
-            Kind::Whole => Scalar::Whole(i64::deserialize(value)?),
-            Kind::Flag => Scalar::Flag(bool::deserialize(value)?),
-            Kind::Text => Scalar::Text(String::deserialize(value)?),
-            Kind::Time => Scalar::Time(Span::deserialize(value)?),
-            Kind::Rate => Scalar::Rate(Rate::deserialize(value)?),
-            Kind::Size => Scalar::Size(Bytes::deserialize(value)?),
+            ParameterKind::Number => Scalar::Number(f64::deserialize(value)?),
+            ParameterKind::Whole => Scalar::Whole(i64::deserialize(value)?),
+            ParameterKind::Flag => Scalar::Flag(bool::deserialize(value)?),
+            ParameterKind::Text => Scalar::Text(String::deserialize(value)?),
+            ParameterKind::Time => Scalar::Time(Span::deserialize(value)?),
+            ParameterKind::Rate => Scalar::Rate(Rate::deserialize(value)?),
+            ParameterKind::Size => Scalar::Size(Bytes::deserialize(value)?),
         })
     }
 
     /// From the number that a law has: seconds, bits per second, bytes.
-    fn from_base(kind: Kind, value: &Value) -> Result<Self, serde_json::Error> {
+    fn from_base(kind: ParameterKind, value: &Value) -> Result<Self, serde_json::Error> {
         Ok(match kind {
-            Kind::Time => Scalar::Time(Span::from_seconds(f64::deserialize(value)?)),
-            Kind::Rate => Scalar::Rate(Rate::from_bits_per_second(nearest(f64::deserialize(value)?))),
-            Kind::Size => Scalar::Size(Bytes::new(nearest(f64::deserialize(value)?))),
+            ParameterKind::Time => Scalar::Time(Span::from_seconds(f64::deserialize(value)?)),
+            ParameterKind::Rate => Scalar::Rate(Rate::from_bits_per_second(nearest(f64::deserialize(value)?))),
+            ParameterKind::Size => Scalar::Size(Bytes::new(nearest(f64::deserialize(value)?))),
             _ => Scalar::read(kind, value)?,
         })
     }
@@ -159,22 +159,22 @@ impl std::fmt::Display for Scalar {
     }
 }
 
-impl Held {
+impl ParameterValue {
     /// Each value, once for all.
     fn each(&self) -> &[Scalar] {
         match self {
-            Held::Nothing => &[],
-            Held::One(scalar) => std::slice::from_ref(scalar),
-            Held::Several(scalars) => scalars,
+            ParameterValue::Nothing => &[],
+            ParameterValue::One(scalar) => std::slice::from_ref(scalar),
+            ParameterValue::Several(scalars) => scalars,
         }
     }
 
     /// As the law has it.
     pub fn to_python(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self {
-            Held::Nothing => Ok(py.None()),
-            Held::One(scalar) => scalar.to_python(py),
-            Held::Several(scalars) => {
+            ParameterValue::Nothing => Ok(py.None()),
+            ParameterValue::One(scalar) => scalar.to_python(py),
+            ParameterValue::Several(scalars) => {
                 scalars.iter().map(|scalar| scalar.to_python(py)).collect::<PyResult<Vec<_>>>()?.into_py_any(py)
             }
         }
@@ -182,9 +182,9 @@ impl Held {
 
     fn written(&self) -> Value {
         match self {
-            Held::Nothing => Value::Null,
-            Held::One(scalar) => scalar.written(),
-            Held::Several(scalars) => scalars.iter().map(Scalar::written).collect(),
+            ParameterValue::Nothing => Value::Null,
+            ParameterValue::One(scalar) => scalar.written(),
+            ParameterValue::Several(scalars) => scalars.iter().map(Scalar::written).collect(),
         }
     }
 }
@@ -196,17 +196,21 @@ impl Parameter {
         self.default_value().map(|_| ())
     }
 
-    fn default_value(&self) -> Result<Held, serde_json::Error> {
-        if self.default.is_null() { Ok(Held::Nothing) } else { self.held_of(&self.default) }
+    fn default_value(&self) -> Result<ParameterValue, serde_json::Error> {
+        if self.default.is_null() { Ok(ParameterValue::Nothing) } else { self.held_of(&self.default) }
     }
 
     /// From what the law has.
-    fn held_of(&self, value: &Value) -> Result<Held, serde_json::Error> {
+    fn held_of(&self, value: &Value) -> Result<ParameterValue, serde_json::Error> {
         if !self.list {
-            return Scalar::from_base(self.kind, value).map(Held::One);
+            return Scalar::from_base(self.kind, value).map(ParameterValue::One);
         }
         let several = Vec::<Value>::deserialize(value)?;
-        several.iter().map(|one| Scalar::from_base(self.kind, one)).collect::<Result<_, _>>().map(Held::Several)
+        several
+            .iter()
+            .map(|one| Scalar::from_base(self.kind, one))
+            .collect::<Result<_, _>>()
+            .map(ParameterValue::Several)
     }
 
     /// A number from 0 to 1 may be written in percent.
@@ -216,10 +220,10 @@ impl Parameter {
         low.is_some_and(|low| low >= 0.0) && high.is_some_and(|high| high <= 1.0)
     }
 
-    fn read(&self, value: &Value) -> Result<Held, serde_json::Error> {
+    fn read(&self, value: &Value) -> Result<ParameterValue, serde_json::Error> {
         let one = |value: &Value| {
             let scalar = match self.kind {
-                Kind::Number if self.is_ratio() => Scalar::Number(Ratio::deserialize(value)?),
+                ParameterKind::Number if self.is_ratio() => Scalar::Number(Ratio::deserialize(value)?),
                 kind => Scalar::read(kind, value)?,
             };
             match (&scalar, &self.choices) {
@@ -231,9 +235,9 @@ impl Parameter {
         };
         if self.list {
             let several = Vec::<Value>::deserialize(value)?;
-            return several.iter().map(one).collect::<Result<_, _>>().map(Held::Several);
+            return several.iter().map(one).collect::<Result<_, _>>().map(ParameterValue::Several);
         }
-        one(value).map(Held::One)
+        one(value).map(ParameterValue::One)
     }
 
     /// A bound in the parameter's unit.
@@ -260,7 +264,7 @@ impl Parameter {
         }
     }
 
-    fn check(&self, held: &Held) -> Result<(), ConfigError> {
+    fn check(&self, held: &ParameterValue) -> Result<(), ConfigError> {
         for scalar in held.each() {
             let Some(value) = scalar.number() else { continue };
             let within = value.is_finite()
@@ -286,19 +290,19 @@ impl Parameter {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Value {
         let mut schema = match self.kind {
-            Kind::Number if self.is_ratio() => generator.subschema_for::<Ratio>().to_value(),
-            Kind::Number => json!({ "type": "number" }),
-            Kind::Whole => json!({ "type": "integer" }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Text => match &self.choices {
+            ParameterKind::Number if self.is_ratio() => generator.subschema_for::<Ratio>().to_value(),
+            ParameterKind::Number => json!({ "type": "number" }),
+            ParameterKind::Whole => json!({ "type": "integer" }),
+            ParameterKind::Flag => json!({ "type": "boolean" }),
+            ParameterKind::Text => match &self.choices {
                 Some(choices) => json!({ "type": "string", "enum": choices }),
                 None => json!({ "type": "string" }),
             },
-            Kind::Time => generator.subschema_for::<Span>().to_value(),
-            Kind::Rate => generator.subschema_for::<Rate>().to_value(),
-            Kind::Size => generator.subschema_for::<Bytes>().to_value(),
+            ParameterKind::Time => generator.subschema_for::<Span>().to_value(),
+            ParameterKind::Rate => generator.subschema_for::<Rate>().to_value(),
+            ParameterKind::Size => generator.subschema_for::<Bytes>().to_value(),
         };
-        if let (Kind::Number | Kind::Whole, Some(table)) = (self.kind, schema.as_object_mut()) {
+        if let (ParameterKind::Number | ParameterKind::Whole, Some(table)) = (self.kind, schema.as_object_mut()) {
             let bounds = [
                 ("exclusiveMinimum", self.above),
                 ("minimum", self.least),
@@ -317,7 +321,7 @@ impl Parameter {
             if self.needed {
                 table.insert("examples".to_owned(), json!([self.example_written()]));
             } else if let Ok(default) = self.default_value()
-                && default != Held::Nothing
+                && default != ParameterValue::Nothing
             {
                 table.insert("default".to_owned(), default.written());
             }
@@ -337,7 +341,7 @@ fn unknown(what: &str, name: &str, known: &[String]) -> serde_json::Error {
 }
 
 /// The values of a law's parameters, as a table has them, in the order of the parameters.
-pub fn read(parameters: &[Parameter], table: &Map<String, Value>) -> Result<Vec<Held>, serde_json::Error> {
+pub fn read(parameters: &[Parameter], table: &Map<String, Value>) -> Result<Vec<ParameterValue>, serde_json::Error> {
     if let Some(key) = table.keys().find(|key| parameters.iter().all(|one| one.key != **key)) {
         let known: Vec<String> = parameters.iter().map(|one| one.key.clone()).collect();
         return Err(unknown("field", key, &known));
@@ -353,13 +357,13 @@ pub fn read(parameters: &[Parameter], table: &Map<String, Value>) -> Result<Vec<
 }
 
 /// The table that says the same, defaults spelled out.
-pub fn written(parameters: &[Parameter], values: &[Held]) -> Map<String, Value> {
+pub fn written(parameters: &[Parameter], values: &[ParameterValue]) -> Map<String, Value> {
     let each = parameters.iter().zip(values).map(|(one, held)| (one.key.clone(), held.written()));
     each.filter(|(_, value)| !value.is_null()).collect()
 }
 
 /// Checks the ranges of all parameters.
-pub fn check(parameters: &[Parameter], values: &[Held]) -> Result<(), ConfigError> {
+pub fn check(parameters: &[Parameter], values: &[ParameterValue]) -> Result<(), ConfigError> {
     parameters.iter().zip(values).try_for_each(|(one, held)| one.check(held))
 }
 

@@ -15,9 +15,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::arrival::Arrival;
-use super::buffer::{Buffer, OPEN, Open, SEEN};
+use super::buffer::{Buffer, OPEN, OpenBuffer, SEEN};
 use super::seen::{self, Place};
-use super::{Instance, Law, Method, Random, Trouble, instant, seconds};
+use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
 
 impl AnyDisciplineLaw for Law {
     fn any_nature(&self) -> Nature {
@@ -119,7 +119,7 @@ impl Queue {
         now: Option<Instant>,
         otherwise: T,
         stream: &mut Stream,
-        question: impl FnOnce(Python<'_>, &Py<Buffer>) -> Result<T, Trouble>,
+        question: impl FnOnce(Python<'_>, &Py<Buffer>) -> Result<T, LawFault>,
     ) -> T {
         let (Some(random), Some(buffer)) = (&self.random, &self.buffer) else { return otherwise };
         self.give_random_numbers(stream);
@@ -142,12 +142,12 @@ impl Queue {
         buffer: &mut core_queue::Buffer,
         drops: &mut Vec<(packet::Packet, DropReason)>,
         otherwise: T,
-        question: impl FnOnce(Python<'_>, &Py<Buffer>) -> Result<T, Trouble>,
+        question: impl FnOnce(Python<'_>, &Py<Buffer>) -> Result<T, LawFault>,
     ) -> T {
         let Some(shown) = &self.buffer else { return otherwise };
-        let open = RefCell::new(Open { buffer: std::mem::take(buffer), dropped: std::mem::take(drops) });
+        let open = RefCell::new(OpenBuffer { buffer: std::mem::take(buffer), dropped: std::mem::take(drops) });
         let answer = OPEN.set(&open, || self.instance.ask(name, Some(now), otherwise, |py| question(py, shown)));
-        let Open { buffer: left, dropped } = open.into_inner();
+        let OpenBuffer { buffer: left, dropped } = open.into_inner();
         (*buffer, *drops) = (left, dropped);
         answer
     }
@@ -164,17 +164,19 @@ impl Queue {
 }
 
 /// The place that a law answered with, in a buffer that has a packet there.
-fn place_of(answer: &Bound<'_, PyAny>, buffer: &core_queue::Buffer) -> Result<Option<core_queue::Place>, Trouble> {
+fn place_of(answer: &Bound<'_, PyAny>, buffer: &core_queue::Buffer) -> Result<Option<core_queue::Place>, LawFault> {
     if answer.is_none() {
         return Ok(None);
     }
     let Ok(place) = answer.cast::<Place>() else {
-        return Err(Trouble::Answer(format!("it answered {answer:?}, but must answer a place in the buffer, or None")));
+        return Err(LawFault::Answer(format!(
+            "it answered {answer:?}, but must answer a place in the buffer, or None"
+        )));
     };
     let place = place.get().0;
     match buffer.packet(place) {
         Some(_) => Ok(Some(place)),
-        None => Err(Trouble::Answer("it answered a place where nothing waits any more".to_owned())),
+        None => Err(LawFault::Answer("it answered a place where nothing waits any more".to_owned())),
     }
 }
 
@@ -197,7 +199,7 @@ impl Discipline for Queue {
                     _ => {}
                 }
                 if answer.cast::<Place>().is_err() {
-                    return Err(Trouble::Answer(format!(
+                    return Err(LawFault::Answer(format!(
                         "it answered {answer:?}, but must answer \"admit\" or nothing, \"drop\", \"mark\", or a place: that \
                          packet and the arrival go"
                     )));

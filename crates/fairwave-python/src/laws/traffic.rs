@@ -7,7 +7,7 @@ use fairwave_core::units::{Instant, Span};
 use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 
-use super::{Instance, Law, Method, Random, Trouble, instant, seconds, seen};
+use super::{Instance, Law, LawFault, Method, Random, instant, seconds, seen};
 
 impl AnyTrafficLaw for Law {
     fn any_bulk(&self) -> bool {
@@ -36,10 +36,10 @@ impl AnyTrafficLaw for Law {
         self.ask_beforehand("call", None, |answer| {
             let Some((name, each)) = answer.extract::<Option<(String, f64)>>()? else { return Ok(None) };
             let Some(codec) = Codec::ALL.into_iter().find(|codec| codec.name() == name) else {
-                return Err(Trouble::Answer(format!("there is no codec `{name}`: `fairwave list codecs` shows them")));
+                return Err(LawFault::Answer(format!("there is no codec `{name}`: `fairwave list codecs` shows them")));
             };
             if !(each > 0.0 && each < 10.0) {
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "the speech in a unit is {each} s, but must be above 0 and below 10"
                 )));
             }
@@ -55,7 +55,7 @@ impl AnyTrafficLaw for Law {
             None => Ok(None),
             Some(rate) if rate > 0.0 && rate.is_finite() => Ok(Some(rate)),
             Some(rate) => {
-                Err(Trouble::Answer(format!("it answered {rate}, but must answer a number above 0, or None")))
+                Err(LawFault::Answer(format!("it answered {rate}, but must answer a number above 0, or None")))
             }
         })
     }
@@ -102,7 +102,7 @@ impl TrafficSource for Source {
                 return Ok(None);
             }
             let unit: PyRef<'_, seen::Unit> = answer.extract().map_err(|_| {
-                Trouble::Answer(format!("it answered {answer:?}, but must answer a fairwave.Unit, or None for no more"))
+                LawFault::Answer(format!("it answered {answer:?}, but must answer a fairwave.Unit, or None for no more"))
             })?;
             let created = instant(unit.created, "`created`")?;
             if created == Instant::NEVER {
@@ -110,15 +110,15 @@ impl TrafficSource for Source {
             }
             if created < latest {
                 let (created, latest) = (created.seconds(), latest.seconds());
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "a unit made at {created} s comes after one of {latest} s: units are made in order, none before the start"
                 )));
             }
             if created == latest && at_once >= MOST_AT_ONCE {
-                return Err(Trouble::Answer(format!("it made {at_once} units at one moment, and no time passes")));
+                return Err(LawFault::Answer(format!("it made {at_once} units at one moment, and no time passes")));
             }
             if unit.payload == 0 {
-                return Err(Trouble::Answer("`payload` is 0, but must be 1 byte or more".to_owned()));
+                return Err(LawFault::Answer("`payload` is 0, but must be 1 byte or more".to_owned()));
             }
             let frame_type = unit.coded();
             Ok(Some(traffic::Unit { id, payload: unit.payload, created, layer: unit.layer, frame_type }))
@@ -138,7 +138,7 @@ impl TrafficSource for Source {
             };
             let activity = Activity { from: instant(from, "the beginning")?, until: instant(until, "the end")? };
             if activity.from < latest || activity.until <= activity.from {
-                return Err(Trouble::Answer(format!(
+                return Err(LawFault::Answer(format!(
                     "the interval from {from} s until {until} s must begin at {} s or later and end after its beginning",
                     latest.seconds()
                 )));

@@ -16,7 +16,7 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 
-use super::{Written, make_folder};
+use super::{CaptureSummary, make_folder};
 
 /// Timestamps count 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
@@ -25,7 +25,7 @@ const SNAP_LENGTH: u32 = 65_535;
 
 /// Where a tap's packets are written: which file, and which of its interfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Seat {
+pub(super) struct CaptureInterface {
     file: usize,
     interface: u32,
 }
@@ -65,7 +65,7 @@ impl Ord for Pending {
 }
 
 /// One file.
-struct One {
+struct CaptureFile {
     path: PathBuf,
     writer: PcapNgWriter<BufWriter<File>>,
     interfaces: u32,
@@ -76,7 +76,7 @@ struct One {
 
 /// All files.
 #[derive(Default)]
-pub(super) struct Files(Vec<One>);
+pub(super) struct Files(Vec<CaptureFile>);
 
 fn plain(error: PcapError) -> io::Error {
     match error {
@@ -110,12 +110,12 @@ impl Files {
         let names = NameResolutionBlock { records: names.iter().map(record).collect(), options: vec![] };
         writer.write_block(&names.into_block()).map_err(plain)?;
         let pending = BinaryHeap::new();
-        self.0.push(One { path: path.to_owned(), writer, interfaces: 0, pending, packets: 0 });
+        self.0.push(CaptureFile { path: path.to_owned(), writer, interfaces: 0, pending, packets: 0 });
         Ok(self.0.len() - 1)
     }
 
     /// Another interface of a file: IP packets without anything below.
-    pub fn interface(&mut self, file: usize, name: &str, about: &str) -> io::Result<Seat> {
+    pub fn interface(&mut self, file: usize, name: &str, about: &str) -> io::Result<CaptureInterface> {
         let one = &mut self.0[file];
         let block = InterfaceDescriptionBlock {
             linktype: DataLink::RAW,
@@ -128,13 +128,13 @@ impl Files {
         };
         one.writer.write_block(&block.into_block()).map_err(plain)?;
         one.interfaces += 1;
-        Ok(Seat { file, interface: one.interfaces - 1 })
+        Ok(CaptureInterface { file, interface: one.interfaces - 1 })
     }
 
     /// A packet of `length` bytes, of which `bytes` are kept.
     pub fn add(
         &mut self,
-        seat: Seat,
+        seat: CaptureInterface,
         at: Instant,
         bytes: Vec<u8>,
         length: u32,
@@ -153,10 +153,10 @@ impl Files {
     }
 
     /// Writes the rest.
-    pub fn finish(&mut self) -> Result<Vec<Written>, (PathBuf, io::Error)> {
+    pub fn finish(&mut self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
         self.write_until(Instant::NEVER)?;
-        let finish = |one: One| {
-            let written = Written { path: one.path.clone(), packets: one.packets, lost: 0 };
+        let finish = |one: CaptureFile| {
+            let written = CaptureSummary { path: one.path.clone(), packets: one.packets, lost: 0 };
             one.writer.into_inner().flush().map_err(|error| (one.path, error))?;
             Ok(written)
         };
@@ -164,7 +164,7 @@ impl Files {
     }
 }
 
-impl One {
+impl CaptureFile {
     fn write_until(&mut self, now: Instant) -> io::Result<()> {
         while self.pending.peek().is_some_and(|Reverse(first)| first.at < now) {
             let Some(Reverse(packet)) = self.pending.pop() else { break };

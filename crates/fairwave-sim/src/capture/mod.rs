@@ -21,14 +21,14 @@ use fairwave_core::units::Instant;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::Tap;
 
-use crate::probe::{Gone, Probe};
-use files::{Comment, Files, Seat};
+use crate::probe::{Probe, RemovalCause};
+use files::{CaptureInterface, Comment, Files};
 use headers::Headers;
 use patterns::Patterns;
 
 /// What is to be written of a run: where packets are looked at, and into which file.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Wanted {
+pub struct CaptureRequest {
     /// Captures. What names the same file goes into one, each tap as an interface of its own.
     pub captures: Vec<(Tap, PathBuf)>,
     /// Patterns of loss, of links and flows.
@@ -39,7 +39,7 @@ pub struct Wanted {
 
 /// What a file holds when the run has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Written {
+pub struct CaptureSummary {
     /// The file.
     pub path: PathBuf,
     /// Packets.
@@ -54,9 +54,9 @@ pub struct Capture<'p> {
     files: Files,
     patterns: Patterns,
     /// Per link, where what it transmits and what it drops is written.
-    links: Vec<[Option<Seat>; 2]>,
+    links: Vec<[Option<CaptureInterface>; 2]>,
     /// Per node.
-    hosts: Vec<Option<Seat>>,
+    hosts: Vec<Option<CaptureInterface>>,
     /// Per flow, its sender's and its receiver's node.
     ends: Vec<[usize; 2]>,
     /// Per link, the discipline of its queue and the model of its loss, for comments.
@@ -70,7 +70,7 @@ impl<'p> Capture<'p> {
     ///
     /// # Errors
     /// A file that cannot be written, with its path.
-    pub fn new(plan: &'p Plan, wanted: &Wanted) -> Result<Self, (PathBuf, io::Error)> {
+    pub fn new(plan: &'p Plan, wanted: &CaptureRequest) -> Result<Self, (PathBuf, io::Error)> {
         let mut capture = Capture {
             headers: Headers::new(plan),
             files: Files::default(),
@@ -107,7 +107,14 @@ impl<'p> Capture<'p> {
         Ok(capture)
     }
 
-    fn write(&mut self, seat: Option<Seat>, packet: &Packet, at: Instant, comment: Comment, inbound: Option<bool>) {
+    fn write(
+        &mut self,
+        seat: Option<CaptureInterface>,
+        packet: &Packet,
+        at: Instant,
+        comment: Comment,
+        inbound: Option<bool>,
+    ) {
         let Some(seat) = seat else { return };
         let (bytes, length) = self.headers.of(packet, at, self.payload);
         self.files.add(seat, at, bytes, length, comment, inbound);
@@ -117,7 +124,7 @@ impl<'p> Capture<'p> {
     ///
     /// # Errors
     /// The first file that could not be written.
-    pub fn finish(mut self) -> Result<Vec<Written>, (PathBuf, io::Error)> {
+    pub fn finish(mut self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -157,15 +164,17 @@ impl Probe for Capture<'_> {
         self.write(self.links[link][0], packet, at, comment, None);
     }
 
-    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: Gone) {
+    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: RemovalCause) {
         self.patterns.gone(packet);
         if self.links[link][1].is_none() {
             return;
         }
         let why = match how {
-            Gone::Dropped(DropReason::Overflow) => format!("dropped: no room in the queue ({})", self.causes[link][0]),
-            Gone::Dropped(_) => format!("dropped by the discipline ({})", self.causes[link][0]),
-            Gone::Failed => "lost: the link was down".to_owned(),
+            RemovalCause::Dropped(DropReason::Overflow) => {
+                format!("dropped: no room in the queue ({})", self.causes[link][0])
+            }
+            RemovalCause::Dropped(_) => format!("dropped by the discipline ({})", self.causes[link][0]),
+            RemovalCause::Failed => "lost: the link was down".to_owned(),
         };
         self.write(self.links[link][1], packet, at, Comment::Of(why), None);
     }

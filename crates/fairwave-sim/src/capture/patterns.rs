@@ -12,7 +12,7 @@ use fairwave_core::packet::Packet;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::Tap;
 
-use super::{Written, make_folder};
+use super::{CaptureSummary, make_folder};
 
 /// Packets of a line.
 const LINE: u64 = 80;
@@ -47,19 +47,19 @@ impl Text {
         }
     }
 
-    fn finish(mut self) -> Result<Written, (PathBuf, io::Error)> {
+    fn finish(mut self) -> Result<CaptureSummary, (PathBuf, io::Error)> {
         let ended = match self.failure {
             Some(error) => Err(error),
             None if self.packets.is_multiple_of(LINE) => self.file.flush(),
             None => self.file.write_all(b"\n").and_then(|()| self.file.flush()),
         };
         ended.map_err(|error| (self.path.clone(), error))?;
-        Ok(Written { path: self.path, packets: self.packets, lost: self.lost })
+        Ok(CaptureSummary { path: self.path, packets: self.packets, lost: self.lost })
     }
 }
 
 /// A flow's packets by their numbers: one bit each, as it is known only later which were lost.
-struct OfFlow {
+struct FlowPattern {
     text: Text,
     /// Packets handed to the network.
     sent: u64,
@@ -70,7 +70,7 @@ struct OfFlow {
 #[derive(Default)]
 pub(super) struct Patterns {
     links: BTreeMap<usize, Text>,
-    flows: BTreeMap<u32, OfFlow>,
+    flows: BTreeMap<u32, FlowPattern>,
 }
 
 impl Patterns {
@@ -81,7 +81,7 @@ impl Patterns {
             match *tap {
                 Tap::Link(link) => drop(patterns.links.insert(link, text)),
                 Tap::Flow(flow) if flow < plan.flows.len() => {
-                    patterns.flows.insert(flow as u32, OfFlow { text, sent: 0, lost: Vec::new() });
+                    patterns.flows.insert(flow as u32, FlowPattern { text, sent: 0, lost: Vec::new() });
                 }
                 _ => {}
             }
@@ -126,8 +126,8 @@ impl Patterns {
         }
     }
 
-    pub fn finish(self) -> Result<Vec<Written>, (PathBuf, io::Error)> {
-        let of_flow = |mut flow: OfFlow| {
+    pub fn finish(self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
+        let of_flow = |mut flow: FlowPattern| {
             for number in 0..flow.sent {
                 let word = flow.lost.get((number / 64) as usize).copied().unwrap_or(0);
                 flow.text.add(word >> (number % 64) & 1 == 1);

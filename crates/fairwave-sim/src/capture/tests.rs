@@ -71,16 +71,16 @@ fn a_link_s_capture_has_what_it_transmitted_and_dropped_in_order_of_time_and_the
     ] {
         let plan = plan(queue);
         let (bottleneck, path) = (link(&plan, "r1>r2"), file("link.pcapng"));
-        let wanted = Wanted {
+        let wanted = CaptureRequest {
             captures: vec![(Tap::Link(bottleneck), path.clone()), (Tap::Drops(bottleneck), path.clone())],
-            ..Wanted::default()
+            ..CaptureRequest::default()
         };
         let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
         let written = probe.finish().expect("files");
         assert_eq!(seen.digest().expect("a digest"), crate::run(&plan).expect("a run").digest().expect("a digest"));
         let row = &seen.links[bottleneck];
         let found = packets(&path);
-        assert_eq!(written, [Written { path, packets: found.len() as u64, lost: 0 }]);
+        assert_eq!(written, [CaptureSummary { path, packets: found.len() as u64, lost: 0 }]);
         assert!(found.is_sorted_by_key(|packet| packet.0));
         let of = |interface| found.iter().filter(move |packet| packet.1 == interface);
         assert_eq!(of(0).count() as u64, row.departures);
@@ -99,7 +99,7 @@ fn a_host_s_capture_shows_copies_that_a_wire_made() {
     let last = plan.flows[2].forward[plan.flows[2].forward.len() - 1];
     plan.links[last].direction.changes.duplicate = Some(fairwave_core::link::Duplicate { share: 0.5 });
     let (node, path) = (plan.links[last].to, file("copies.pcapng"));
-    let wanted = Wanted { captures: vec![(Tap::Host(node), path.clone())], ..Wanted::default() };
+    let wanted = CaptureRequest { captures: vec![(Tap::Host(node), path.clone())], ..CaptureRequest::default() };
     let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
     probe.finish().expect("files");
     let found = packets(&path);
@@ -115,7 +115,11 @@ fn a_host_s_capture_has_what_it_sent_and_received_and_every_checksum_is_right() 
     for name in ["data-s0", "call-d0"] {
         let node = plan.nodes.iter().position(|node| node == name).expect("a node");
         let path = file(name);
-        let wanted = Wanted { captures: vec![(Tap::Host(node), path.clone())], payload: true, ..Wanted::default() };
+        let wanted = CaptureRequest {
+            captures: vec![(Tap::Host(node), path.clone())],
+            payload: true,
+            ..CaptureRequest::default()
+        };
         let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
         probe.finish().expect("files");
         let found = packets(&path);
@@ -213,9 +217,9 @@ fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
 fn a_pattern_is_of_what_left_the_link_in_that_order() {
     let plan = plan(r#"{ capacity = { packets = 10 } }"#);
     let (bottleneck, path, of_flow) = (link(&plan, "r1>r2"), file("link.txt"), file("flow.txt"));
-    let wanted = Wanted {
+    let wanted = CaptureRequest {
         patterns: vec![(Tap::Link(bottleneck), path.clone()), (Tap::Flow(2), of_flow.clone())],
-        ..Wanted::default()
+        ..CaptureRequest::default()
     };
     let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
     let written = probe.finish().expect("files");
@@ -235,7 +239,10 @@ fn a_pattern_is_of_what_left_the_link_in_that_order() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let plan = plan(r#"{ capacity = { packets = 10 } }"#);
-    let wanted = Wanted { captures: vec![(Tap::Link(0), PathBuf::from("/proc/no/such.pcapng"))], ..Wanted::default() };
+    let wanted = CaptureRequest {
+        captures: vec![(Tap::Link(0), PathBuf::from("/proc/no/such.pcapng"))],
+        ..CaptureRequest::default()
+    };
     let Err((path, _)) = Capture::new(&plan, &wanted) else { panic!("written") };
     assert_eq!(path, PathBuf::from("/proc/no/such.pcapng"));
 }

@@ -4,11 +4,11 @@ use fairwave_core::quality::playback::PlaybackSuccess;
 use fairwave_core::quality::{fairness, throughput};
 use fairwave_core::units::{Instant, Rate, Span};
 
-use super::recorded::Recorded;
+use super::recorded::RunRecord;
 use crate::result::{PlaybackRow, RecoveryRow, SeriesRow};
 
 /// How often a flow's application found enough to play, if it plays back.
-pub(crate) fn playback(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<PlaybackRow> {
+pub(crate) fn playback(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<PlaybackRow> {
     let observed = run.receiving[flow].measure.observed.as_ref();
     let Some(playback) = observed.and_then(|observed| observed.playback.as_ref()) else { return Vec::new() };
     let group = &run.plan.groups[run.plan.flows[flow].group];
@@ -24,7 +24,7 @@ pub(crate) fn playback(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<Playb
 }
 
 /// How long a flow took to recover from its interruption, if that is measured.
-pub(crate) fn recovery(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<RecoveryRow> {
+pub(crate) fn recovery(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<RecoveryRow> {
     let plan = &run.plan.flows[flow];
     let Some(config) = &plan.recovery else { return Vec::new() };
     let (from, to) = (Instant::ZERO + config.from, Instant::ZERO + config.to);
@@ -45,7 +45,7 @@ pub(crate) fn recovery(run: &Recorded<'_>, flow: usize, index: u32) -> Vec<Recov
 
 /// Allotted goodput and fairness per bin of the flows that were chosen together. A flow's bin counts towards fairness
 /// when the flow is there during all of it; what arrives counts towards goodput in any case.
-pub(crate) fn allotted(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
+pub(crate) fn allotted(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
     let bin = run.plan.record.bin;
     if bin == Span::ZERO {
         return;
@@ -64,8 +64,7 @@ pub(crate) fn allotted(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
             let sum: u64 = each.iter().map(|bins| rate(bins).bits_per_second()).sum();
             let time_s = ends.seconds();
             rows.push(SeriesRow { kind: "allotted_goodput_bps", name: name.clone(), time_s, value: sum as f64 });
-            if !present.is_empty() {
-                let value = fairness::jain(&present);
+            if let Some(value) = fairness::jain(&present) {
                 rows.push(SeriesRow { kind: "allotted_fairness", name: name.clone(), time_s, value });
             }
         }

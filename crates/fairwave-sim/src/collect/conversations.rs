@@ -1,19 +1,19 @@
 //! Conversations: both directions of each together.
 
 use fairwave_core::quality::conversation::{Direction, Interval, both, joined, length, rate};
-use fairwave_core::quality::playout::{CallQuality, Fate, SpokenUnit, call_quality, play};
+use fairwave_core::quality::playout::{CallQuality, SpokenUnit, UnitFate, call_quality, play};
 use fairwave_core::traffic::Codec;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner};
 
 use super::due::Outcome;
 use super::flows::due;
-use super::recorded::Recorded;
+use super::recorded::RunRecord;
 use super::units::judged;
 use crate::result::ConversationRow;
 
 /// One row per conversation.
-pub(crate) fn rows(run: &Recorded<'_>) -> Vec<ConversationRow> {
+pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<ConversationRow> {
     let mut rows = Vec::new();
     let (mut group, mut number) = (usize::MAX, 0);
     for (flow, plan) in run.plan.flows.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<ConversationRow> {
     rows
 }
 
-fn row(run: &Recorded<'_>, number: u32, there: usize, back: usize) -> ConversationRow {
+fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> ConversationRow {
     let mut row = ConversationRow {
         group: run.plan.groups[run.plan.flows[there].group].clone(),
         conversation: number,
@@ -97,7 +97,7 @@ struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    fn of(run: &Recorded<'a>, flow: usize) -> Option<Self> {
+    fn of(run: &RunRecord<'a>, flow: usize) -> Option<Self> {
         let plan = &run.plan.flows[flow];
         let log = run.receiving[flow].units.as_ref()?;
         let (codec, packet_time) = plan.traffic.call()?;
@@ -117,7 +117,7 @@ impl<'a> Party<'a> {
         let fates = play(&self.units, self.packet_time, &self.plan.playout);
         let mut heard: Vec<Instant> = (fates.iter())
             .filter_map(|fate| match fate {
-                Fate::Played(at) => Some(*at + behind),
+                UnitFate::Played(at) => Some(*at + behind),
                 _ => None,
             })
             .collect();

@@ -12,7 +12,7 @@
 
 use fairwave_core::units::{Instant, Span};
 
-use crate::unit_log::{Logged, UnitLog};
+use crate::unit_log::{LoggedUnit, UnitLog};
 
 /// How many of the units that arrived last tell how long a unit takes (**assumption**: two seconds of a call).
 const LATEST: usize = 100;
@@ -33,7 +33,7 @@ pub(crate) enum Outcome {
 }
 
 /// What a flow's units had come to when the run ended.
-pub(crate) struct Due {
+pub(crate) struct UnitsDue {
     from: Instant,
     /// Units made later may still arrive; none of them is given up where there is no such time.
     open: Option<Instant>,
@@ -43,7 +43,7 @@ pub(crate) struct Due {
     shown: Option<Instant>,
 }
 
-impl Due {
+impl UnitsDue {
     /// Of the units in `log`, of which `longest` is the longest threshold, at the `end` of the run.
     pub fn of(log: &UnitLog, longest: Span, end: Instant) -> Self {
         let mut received: Vec<(Instant, Instant)> = (log.units.iter())
@@ -57,48 +57,48 @@ impl Due {
         let delays = received.iter().skip(before).map(|&(arrived, created)| arrived - created);
         let patience = delays.max().unwrap_or_default().max(longest);
         let open = Some(Instant::ZERO + end.since(Instant::ZERO + patience));
-        Due { from: log.from, open, held: Instant::NEVER, shown: None }
+        UnitsDue { from: log.from, open, held: Instant::NEVER, shown: None }
     }
 
     /// The same where the sender still holds what was made at `since` or later and has not arrived, and what was made by `shown`
     /// has missed its showing.
     pub fn held(self, since: Instant, shown: Option<Instant>) -> Self {
-        Due { held: since, shown, ..self }
+        UnitsDue { held: since, shown, ..self }
     }
 
     /// Of units of which none is lost, because their transport sends again what is, and somebody waits for them.
     pub fn of_whole(log: &UnitLog) -> Self {
-        Due { from: log.from, open: None, held: Instant::NEVER, shown: None }
+        UnitsDue { from: log.from, open: None, held: Instant::NEVER, shown: None }
     }
 
     /// Whether a unit was made in the window.
-    pub fn in_window(&self, unit: &Logged) -> bool {
+    pub fn in_window(&self, unit: &LoggedUnit) -> bool {
         unit.created >= self.from
     }
 
     /// Whether the sender still holds a unit.
-    pub fn is_held(&self, unit: &Logged) -> bool {
+    pub fn is_held(&self, unit: &LoggedUnit) -> bool {
         unit.arrived == Instant::NEVER && !unit.gone && !unit.skipped && unit.created >= self.held
     }
 
     /// What has become of a unit.
-    pub fn outcome(&self, unit: &Logged) -> Outcome {
+    pub fn outcome(&self, unit: &LoggedUnit) -> Outcome {
         let (held, created) = (self.is_held(unit), unit.created);
         match unit {
-            Logged { skipped: true, .. } => Outcome::Skipped,
-            Logged { arrived, .. } if *arrived != Instant::NEVER => Outcome::Received,
+            LoggedUnit { skipped: true, .. } => Outcome::Skipped,
+            LoggedUnit { arrived, .. } if *arrived != Instant::NEVER => Outcome::Received,
             _ if held && self.shown.is_some() => match self.shown.is_some_and(|shown| created <= shown) {
                 true => Outcome::Waiting,
                 false => Outcome::InFlight,
             },
-            Logged { gone: false, .. } if self.open.is_none_or(|open| created > open) => Outcome::InFlight,
+            LoggedUnit { gone: false, .. } if self.open.is_none_or(|open| created > open) => Outcome::InFlight,
             _ if held => Outcome::Waiting,
             _ => Outcome::Lost,
         }
     }
 
     /// The units that count, with what has become of them: made in the window, and neither left out nor in flight.
-    pub fn judged<'a>(&'a self, log: &'a UnitLog) -> impl Iterator<Item = (&'a Logged, Outcome)> {
+    pub fn judged<'a>(&'a self, log: &'a UnitLog) -> impl Iterator<Item = (&'a LoggedUnit, Outcome)> {
         (log.units.iter().filter(|unit| self.in_window(unit)))
             .map(|unit| (unit, self.outcome(unit)))
             .filter(|(_, outcome)| matches!(outcome, Outcome::Received | Outcome::Lost | Outcome::Waiting))
@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn counts(log: &UnitLog) -> [u64; 3] {
-        let due = Due::of(log, Span::from_millis(300), at(10_000));
+        let due = UnitsDue::of(log, Span::from_millis(300), at(10_000));
         [Outcome::Received, Outcome::Lost, Outcome::InFlight].map(|outcome| due.count(log, outcome))
     }
 
@@ -169,7 +169,7 @@ mod tests {
             unit.arrived = Instant::NEVER;
         }
         let counts = |held: u64, shown| {
-            let due = Due::of(&log, Span::from_millis(300), at(10_000)).held(at(held), shown);
+            let due = UnitsDue::of(&log, Span::from_millis(300), at(10_000)).held(at(held), shown);
             [Outcome::Received, Outcome::Lost, Outcome::Waiting, Outcome::InFlight].map(|one| due.count(&log, one))
         };
         assert_eq!(counts(0, None), [349, 1, 86, 14], "a transport that delivers everything; what is gone is lost");

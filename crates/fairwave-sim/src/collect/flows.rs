@@ -6,16 +6,16 @@ use fairwave_core::transport::{Properties as _, Sender};
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
 
-use super::due::{Due, Outcome};
-use super::recorded::Recorded;
+use super::due::{Outcome, UnitsDue};
+use super::recorded::RunRecord;
 use super::units::judged;
-use crate::ends::Receiving;
+use crate::ends::ReceivingEnd;
 use crate::result::FlowRow;
 use crate::unit_log::UnitLog;
 use crate::watched;
 
 /// The row of a flow, which is the `index`-th of its group.
-pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Receiving) -> FlowRow {
+pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &ReceivingEnd) -> FlowRow {
     let plan = &run.plan.flows[flow];
     let measure = &receiving.measure;
     let (window, view) = (run.window, run.sending[flow].sender.view());
@@ -24,7 +24,7 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
     let stop = plan.stop.min(run.ended(flow)).min(window.end);
     let on = run.length_on(flow);
     let [limited_receiver_s, limited_congestion_s, limited_application_s] =
-        before.limited_since(&view, window.end.min(run.ended(flow)));
+        before.limited_since(&view, window.end.min(run.ended(flow))).unwrap_or([f64::NAN; 3]);
     let judgements =
         receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.since(before.judgements));
     let mut row = FlowRow {
@@ -91,8 +91,8 @@ pub(crate) fn row(run: &Recorded<'_>, flow: usize, index: u32, receiving: &Recei
         if let Some(frames) = plan.traffic.frames() {
             let watched = watched::decodability(log, &frames, window.end);
             row.frames = watched.frames;
-            row.decodable_ratio = watched.ratio();
-            row.decodable_layers = watched.mean_layers();
+            row.decodable_ratio = watched.ratio().unwrap_or(f64::NAN);
+            row.decodable_layers = watched.mean_layers().unwrap_or(f64::NAN);
             row.late_units = watched::late(log, &frames, window.end, &due);
         }
     }
@@ -105,12 +105,12 @@ pub(crate) fn rate(payload: u64, span: Span) -> f64 {
 }
 
 /// What the units of a flow had come to when the run ended.
-pub(crate) fn due(run: &Recorded<'_>, flow: usize, log: &UnitLog) -> Due {
+pub(crate) fn due(run: &RunRecord<'_>, flow: usize, log: &UnitLog) -> UnitsDue {
     let (plan, end) = (&run.plan.flows[flow], run.window.end);
     if plan.traffic.is_whole() {
-        return Due::of_whole(log);
+        return UnitsDue::of_whole(log);
     }
-    let due = Due::of(log, plan.thresholds.last().copied().unwrap_or_default(), end);
+    let due = UnitsDue::of(log, plan.thresholds.last().copied().unwrap_or_default(), end);
     let holds_all = plan.transport.delivers_all() && plan.stop >= end;
     let backlog = || run.sending[flow].sender.view().backlog.and_then(|backlog| backlog.since);
     let since = if holds_all { Some(Instant::ZERO) } else { backlog() };
@@ -118,7 +118,7 @@ pub(crate) fn due(run: &Recorded<'_>, flow: usize, log: &UnitLog) -> Due {
     due.held(since.unwrap_or(Instant::NEVER), shown)
 }
 
-fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &Due) {
+fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue) {
     row.units_received = due.count(log, Outcome::Received);
     row.units_lost = due.count(log, Outcome::Lost);
     row.units_waiting = due.count(log, Outcome::Waiting);
@@ -137,7 +137,7 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &Due) {
     }
 }
 
-fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &Due, plan: &FlowPlan) {
+fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
     let waiting = row.units_waiting;
     match call_quality(&judged(log, due), waiting, codec, packet_time, plan.concealment, &plan.playout) {

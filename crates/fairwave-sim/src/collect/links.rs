@@ -4,13 +4,13 @@ use fairwave_core::link::Outage;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::LinkPlan;
 
-use super::recorded::{Recorded, ratio};
+use super::recorded::{RunRecord, ratio};
 use crate::link::{Link, Service};
 use crate::result::{LinkRow, OutageRow};
-use crate::unsteady::Toll;
+use crate::unsteady::OutageLosses;
 
 /// One row per link direction, over the window.
-pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
+pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
     let length = run.window.length();
     (run.plan.links.iter().zip(run.links))
         .map(|(plan, link)| {
@@ -43,11 +43,11 @@ pub(crate) fn rows(run: &Recorded<'_>) -> Vec<LinkRow> {
 }
 
 /// One row per link direction and outage that began within the run.
-pub(crate) fn outages(run: &Recorded<'_>) -> Vec<OutageRow> {
+pub(crate) fn outages(run: &RunRecord<'_>) -> Vec<OutageRow> {
     let of_link = |(plan, link): (&LinkPlan, &Link)| {
         let tolls = link.unsteady().map_or(&[][..], |unsteady| unsteady.tolls());
-        let began = |(outage, _): &(&Outage, &Toll)| Instant::ZERO + outage.from <= run.window.end;
-        let row = |(outage, toll): (&Outage, &Toll)| OutageRow {
+        let began = |(outage, _): &(&Outage, &OutageLosses)| Instant::ZERO + outage.from <= run.window.end;
+        let row = |(outage, toll): (&Outage, &OutageLosses)| OutageRow {
             link: plan.name.clone(),
             from_s: outage.from.seconds(),
             to_s: outage.to.filter(|to| Instant::ZERO + *to <= run.window.end).map_or(f64::NAN, Span::seconds),

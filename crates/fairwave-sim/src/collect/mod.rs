@@ -11,14 +11,14 @@ mod series;
 mod transfers;
 mod units;
 
-pub(crate) use recorded::{Recorded, Sample};
+pub(crate) use recorded::{RunRecord, Sample, ratio};
 
 use crate::classes;
 use crate::link::Service;
 use crate::result::{RunResult, TimelinessRow};
 
 /// Every table of a run.
-pub(crate) fn collect(run: &Recorded<'_>) -> RunResult {
+pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
     let mut result = RunResult {
         links: links::rows(run),
         classes: (run.plan.links.iter().zip(run.links))

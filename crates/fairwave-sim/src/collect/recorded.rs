@@ -6,8 +6,8 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::admission::completed;
-use crate::before::Before;
-use crate::ends::{Receiving, Sending};
+use crate::before::WarmupCounters;
+use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::link::Link;
 use crate::measure::{Bins, Window};
 
@@ -20,20 +20,20 @@ pub(crate) struct Sample {
 }
 
 /// Links and flows by index of the plan, as they are when the run has ended.
-pub(crate) struct Recorded<'a> {
+pub(crate) struct RunRecord<'a> {
     pub plan: &'a Plan,
     pub window: Window,
     pub links: &'a [Link],
-    pub sending: &'a [Sending],
-    pub receiving: &'a [Receiving],
+    pub sending: &'a [SendingEnd],
+    pub receiving: &'a [ReceivingEnd],
     pub samples: &'a [Sample],
     /// What flows had counted when the window began; empty if that was when the run began.
-    pub before: &'a [Before],
+    pub before: &'a [WarmupCounters],
     /// Events that were handled.
     pub events: u64,
 }
 
-impl Recorded<'_> {
+impl RunRecord<'_> {
     /// The part of the window in which a flow is on; empty where its end is not after its beginning.
     pub fn on(&self, flow: usize) -> (Instant, Instant) {
         let plan = &self.plan.flows[flow];

@@ -1,13 +1,14 @@
 //! The series that were asked for: queues and goodput per bin, senders over time.
 
+use fairwave_core::transport::Estimate;
 use fairwave_core::units::Span;
 
 use super::application;
-use super::recorded::{Recorded, binned};
+use super::recorded::{RunRecord, binned};
 use crate::result::SeriesRow;
 
 /// Appends every series.
-pub(crate) fn append(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
+pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
     let record = &run.plan.record;
     if record.bin > Span::ZERO {
         let bin = record.bin.seconds();
@@ -39,7 +40,7 @@ pub(crate) fn append(run: &Recorded<'_>, rows: &mut Vec<SeriesRow>) {
             ("ssthresh", view.slow_start_threshold),
             ("srtt_s", view.smoothed_rtt),
             ("rate_bps", view.rate),
-            ("estimate", view.estimate),
+            ("estimate", view.estimate.map_or(f64::NAN, Estimate::value)),
             ("layers", view.layers),
             ("receive_bps", sample.receiver.receive_rate),
             ("bound_bps", sample.receiver.bound),

@@ -1,15 +1,15 @@
 //! Files and pages: how long each took, and what those of a group came to.
 
-use fairwave_core::quality::completion::{Completions, Fate, Transferred};
+use fairwave_core::quality::completion::{Completions, TransferFate, TransferRecord};
 use fairwave_core::quality::delay::DelaySummary;
-use fairwave_core::traffic::{TrafficSource, Wanted};
+use fairwave_core::traffic::{TrafficSource, TransferRequest};
 use fairwave_core::units::{Bytes, Instant, Rate, Span};
 
-use super::recorded::Recorded;
+use super::recorded::RunRecord;
 use crate::result::{CompletionRow, TransferRow};
 
 /// One row per transfer that began in the window, and one per group that has such, or that bounds how many are at work.
-pub(crate) fn rows(run: &Recorded<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>) {
+pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>) {
     let (mut rows, mut completions) = (Vec::new(), Vec::new());
     let mut flow = 0;
     for members in run.plan.flows.chunk_by(|one, next| one.group == next.group) {
@@ -29,8 +29,8 @@ pub(crate) fn rows(run: &Recorded<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>)
             completions.push(completion(name, several.len() as u64, &Completions::of(&several)));
         } else if plan.at_most.is_some() {
             let begun = all.iter().filter(|&&flow| run.plan.flows[flow].start >= run.window.warmup);
-            let fates: Vec<Transferred> = begun.map(|&flow| timed(run, flow)).collect();
-            let counted = Completions { times: None, slowdown: f64::NAN, ..Completions::of(&fates) };
+            let fates: Vec<TransferRecord> = begun.map(|&flow| timed(run, flow)).collect();
+            let counted = Completions { times: None, slowdown: None, ..Completions::of(&fates) };
             completions.push(completion(name, fates.len() as u64, &counted));
         }
     }
@@ -38,39 +38,39 @@ pub(crate) fn rows(run: &Recorded<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>)
 }
 
 /// What a flow wanted as a whole in the window, with its number.
-fn of_flow<'a>(run: &'a Recorded<'_>, flow: usize) -> impl Iterator<Item = (u32, Transferred)> + 'a {
+fn of_flow<'a>(run: &'a RunRecord<'_>, flow: usize) -> impl Iterator<Item = (u32, TransferRecord)> + 'a {
     let (plan, sending) = (&run.plan.flows[flow], &run.sending[flow]);
     let rate = |link: &usize| run.plan.links.get(*link).map(|link| link.direction.rate.nominal());
     let narrowest = plan.forward.iter().filter_map(rate).min().unwrap_or_default();
-    let transferred = move |wanted: &Wanted| {
+    let transferred = move |wanted: &TransferRequest| {
         let began = sending.clock.asked_at(wanted.began);
         let arrived = run.receiving[flow].units.as_ref().map_or(Instant::NEVER, |log| log.arrival(wanted));
         let fate = match arrived {
-            _ if sending.refused => Fate::Refused,
-            Instant::NEVER => Fate::Unfinished,
-            at => Fate::Completed(at),
+            _ if sending.refused => TransferFate::Refused,
+            Instant::NEVER => TransferFate::Unfinished,
+            at => TransferFate::Completed(at),
         };
-        Transferred { began, size: Bytes::new(wanted.size), fate, narrowest }
+        TransferRecord { began, size: Bytes::new(wanted.size), fate, narrowest }
     };
-    let within = |one: &(u32, Transferred)| one.1.began >= run.window.warmup && one.1.began <= run.window.end;
+    let within = |one: &(u32, TransferRecord)| one.1.began >= run.window.warmup && one.1.began <= run.window.end;
     let numbered = sending.source.wanted().iter().enumerate();
     numbered.map(move |(number, wanted)| (number as u32, transferred(wanted))).filter(within)
 }
 
 /// A flow that stays for a time of its own.
-fn timed(run: &Recorded<'_>, flow: usize) -> Transferred {
+fn timed(run: &RunRecord<'_>, flow: usize) -> TransferRecord {
     let plan = &run.plan.flows[flow];
     let fate = match plan.stop {
-        _ if run.sending[flow].refused => Fate::Refused,
-        stop if stop <= run.window.end => Fate::Completed(stop),
-        _ => Fate::Unfinished,
+        _ if run.sending[flow].refused => TransferFate::Refused,
+        stop if stop <= run.window.end => TransferFate::Completed(stop),
+        _ => TransferFate::Unfinished,
     };
-    Transferred { began: plan.start, size: Bytes::ZERO, fate, narrowest: Rate::default() }
+    TransferRecord { began: plan.start, size: Bytes::ZERO, fate, narrowest: Rate::default() }
 }
 
-fn row(group: &str, flow: u32, number: u32, transfer: &Transferred) -> TransferRow {
+fn row(group: &str, flow: u32, number: u32, transfer: &TransferRecord) -> TransferRow {
     let ended = match transfer.fate {
-        Fate::Completed(at) => at.seconds(),
+        TransferFate::Completed(at) => at.seconds(),
         _ => f64::NAN,
     };
     TransferRow {
@@ -98,6 +98,6 @@ fn completion(group: &str, transfers: u64, found: &Completions) -> CompletionRow
         p50_s: time(|times| times.p50),
         p95_s: time(|times| times.p95),
         max_s: time(|times| times.max),
-        slowdown: found.slowdown,
+        slowdown: found.slowdown.unwrap_or(f64::NAN),
     }
 }

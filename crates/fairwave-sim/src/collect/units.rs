@@ -1,25 +1,25 @@
 //! The units of recorded flows, one by one.
 
-use fairwave_core::quality::playout::{Fate, SpokenUnit, play};
+use fairwave_core::quality::playout::{SpokenUnit, UnitFate, play};
 use fairwave_core::units::Instant;
 
-use super::due::{Due, Outcome};
+use super::due::{Outcome, UnitsDue};
 use super::flows::due;
-use super::recorded::Recorded;
+use super::recorded::RunRecord;
 use crate::result::UnitRow;
-use crate::unit_log::{Logged, UnitLog};
+use crate::unit_log::{LoggedUnit, UnitLog};
 
-fn spoken(unit: &Logged) -> SpokenUnit {
+fn spoken(unit: &LoggedUnit) -> SpokenUnit {
     SpokenUnit { created: unit.created, arrived: unit.arrived }
 }
 
 /// The units of a call that count, as its receiver's playout takes them.
-pub(crate) fn judged(log: &UnitLog, due: &Due) -> Vec<SpokenUnit> {
+pub(crate) fn judged(log: &UnitLog, due: &UnitsDue) -> Vec<SpokenUnit> {
     due.judged(log).map(|(unit, _)| spoken(unit)).collect()
 }
 
 /// The units of a recorded flow, of the whole run; a call's with what the receiver's playout made of them.
-pub(crate) fn rows<'a>(run: &Recorded<'a>, flow: usize, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
+pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
     let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
     let all = || log.units.iter().map(spoken).collect::<Vec<_>>();
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&all(), packet_time, &plan.playout));
@@ -28,9 +28,9 @@ pub(crate) fn rows<'a>(run: &Recorded<'a>, flow: usize, log: &'a UnitLog) -> imp
             (Outcome::Skipped, _) => ("skipped", f64::NAN),
             (Outcome::InFlight, _) => ("in-flight", f64::NAN),
             (Outcome::Waiting, _) => ("waiting", f64::NAN),
-            (_, Some(Fate::Played(at))) => ("played", at.seconds()),
-            (_, Some(Fate::Late(_))) => ("late", f64::NAN),
-            (Outcome::Lost, _) | (_, Some(Fate::Lost)) => ("lost", f64::NAN),
+            (_, Some(UnitFate::Played(at))) => ("played", at.seconds()),
+            (_, Some(UnitFate::Late(_))) => ("late", f64::NAN),
+            (Outcome::Lost, _) | (_, Some(UnitFate::Lost)) => ("lost", f64::NAN),
             (Outcome::Received, None) => ("arrived", f64::NAN),
         };
         UnitRow {

@@ -14,19 +14,19 @@ use crate::result::RunResult;
 
 /// A run made step by step. Everything in it happens at its nominal time: a queue is told when a packet came and when a
 /// transmission ended, not when somebody got round to it.
-pub struct Stepped<'p, P, B> {
+pub struct SteppedRun<'p, P, B> {
     simulation: Simulation<'p, P, B>,
     /// What happened until then, that moment included, has been handled.
     reached: Option<Instant>,
 }
 
-impl<'p, P: Probe, B: Border> Stepped<'p, P, B> {
+impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
     /// A run of `plan` at its beginning.
     ///
     /// # Errors
     /// As [`run`](crate::run).
     pub fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
-        Ok(Stepped { simulation: Simulation::new(plan, probe, border)?, reached: None })
+        Ok(SteppedRun { simulation: Simulation::new(plan, probe, border)?, reached: None })
     }
 
     /// What lies between ends and network.

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::packet::{Ecn, FlowId, Packet};
+use fairwave_core::packet::{FlowId, Packet};
 use fairwave_core::queue::{Arrival, Buffer, Capacity, Discipline, DisciplineLaw, DropReason, Nature, Place, Verdict};
 use fairwave_core::random::Stream;
 use fairwave_core::registry::{Checked, Law};
@@ -129,7 +129,7 @@ impl Discipline for DeficitRoundRobin {
 
 #[cfg(test)]
 mod tests {
-    use fairwave_core::packet::{Body, Class};
+    use fairwave_core::packet::{Body, Class, Ecn};
     use fairwave_core::queue::{Queue, register};
     use fairwave_core::random::Seed;
 

@@ -46,6 +46,7 @@ impl Checked for GilbertConfig {
 
 impl Law for GilbertConfig {
     const NAME: &'static str = "gilbert";
+    const EXAMPLE: &'static str = r#"{"good-to-bad": 0.01, "bad-to-good": 0.25}"#;
 }
 
 impl LossLaw for GilbertConfig {

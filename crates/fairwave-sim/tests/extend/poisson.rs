@@ -42,6 +42,7 @@ impl Checked for PoissonConfig {
 
 impl Law for PoissonConfig {
     const NAME: &'static str = "poisson";
+    const EXAMPLE: &'static str = r#"{"rate": "500 kb/s"}"#;
 }
 
 impl TrafficLaw for PoissonConfig {

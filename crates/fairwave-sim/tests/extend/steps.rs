@@ -53,6 +53,7 @@ impl StepsConfig {
 
 impl Law for StepsConfig {
     const NAME: &'static str = "steps";
+    const EXAMPLE: &'static str = r#"{"each": "5 s", "rates": ["2 Mb/s", "500 kb/s"]}"#;
 }
 
 impl RateLaw for StepsConfig {

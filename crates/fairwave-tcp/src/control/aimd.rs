@@ -50,6 +50,7 @@ impl Checked for AimdConfig {
 
 impl Law for AimdConfig {
     const NAME: &'static str = "tcp/aimd";
+    const EXAMPLE: &'static str = r#"{"alpha": 0.31, "beta": 0.875}"#;
 }
 
 impl ControlLaw for AimdConfig {

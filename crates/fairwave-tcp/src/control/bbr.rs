@@ -15,6 +15,8 @@
 //! timeout one segment is sent, since all that was in flight counts as lost. Google's quicker probing after marks have ceased is left out.
 
 mod bounds;
+#[cfg(test)]
+mod clauses;
 pub(super) mod filter;
 mod probe_bw;
 mod probe_rtt;
@@ -24,9 +26,9 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ControlLaw, Controller, Path, RateSample, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, Path, RateSample, Verdict, Window};
 use crate::{Preset, Recovery};
-use bounds::{Bounds, Marked};
+use bounds::{Bounds, MarkShare};
 use fairwave_units::config::{ConfigError, check_between, check_fraction, check_span};
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::ratio::Ratio;
@@ -125,8 +127,8 @@ impl ControlLaw for BbrConfig {
             rounds: Rounds::default(),
             max_bw: [0.0; 2],
             bounds: Bounds::default(),
-            marked: Marked::default(),
-            full: Full::default(),
+            marked: MarkShare::default(),
+            full: FullPipe::default(),
             drain_began: 0,
             cycle: Cycle::default(),
             min_rtt: MinRtt::default(),
@@ -200,7 +202,7 @@ impl State {
 
 /// Whether the rate has stopped growing (`CheckFullBWReached`).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Full {
+struct FullPipe {
     /// The rate that counts as no growth yet.
     bw: f64,
     count: u32,
@@ -209,10 +211,10 @@ struct Full {
     reached: bool,
 }
 
-impl Full {
+impl FullPipe {
     /// `ResetFullBW`, with the rate from which growth is looked for.
     fn reset(&mut self, bw: f64) {
-        *self = Full { bw, count: 0, now: false, reached: self.reached };
+        *self = FullPipe { bw, count: 0, now: false, reached: self.reached };
     }
 
     fn check(&mut self, rate: f64) {
@@ -258,8 +260,8 @@ pub struct Bbr {
     /// The largest rates of the last cycle of probing and of this one, segments per second.
     max_bw: [f64; 2],
     bounds: Bounds,
-    marked: Marked,
-    full: Full,
+    marked: MarkShare,
+    full: FullPipe,
     /// The round trip in which Drain began.
     drain_began: u64,
     cycle: Cycle,
@@ -522,8 +524,8 @@ impl Controller for Box<Bbr> {
     }
 
     /// `BBR.bw`, bits per second of payload.
-    fn estimate(&self) -> f64 {
+    fn estimate(&self) -> Option<Estimate> {
         let bits = self.bw() * f64::from(self.payload) * 8.0;
-        if bits > 0.0 { bits } else { f64::NAN }
+        (bits > 0.0).then_some(Estimate::Bandwidth(bits))
     }
 }

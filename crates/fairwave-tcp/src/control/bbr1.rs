@@ -7,9 +7,10 @@
 //! keeps four segments in flight for 200 ms if no round trip as short has been seen for ten seconds. Losses change the model only in what
 //! is delivered less; within the first round trip of a recovery as much is sent as is delivered, and afterwards the window of before returns.
 //!
-//! **Assumptions and deviations.** Left out are what Linux has beyond the draft: the long-term model of policers, extra window for acknowledgements that come in
-//! bunches, the 1 % that the pace stays below the rate. Segments leave one by one: nothing is handed to hardware in larger pieces. But the
-//! window has room for three quanta (`BBR.send_quantum`) as if it were, as senders need it that do. Starting again after an idle time is known by the first segment that is delivered
+//! With the preset `linux` it has three things more, as Linux does (`net/ipv4/tcp_bbr.c`): extra window for acknowledgements that come
+//! in bunches ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.
+//!
+//! **Assumptions and deviations.** Linux' long-term model of policers is left out. Segments leave one by one: nothing is handed to hardware in larger pieces. But the window has room for three quanta (`BBR.send_quantum`) as if it were, as senders need it that do. Starting again after an idle time is known by the first segment that is delivered
 //! after it, which was alone in flight: ProbeRTT is spared then, but the pace is not lowered to the rate itself for the flight before.
 //! The random phase in which ProbeBW begins is drawn from the connection's stream. Marks are losses in that they are ignored.
 
@@ -17,12 +18,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bbr::filter::{Held, MaxOverRounds, Rounds, rate, round_trip};
-use super::{ControlLaw, Controller, Path, RateSample, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, Path, RateSample, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
+
+use aggregation::Aggregation;
+
+mod aggregation;
 
 /// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00). It sends at the largest rate that was delivered lately, keeps about what the path holds in flight, and hardly answers losses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -34,11 +39,27 @@ pub struct Bbr1Config {
     pub min_rtt_window: Span,
     /// For so long four segments are kept in flight to measure it. Default 200 ms.
     pub probe_rtt_duration: Span,
+    /// The window grows by what acknowledgements were seen to bring in bunches, at most what 100 ms deliver. Default: linux true, else false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_aggregation: Option<bool>,
+    /// The window is rounded up to an even number of segments, and has room for two more while bandwidth is probed. Default: linux true, else false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub even_window: Option<bool>,
+    /// By this part the pace stays below what the gains say, 0 to 1. Default: linux 0.01, else 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing_margin: Option<f64>,
 }
 
 impl Default for Bbr1Config {
     fn default() -> Self {
-        Bbr1Config { cwnd_gain: 2.0, min_rtt_window: Span::from_secs(10), probe_rtt_duration: Span::from_millis(200) }
+        Bbr1Config {
+            cwnd_gain: 2.0,
+            min_rtt_window: Span::from_secs(10),
+            probe_rtt_duration: Span::from_millis(200),
+            ack_aggregation: None,
+            even_window: None,
+            pacing_margin: None,
+        }
     }
 }
 
@@ -46,7 +67,11 @@ impl Checked for Bbr1Config {
     fn check(&self) -> Result<(), ConfigError> {
         check_between("cwnd-gain", self.cwnd_gain, 1.0, f64::INFINITY, "cwnd-gain = 2.0")?;
         check_span("min-rtt-window", self.min_rtt_window, "min-rtt-window = \"10 s\"")?;
-        check_span("probe-rtt-duration", self.probe_rtt_duration, "probe-rtt-duration = \"200 ms\"")
+        check_span("probe-rtt-duration", self.probe_rtt_duration, "probe-rtt-duration = \"200 ms\"")?;
+        match self.pacing_margin {
+            Some(margin) if margin != 0.0 => check_between("pacing-margin", margin, 0.0, 1.0, "pacing-margin = 0.01"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -65,8 +90,12 @@ impl ControlLaw for Bbr1Config {
         self.controller_with(preset, Seed::default().stream("controller"))
     }
 
-    fn controller_with(&self, _preset: Preset, stream: Stream) -> Box<Bbr1> {
+    fn controller_with(&self, preset: Preset, stream: Stream) -> Box<Bbr1> {
+        let is_linux = preset == Preset::Linux;
         Box::new(Bbr1 {
+            aggregation: self.ack_aggregation.unwrap_or(is_linux).then(Aggregation::default),
+            even: self.even_window.unwrap_or(is_linux),
+            below: self.pacing_margin.unwrap_or(if is_linux { LINUX_MARGIN } else { 0.0 }),
             config: *self,
             stream,
             state: State::Startup,
@@ -92,6 +121,8 @@ impl ControlLaw for Bbr1Config {
     }
 }
 
+/// `bbr_pacing_margin_percent` of Linux.
+const LINUX_MARGIN: f64 = 0.01;
 /// `BBRHighGain`, 2/ln 2: the smallest that doubles the rate each round trip.
 const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
 /// Pacing gains of the phases of ProbeBW.
@@ -100,6 +131,8 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const LEAST: f64 = 4.0;
 /// Quanta for which a window has room beyond what the model says: in the sender, on the wire, at the receiver.
 const QUANTA: f64 = 3.0;
+/// Linux' segments beyond that while bandwidth is probed, so that a small window grows at all.
+const PROBING: f64 = 2.0;
 /// Below the first pace, in bits of payload per second, a quantum is a segment, below the second two.
 const PACES: [f64; 2] = [1.2e6, 24e6];
 /// Beyond, it is what the pace gives in a millisecond, but no more than these bytes.
@@ -122,6 +155,11 @@ enum State {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bbr1 {
     config: Bbr1Config,
+    aggregation: Option<Aggregation>,
+    /// By this part the pace stays below what the gains say.
+    below: f64,
+    /// Windows are even, and two segments larger while bandwidth is probed.
+    even: bool,
     stream: Stream,
     state: State,
     /// Segments per second.
@@ -176,10 +214,19 @@ impl Bbr1 {
 
     /// `BBRInflight`: segments in flight for this multiple of what the path holds.
     fn inflight(&self, gain: f64) -> f64 {
+        self.inflight_and(gain, 0.0)
+    }
+
+    /// The same and so many more.
+    fn inflight_and(&self, gain: f64, more: f64) -> f64 {
         if self.min_rtt == f64::INFINITY {
             return self.initial;
         }
-        gain * self.bandwidth.largest() * self.min_rtt + QUANTA * self.quantum()
+        let target = gain * self.bandwidth.largest() * self.min_rtt + more + QUANTA * self.quantum();
+        match self.even {
+            true => 2.0 * libm::ceil(target / 2.0) + if self.state == State::ProbeBw(0) { PROBING } else { 0.0 },
+            false => target,
+        }
     }
 
     /// `BBRSetSendQuantum`: in segments.
@@ -296,7 +343,7 @@ impl Bbr1 {
 
     /// `BBRSetPacingRate`: before the pipe was full, only upwards.
     fn set_pace(&mut self) {
-        let pace = self.pacing_gain() * self.bandwidth.largest();
+        let pace = self.pacing_gain() * (1.0 - self.below) * self.bandwidth.largest();
         if pace > 0.0 && (self.filled || pace > self.pace) {
             self.pace = pace;
         }
@@ -304,7 +351,9 @@ impl Bbr1 {
 
     /// `BBRSetCwnd`.
     fn set_window(&self, path: &Path, sample: &RateSample, lost: u64, window: &mut Window) {
-        let (target, delivered) = (self.inflight(self.cwnd_gain()), f64::from(sample.newly_delivered));
+        let bunches = self.aggregation.as_ref().filter(|_| self.filled);
+        let more = bunches.map_or(0.0, |bunches| bunches.window(self.bandwidth.largest()));
+        let (target, delivered) = (self.inflight_and(self.cwnd_gain(), more), f64::from(sample.newly_delivered));
         let mut congestion = window.congestion;
         if lost > 0 {
             congestion = (congestion - lost as f64).max(1.0);
@@ -362,6 +411,9 @@ impl Controller for Box<Bbr1> {
         self.lost = path.lost;
         let before = f64::from(path.pipe) + f64::from(sample.newly_delivered) + lost as f64;
         self.update_bandwidth(path, sample);
+        if let Some(aggregation) = &mut self.aggregation {
+            aggregation.update(path.now, self.rounds.begins, sample, self.bandwidth.largest(), window.congestion);
+        }
         self.check_cycle_phase(path, lost, before);
         self.check_full_pipe(sample);
         self.check_drain(path);
@@ -410,11 +462,13 @@ impl Controller for Box<Bbr1> {
     }
 
     /// The bandwidth of the bottleneck, bits per second of payload.
-    fn estimate(&self) -> f64 {
+    fn estimate(&self) -> Option<Estimate> {
         let bits = self.bandwidth.largest() * f64::from(self.payload) * 8.0;
-        if bits > 0.0 { bits } else { f64::NAN }
+        (bits > 0.0).then_some(Estimate::Bandwidth(bits))
     }
 }
 
+#[cfg(test)]
+mod clauses;
 #[cfg(test)]
 mod tests;

@@ -298,6 +298,7 @@ mod tests {
             }
             self.sent = sent;
             self.rounds += 1;
+            assert!(self.rounds < 100_000_000, "{sent} segments in a hundred million round trips");
         }
 
         /// The mean window over time of a hundred periods, after four hundred in which it settles: the flatter the function where the loss

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::growth::{Round, WindowUse, avoidance, slow_start};
-use super::{ControlLaw, Controller, LEAST_THRESHOLD, Marks, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, LEAST_THRESHOLD, Marks, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_fraction};
 use fairwave_units::ratio::Ratio;
@@ -106,7 +106,7 @@ impl MarkedPart {
 
 /// A decrease for marks.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Cut {
+struct MarkDecrease {
     /// The window before it.
     from: f64,
     /// The first segment that was sent after it.
@@ -119,12 +119,12 @@ pub struct Dctcp {
     marked: MarkedPart,
     window_use: WindowUse,
     /// The latest decrease.
-    cut: Option<Cut>,
+    cut: Option<MarkDecrease>,
 }
 
 impl Dctcp {
     /// The decrease of the window of data that this acknowledgement belongs to, if there was one.
-    fn cut_of(&self, path: &Path) -> Option<Cut> {
+    fn cut_of(&self, path: &Path) -> Option<MarkDecrease> {
         self.cut.filter(|cut| path.unacknowledged <= cut.end)
     }
 
@@ -156,7 +156,7 @@ impl Controller for Dctcp {
         if self.cut_of(path).is_some() {
             return;
         }
-        self.cut = Some(Cut { from: window.congestion, end: path.next });
+        self.cut = Some(MarkDecrease { from: window.congestion, end: path.next });
         window.congestion = (window.congestion * (1.0 - self.marked.alpha() / 2.0)).max(1.0);
         window.threshold = window.congestion.max(LEAST_THRESHOLD);
     }
@@ -164,7 +164,7 @@ impl Controller for Dctcp {
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
         let from = self.cut_of(path).map_or(path.in_use, |cut| cut.from);
         // No mark of what is in flight takes a second part.
-        self.cut = Some(Cut { from, end: path.next });
+        self.cut = Some(MarkDecrease { from, end: path.next });
         window.threshold = (from / 2.0).max(LEAST_THRESHOLD);
         window.congestion = window.threshold;
         Verdict::Congestion
@@ -179,14 +179,14 @@ impl Controller for Dctcp {
     }
 
     /// α.
-    fn estimate(&self) -> f64 {
-        self.marked.alpha()
+    fn estimate(&self) -> Option<Estimate> {
+        Some(Estimate::MarkedShare(self.marked.alpha()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::Pipe;
+    use super::super::pipe_test::{Pipe, estimated};
     use super::*;
 
     fn dctcp() -> Dctcp {
@@ -210,15 +210,25 @@ mod tests {
     fn a_sixteenth_of_each_windows_marked_part_enters_alpha() {
         let mut law = dctcp();
         let mut window = Window { congestion: 10.0, threshold: 2.0 };
-        assert_eq!(law.estimate(), 1.0);
+        assert_eq!(estimated(&law), 1.0);
         // The first acknowledgement ends the first observation (WindowEnd is SND.UNA at the beginning); ten more, three of them marked, the
         // next one.
         for number in 1..=10 {
             law.on_ack(&ack(number, (4..7).contains(&number)), &mut window);
-            assert_eq!(law.estimate(), 15.0 / 16.0, "{number}");
+            assert_eq!(estimated(&law), 15.0 / 16.0, "{number}");
         }
         law.on_ack(&ack(11, false), &mut window);
-        assert!((law.estimate() - (15.0 / 16.0 * 15.0 / 16.0 + 0.3 / 16.0)).abs() < 1e-12, "{}", law.estimate());
+        assert!((estimated(&law) - (15.0 / 16.0 * 15.0 / 16.0 + 0.3 / 16.0)).abs() < 1e-12, "{}", estimated(&law));
+    }
+
+    #[test]
+    fn a_part_is_one_at_most() {
+        // RFC 8257 §3.3: M is a fraction. Marks of what is held come before the acknowledgement that covers it.
+        let mut law = dctcp();
+        let mut window = Window { congestion: 10.0, threshold: 2.0 };
+        law.on_other_ack(&Path { acknowledged: 0, marked: 5, unacknowledged: 0, ..ack(0, true) }, &mut window);
+        law.on_ack(&ack(1, false), &mut window);
+        assert_eq!(law.estimate(), Some(Estimate::MarkedShare(1.0)));
     }
 
     #[test]
@@ -295,7 +305,7 @@ mod tests {
         pipe.run_until(20.0, |_| {});
         let (mut alphas, mut queues, before) = (Vec::new(), Vec::new(), pipe.path.delivered);
         pipe.run_until(40.0, |pipe| {
-            alphas.push(pipe.law.estimate());
+            alphas.push(estimated(&pipe.law));
             queues.push(pipe.queue());
         });
         let peak = pipe.product() + step;

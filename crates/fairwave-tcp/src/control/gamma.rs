@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aimd::{Additive, Aimd, AimdConfig};
-use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::OptionalRatio;
@@ -151,13 +151,13 @@ pub struct Gamma<B> {
     /// Nothing is detected before this segment is acknowledged: it was the next to leave at the last decrease.
     rest: u32,
     /// The γ of the last decrease.
-    last: f64,
+    last: Option<f64>,
 }
 
 impl<B: Additive> Gamma<B> {
     /// γ around `base` with Th_upper = `upper`; with `delta` segments per round trip while the share is at most `lower`.
     pub fn new(base: B, upper: f64, lower: f64, delta: Option<f64>) -> Self {
-        Gamma { base, upper, lower, delta, at_once: false, due: Instant::NEVER, rest: 0, last: f64::NAN }
+        Gamma { base, upper, lower, delta, at_once: false, due: Instant::NEVER, rest: 0, last: None }
     }
 
     /// A decrease that was due is not made: a loss made a larger one.
@@ -192,8 +192,9 @@ impl<B: Additive> Controller for Gamma<B> {
         if path.now >= self.due {
             self.due = Instant::NEVER;
             self.rest = path.next;
-            self.last = gamma(path.min_rtt, path.max_rtt, self.upper);
-            window.congestion = (window.congestion * self.last).max(LEAST_THRESHOLD);
+            let factor = gamma(path.min_rtt, path.max_rtt, self.upper);
+            self.last = Some(factor);
+            window.congestion = (window.congestion * factor).max(LEAST_THRESHOLD);
             window.threshold = window.threshold.min(window.congestion);
         }
     }
@@ -218,13 +219,14 @@ impl<B: Additive> Controller for Gamma<B> {
     }
 
     /// The γ of the last decrease.
-    fn estimate(&self) -> f64 {
-        self.last
+    fn estimate(&self) -> Option<Estimate> {
+        self.last.map(Estimate::Decrease)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pipe_test::estimated;
     use super::*;
 
     /// Segments leave and are acknowledged every millisecond.
@@ -322,17 +324,17 @@ mod tests {
             gamma.on_ack(&path(1000, rtt), &mut window);
             gamma.on_ack(&path(1000 + rtt, rtt), &mut window);
             assert_eq!(window.congestion < 30.0, lowered, "{rtt} ms");
-            assert_eq!(gamma.estimate().is_nan(), !lowered);
+            assert_eq!(gamma.estimate().is_none(), !lowered);
         }
     }
 
     #[test]
     fn it_shows_the_gamma_of_the_last_decrease() {
         let (mut gamma, mut window) = reno(None);
-        assert!(gamma.estimate().is_nan());
+        assert_eq!(gamma.estimate(), None);
         gamma.on_ack(&path(1000, 150), &mut window);
         gamma.on_ack(&path(1150, 150), &mut window);
-        assert!((gamma.estimate() - 2.0 / 3.0).abs() < 1e-12);
+        assert!((estimated(&gamma) - 2.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]

@@ -28,8 +28,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Preset, Recovery};
+pub use fairwave_endpoint::Estimate;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law};
+use fairwave_units::registry::{Checked, Law, delegate};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// All controllers in the order in which they are listed to people: a file, and within braces the names that it gives, each
@@ -262,9 +263,9 @@ pub trait Controller: Send {
         let _ = (path, window);
     }
 
-    /// What it estimates, for plots; NaN if nothing. See [`fairwave_endpoint::SenderView::estimate`].
-    fn estimate(&self) -> f64 {
-        f64::NAN
+    /// What it estimates of the path, for plots; none if nothing, or nothing yet.
+    fn estimate(&self) -> Option<Estimate> {
+        None
     }
 }
 
@@ -349,67 +350,20 @@ macro_rules! at_work {
         }
 
         impl Controller for Control {
-            #[inline]
-            fn on_ack(&mut self, path: &Path, window: &mut Window) {
-                match self {
-                    $($(Control::$Variant(c) => c.on_ack(path, window),)+)+
-                    Control::Own(c) => c.on_ack(path, window),
-                }
-            }
-            #[inline]
-            fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
-                match self {
-                    $($(Control::$Variant(c) => c.on_other_ack(path, window),)+)+
-                    Control::Own(c) => c.on_other_ack(path, window),
-                }
-            }
-            fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
-                match self {
-                    $($(Control::$Variant(c) => c.on_loss(path, window),)+)+
-                    Control::Own(c) => c.on_loss(path, window),
-                }
-            }
-            fn on_mark(&mut self, path: &Path, window: &mut Window) {
-                match self {
-                    $($(Control::$Variant(c) => c.on_mark(path, window),)+)+
-                    Control::Own(c) => c.on_mark(path, window),
-                }
-            }
-            fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
-                match self {
-                    $($(Control::$Variant(c) => c.on_sample(path, sample, window),)+)+
-                    Control::Own(c) => c.on_sample(path, sample, window),
-                }
-            }
-            fn on_recovered(&mut self, path: &Path, window: &mut Window) {
-                match self {
-                    $($(Control::$Variant(c) => c.on_recovered(path, window),)+)+
-                    Control::Own(c) => c.on_recovered(path, window),
-                }
-            }
-            fn pacing(&self, path: &Path, window: &Window) -> f64 {
-                match self {
-                    $($(Control::$Variant(c) => c.pacing(path, window),)+)+
-                    Control::Own(c) => c.pacing(path, window),
-                }
-            }
-            fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
-                match self {
-                    $($(Control::$Variant(c) => c.on_timeout(path, window),)+)+
-                    Control::Own(c) => c.on_timeout(path, window),
-                }
-            }
-            fn on_restart(&mut self, path: &Path, window: &mut Window) {
-                match self {
-                    $($(Control::$Variant(c) => c.on_restart(path, window),)+)+
-                    Control::Own(c) => c.on_restart(path, window),
-                }
-            }
-            fn estimate(&self) -> f64 {
-                match self {
-                    $($(Control::$Variant(c) => c.estimate(),)+)+
-                    Control::Own(c) => c.estimate(),
-                }
+            delegate! {
+                [Control $($($Variant)+)+ Own]
+                #[inline]
+                fn on_ack(&mut self, path: &Path, window: &mut Window);
+                #[inline]
+                fn on_other_ack(&mut self, path: &Path, window: &mut Window);
+                fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
+                fn on_mark(&mut self, path: &Path, window: &mut Window);
+                fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window);
+                fn on_recovered(&mut self, path: &Path, window: &mut Window);
+                fn pacing(&self, path: &Path, window: &Window) -> f64;
+                fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict;
+                fn on_restart(&mut self, path: &Path, window: &mut Window);
+                fn estimate(&self) -> Option<Estimate>;
             }
         }
     };
@@ -480,8 +434,8 @@ mod tests {
         fn on_restart(&mut self, _path: &Path, window: &mut Window) {
             window.congestion = 5.0;
         }
-        fn estimate(&self) -> f64 {
-            self.0
+        fn estimate(&self) -> Option<Estimate> {
+            Some(Estimate::Custom(self.0))
         }
     }
 
@@ -499,7 +453,7 @@ mod tests {
         assert_eq!(window.congestion, 4.0);
         control.on_restart(&path, &mut window);
         assert_eq!(window.congestion, 5.0);
-        assert_eq!(control.estimate(), 7.0);
+        assert_eq!(control.estimate(), Some(Estimate::Custom(7.0)));
     }
 
     #[test]
@@ -518,6 +472,6 @@ mod tests {
         assert_eq!(window.congestion, 30.0);
         assert_eq!(control.on_timeout(&path, &mut window), Verdict::Congestion);
         assert_eq!(window.congestion, 1.0);
-        assert!(control.estimate().is_nan());
+        assert_eq!(control.estimate(), None);
     }
 }

@@ -11,6 +11,14 @@ use std::collections::VecDeque;
 use super::{Controller, Path, RateSample, Window};
 use fairwave_units::units::{Instant, Span};
 
+/// More segments and acknowledgements than any test needs in one run.
+const MOST_STEPS: u64 = 20_000_000;
+
+/// What `law` estimates, as a number.
+pub(super) fn estimated(law: &impl Controller) -> f64 {
+    law.estimate().expect("the law estimates something").value()
+}
+
 /// What is remembered of a segment.
 struct Sent {
     number: u32,
@@ -105,7 +113,8 @@ impl<C: Controller> Pipe<C> {
     /// Runs until `seconds`, and shows itself after each acknowledgement.
     pub fn run_until(&mut self, seconds: f64, mut see: impl FnMut(&Self)) {
         let end = Instant::from_seconds(seconds);
-        loop {
+        for step in 0.. {
+            assert!(step < MOST_STEPS, "{step} steps by {} s: the law sends without end", self.now.seconds());
             let back = self.sent.iter().find_map(|sent| sent.back).unwrap_or(Instant::NEVER);
             let has_room = f64::from(self.in_flight()) < self.window.congestion.floor();
             let send = if has_room { self.next_send.max(self.idle_until).max(self.now) } else { Instant::NEVER };
@@ -232,9 +241,9 @@ impl<C: Controller> Pipe<C> {
 }
 
 /// A law that does nothing: its window and its pace stay.
-struct Still(f64);
+struct ConstantWindow(f64);
 
-impl Controller for Still {
+impl Controller for ConstantWindow {
     fn on_ack(&mut self, _path: &Path, _window: &mut Window) {}
     fn on_loss(&mut self, _path: &Path, _window: &mut Window) -> super::Verdict {
         super::Verdict::Congestion
@@ -250,7 +259,7 @@ impl Controller for Still {
 #[test]
 fn a_window_moves_itself_per_round_trip_until_the_pipe_is_full_and_then_stands_in_the_queue() {
     for (window, delivered) in [(50.0, 500.0), (100.0, 1000.0), (300.0, 1000.0)] {
-        let mut pipe = Pipe::new(Still(f64::INFINITY), 1000.0, 100);
+        let mut pipe = Pipe::new(ConstantWindow(f64::INFINITY), 1000.0, 100);
         pipe.window.congestion = window;
         pipe.run_until(5.0, |_| {});
         let before = pipe.path.delivered;
@@ -266,7 +275,7 @@ fn a_window_moves_itself_per_round_trip_until_the_pipe_is_full_and_then_stands_i
 
 #[test]
 fn a_pace_below_the_rate_of_the_pipe_is_what_is_delivered_and_queues_nothing() {
-    let mut pipe = Pipe::new(Still(400.0), 1000.0, 100);
+    let mut pipe = Pipe::new(ConstantWindow(400.0), 1000.0, 100);
     pipe.window.congestion = 1000.0;
     pipe.run_until(10.0, |pipe| assert!(pipe.queue() <= 1.0));
     assert!((pipe.path.delivered as f64 / 9.9 / 400.0 - 1.0).abs() < 0.01);
@@ -275,7 +284,7 @@ fn a_pace_below_the_rate_of_the_pipe_is_what_is_delivered_and_queues_nothing() {
 
 #[test]
 fn what_finds_the_queue_full_is_lost_and_what_finds_much_of_it_is_marked() {
-    let mut pipe = Pipe::new(Still(1100.0), 1000.0, 100);
+    let mut pipe = Pipe::new(ConstantWindow(1100.0), 1000.0, 100);
     pipe.window.congestion = 1000.0;
     (pipe.buffer, pipe.mark_above) = (50.0, 30.0);
     let mut marked = 0;

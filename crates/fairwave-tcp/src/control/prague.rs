@@ -15,12 +15,15 @@
 //! the first mark, which therefore finds α = 1 and halves the window. Undoing of spurious losses and the authors' choice of bursts for
 //! segmentation by hardware are left out.
 
+#[cfg(test)]
+mod clauses;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dctcp::MarkedPart;
 use super::growth::{SmoothedRtt, WindowUse};
-use super::{ControlLaw, Controller, Marks, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, Marks, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::Ratio;
@@ -223,14 +226,14 @@ impl Controller for Prague {
     }
 
     /// α.
-    fn estimate(&self) -> f64 {
-        self.marked.alpha()
+    fn estimate(&self) -> Option<Estimate> {
+        Some(Estimate::MarkedShare(self.marked.alpha()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::Pipe;
+    use super::super::pipe_test::{Pipe, estimated};
     use super::*;
 
     fn prague() -> Prague {
@@ -274,7 +277,7 @@ mod tests {
         for number in 1..40 {
             law.on_ack(&Path { flight: 60, ..ack(number, false) }, &mut window);
         }
-        assert_eq!((law.estimate(), window.congestion), (1.0, 49.0), "α is not measured before there was a mark");
+        assert_eq!((estimated(&law), window.congestion), (1.0, 49.0), "α is not measured before there was a mark");
         law.on_mark(&ack(40, true), &mut window);
         assert_eq!((law.fraction, window), (24.5, Window { congestion: 25.0, threshold: 25.0 }));
         law.marked = MarkedPart::new(1.0 / 16.0, 0.25);
@@ -331,7 +334,7 @@ mod tests {
         assert_eq!(reductions, [1, 6, 11, 16], "each 25 ms");
         // Four measurements in 100 ms, of a tenth each, after the first, in which nothing was marked yet.
         let measured = (0..3).fold(1.0, |alpha: f64, _| alpha + (0.1 - alpha) / 16.0);
-        assert!((law.estimate() - measured).abs() < 0.06, "{} for {measured}", law.estimate());
+        assert!((estimated(&law) - measured).abs() < 0.06, "{} for {measured}", estimated(&law));
     }
 
     #[test]

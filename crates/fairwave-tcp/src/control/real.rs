@@ -16,7 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::OptionalRatio;
@@ -195,13 +195,14 @@ impl Controller for Real {
     }
 
     /// Rate of the last wave, bits per second of payload.
-    fn estimate(&self) -> f64 {
-        if self.rate > 0.0 { self.rate } else { f64::NAN }
+    fn estimate(&self) -> Option<Estimate> {
+        (self.rate > 0.0).then_some(Estimate::WaveRate(self.rate))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pipe_test::estimated;
     use super::*;
     use fairwave_units::units::Span;
 
@@ -298,8 +299,8 @@ mod tests {
         let (real, window) = after(&[1000, 800, 800]);
         let lowered = after(&[1000, 800]).1.congestion;
         assert_eq!(window.congestion, lowered + 1.0 / lowered);
-        assert_eq!(real.estimate(), 8e5);
-        assert!(Real::new(THRESHOLDS).estimate().is_nan());
+        assert_eq!(estimated(&real), 8e5);
+        assert!(Real::new(THRESHOLDS).estimate().is_none());
     }
 
     #[test]
@@ -307,7 +308,7 @@ mod tests {
         let (mut real, mut window) = after(&[1000]);
         let before = window.congestion;
         real.on_ack(&path(2, 0, 110), &mut window);
-        assert_eq!((real.estimate(), window.congestion), (1e6, before + 1.0 / before));
+        assert_eq!((estimated(&real), window.congestion), (1e6, before + 1.0 / before));
     }
 
     #[test]

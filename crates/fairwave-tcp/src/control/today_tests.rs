@@ -3,8 +3,8 @@
 use super::super::storyboards::{TcpWire, at, wire};
 use super::super::{Flavour, TcpConfig};
 use super::{Control, ControlLaw, CubicConfig};
-use fairwave_endpoint::path_test::{Fate, Wire};
-use fairwave_endpoint::{FlowContext, Sender};
+use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::{Estimate, FlowContext, Sender};
 use fairwave_units::random::Seed;
 use fairwave_units::units::{Rate, Span};
 
@@ -28,7 +28,7 @@ fn product(megabits: u64) -> f64 {
 }
 
 /// What is seen of a connection each 10 ms between two times, in seconds.
-struct Seen {
+struct ConnectionSamples {
     /// Goodput over what the bottleneck carries of payload.
     used: f64,
     /// Packets that wait, by the smoothed round trip.
@@ -38,17 +38,17 @@ struct Seen {
     estimate: f64,
 }
 
-fn see(wire: &mut TcpWire, from: u64, to: u64) -> Seen {
+fn see(wire: &mut TcpWire, from: u64, to: u64) -> ConnectionSamples {
     let rate = wire.bottleneck.expect("there is one").bits_per_second() as f64;
     let (mut queues, mut estimates) = (Vec::new(), Vec::new());
     for now in (1000 * from..1000 * to).step_by(10) {
         wire.run_until(at(now));
         let view = wire.sender.view();
         queues.push((view.smoothed_rtt - 0.05) * rate / PACKET);
-        estimates.push(view.estimate);
+        estimates.push(view.estimate.map_or(f64::NAN, Estimate::value));
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    Seen {
+    ConnectionSamples {
         used: wire.goodput(at(1000 * from), at(1000 * to)) / (rate * PAYLOAD / PACKET),
         queue: mean(&queues),
         longest_queue: queues.iter().copied().fold(0.0, f64::max),
@@ -103,7 +103,7 @@ fn bbr_bears_losses_that_take_most_of_cubics_rate() {
     let used = |flavour| {
         let mut wire = path(flavour, 20, 500);
         let mut dice = Seed(5).stream("loss");
-        wire.fate = Box::new(move |_, _, _| if dice.chance(0.01) { Fate::Lose } else { Fate::Pass });
+        wire.fate = Box::new(move |_, _, _| if dice.chance(0.01) { PathFate::Lose } else { PathFate::Pass });
         see(&mut wire, 5, 40).used
     };
     let (three, one, cubic) = (used(Flavour::Bbr), used(Flavour::Bbr1), used(Flavour::Cubic));

@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::registry::{Checked, Law};
@@ -52,6 +52,7 @@ impl Checked for VegasConfig {
 
 impl Law for VegasConfig {
     const NAME: &'static str = "tcp/vegas";
+    const EXAMPLE: &'static str = r#"{"alpha": 2.0, "beta": 4.0}"#;
 }
 
 impl ControlLaw for VegasConfig {
@@ -81,7 +82,7 @@ pub struct Vegas {
     increment: f64,
     /// Slow start grows in every other round.
     growing: bool,
-    diff: f64,
+    diff: Option<f64>,
 }
 
 impl Vegas {
@@ -98,7 +99,7 @@ impl Vegas {
             count: 0,
             increment: 0.0,
             growing: false,
-            diff: f64::NAN,
+            diff: None,
         }
     }
 
@@ -118,20 +119,21 @@ impl Vegas {
             }
             let actual = f64::from(sent) / rtt;
             let expected = f64::from(path.next.saturating_sub(path.unacknowledged) + 1) / self.base_rtt;
-            self.diff = libm::trunc((expected - actual) * self.base_rtt + 0.5);
+            let diff = libm::trunc((expected - actual) * self.base_rtt + 0.5);
+            self.diff = Some(diff);
             if window.in_slow_start() {
                 self.growing = !self.growing;
                 self.increment = 0.0;
-                if self.growing && self.diff > self.gamma {
+                if self.growing && diff > self.gamma {
                     window.threshold = LEAST_THRESHOLD;
                     window.congestion = (window.congestion * 0.875).max(LEAST_THRESHOLD);
                 } else if self.growing {
                     self.increment = 1.0;
                 }
-            } else if self.diff > self.beta {
+            } else if diff > self.beta {
                 window.congestion = (window.congestion - 1.0).max(LEAST_THRESHOLD);
                 self.increment = 0.0;
-            } else if self.diff < self.alpha {
+            } else if diff < self.alpha {
                 self.increment = 1.0 / window.congestion;
             } else {
                 self.increment = 0.0;
@@ -182,13 +184,14 @@ impl Controller for Vegas {
     }
 
     /// The last diff, segments.
-    fn estimate(&self) -> f64 {
-        self.diff
+    fn estimate(&self) -> Option<Estimate> {
+        self.diff.map(Estimate::QueuedSegments)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pipe_test::estimated;
     use super::*;
     use fairwave_units::units::{Instant, Span};
 
@@ -267,9 +270,9 @@ mod tests {
         // 21 expected in a round; actually 21 · 100 ms / rtt.
         for (rtt, diff) in [(0.1, 0.0), (0.102, 0.0), (0.105, 1.0), (0.11, 2.0), (0.115, 3.0), (0.13, 5.0)] {
             let (mut vegas, path) = in_round(rtt);
-            assert!(vegas.estimate().is_nan());
+            assert_eq!(vegas.estimate(), None);
             vegas.on_ack(&path, &mut Window { congestion: 20.0, threshold: 2.0 });
-            assert_eq!(vegas.estimate(), diff, "{rtt} s");
+            assert_eq!(estimated(&vegas), diff, "{rtt} s");
         }
     }
 
@@ -363,7 +366,7 @@ mod tests {
         let (vegas, path) = in_round(0.1);
         let mut vegas = Vegas { sum: 0.0, count: 0, round_began: 9.87, ..vegas };
         vegas.on_ack(&path, &mut Window { congestion: 20.0, threshold: 2.0 });
-        assert_eq!(vegas.estimate(), 5.0, "130 ms, as above");
+        assert_eq!(estimated(&vegas), 5.0, "130 ms, as above");
         assert_eq!((vegas.round, vegas.round_began), (121, 10.0));
     }
 

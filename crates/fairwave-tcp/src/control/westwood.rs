@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
-use super::{ControlLaw, Controller, LEAST_THRESHOLD, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, LEAST_THRESHOLD, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::OptionalRatio;
@@ -150,13 +150,14 @@ impl Controller for Westwood {
     }
 
     /// The estimated bandwidth, bits per second of payload.
-    fn estimate(&self) -> f64 {
-        self.estimate
+    fn estimate(&self) -> Option<Estimate> {
+        Some(Estimate::Bandwidth(self.estimate))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pipe_test::estimated;
     use super::*;
     use fairwave_units::units::Span;
 
@@ -178,10 +179,10 @@ mod tests {
         westwood.on_ack(&ack(1000, 1), &mut window);
         westwood.on_ack(&ack(1001, 1), &mut window);
         let first = (1.0 - pole) * 8e6 / 2.0;
-        assert!((westwood.estimate() - first).abs() < 1.0);
+        assert!((estimated(&westwood) - first).abs() < 1.0);
         westwood.on_ack(&ack(1003, 1), &mut window);
         let second = (1.0 - pole) * (4e6 + 8e6) / 2.0 + pole * first;
-        assert!((westwood.estimate() - second).abs() < 1.0);
+        assert!((estimated(&westwood) - second).abs() < 1.0);
     }
 
     #[test]
@@ -216,10 +217,10 @@ mod tests {
         let mut window = Window { congestion: 10.0, threshold: 5.0 };
         westwood.on_ack(&ack(1000, 1), &mut window);
         westwood.on_other_ack(&ack(1000, 0), &mut window);
-        assert_eq!(westwood.estimate(), 0.0);
+        assert_eq!(estimated(&westwood), 0.0);
         westwood.on_other_ack(&ack(1002, 0), &mut window);
         // Two segments of 8000 bits in 2 ms, and half of it since the sample before was none.
-        assert_eq!(westwood.estimate(), 4e6);
+        assert_eq!(estimated(&westwood), 4e6);
         assert_eq!(westwood.bandwidth(), Rate::from_bits_per_second(4_000_000));
         assert_eq!(window.congestion, 10.1, "duplicates do not open the window");
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
 use super::westwood::{AckedCount, check_filter, threshold_of};
-use super::{ControlLaw, Controller, Path, Verdict, Window};
+use super::{ControlLaw, Controller, Estimate, Path, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::OptionalRatio;
@@ -117,13 +117,14 @@ impl Controller for WestwoodPlus {
     }
 
     /// The estimated bandwidth, bits per second of payload.
-    fn estimate(&self) -> f64 {
-        self.estimate
+    fn estimate(&self) -> Option<Estimate> {
+        Some(Estimate::Bandwidth(self.estimate))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pipe_test::estimated;
     use super::*;
 
     fn ack(now_ms: u64) -> Path {
@@ -144,11 +145,11 @@ mod tests {
             westwood.on_ack(&ack(now), &mut window);
         }
         // Ten segments of 8000 bits in 100 ms.
-        assert!((westwood.estimate() - 8e5).abs() < 1.0);
+        assert!((estimated(&westwood) - 8e5).abs() < 1.0);
         for now in (1105..=1200).step_by(5) {
             westwood.on_ack(&ack(now), &mut window);
         }
-        assert!((westwood.estimate() - (0.9 * 8e5 + 0.1 * 16e5)).abs() < 1.0);
+        assert!((estimated(&westwood) - (0.9 * 8e5 + 0.1 * 16e5)).abs() < 1.0);
     }
 
     #[test]
@@ -158,11 +159,11 @@ mod tests {
             let mut window = Window { congestion: 10.0, threshold: 5.0 };
             for now in 1000..first_sample {
                 westwood.on_ack(&Path { rtt: Span::from_millis(rtt_ms), ..ack(now) }, &mut window);
-                assert_eq!(westwood.estimate(), 0.0, "{now} ms");
+                assert_eq!(estimated(&westwood), 0.0, "{now} ms");
             }
             westwood.on_ack(&Path { rtt: Span::from_millis(rtt_ms), ..ack(first_sample) }, &mut window);
             // A segment of 8000 bits every millisecond; the first acknowledgement only begins the round.
-            assert_eq!(westwood.estimate(), 8e6);
+            assert_eq!(estimated(&westwood), 8e6);
             assert_eq!(westwood.bandwidth(), Rate::from_bits_per_second(8_000_000));
         }
     }
@@ -174,7 +175,7 @@ mod tests {
         for now in [1000, 1050, 1100] {
             westwood.on_other_ack(&Path { acknowledged: 0, ..ack(now) }, &mut window);
         }
-        assert_eq!(westwood.estimate(), 16e4);
+        assert_eq!(estimated(&westwood), 16e4);
         assert_eq!(window.congestion, 10.0);
     }
 

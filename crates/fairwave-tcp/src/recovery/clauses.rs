@@ -82,12 +82,12 @@ impl Rig {
     }
 
     pub fn window(&self) -> f64 {
-        self.sender.connection.window.congestion
+        self.sender.connection.window().congestion
     }
 
     /// Congestion window and inflation.
     fn inflated(&self) -> (f64, u32) {
-        (self.window(), self.sender.connection.inflation)
+        (self.window(), self.sender.connection.inflation())
     }
 }
 
@@ -121,7 +121,7 @@ fn rfc_3042_the_first_two_duplicates_let_a_new_segment_go_each() {
 fn tahoe_goes_through_everything_again_by_slow_start() {
     let mut rig = Rig::new(Flavour::Tahoe, &plain(), 20, 100);
     assert_eq!(rig.duplicates(1, 3), [1]);
-    assert_eq!((rig.window(), rig.sender.connection.window.threshold), (1.0, 10.0));
+    assert_eq!((rig.window(), rig.sender.connection.window().threshold), (1.0, 10.0));
     assert_eq!(rig.duplicates(1, 5), NONE, "nothing is inflated");
     assert_eq!(rig.ack(2, &[]), [2, 3]);
     // Duplicates from what had arrived already, at the highest segment sent before the loss, are no new loss.
@@ -139,7 +139,7 @@ fn a_loss_right_after_recovery_is_found_by_duplicates_where_the_source_says_so()
             rig.ack(1, &[(2, held + 1)]);
         }
         rig.ack(21, &[]);
-        let sent = rig.sender.connection.max;
+        let sent = rig.sender.connection.max();
         assert!(sent > 25, "{flavour:?}: {sent}");
         let mut found = false;
         for held in 22..=24 {
@@ -170,9 +170,9 @@ fn rfc_6582_step_3_the_window_on_leaving_is_the_threshold_or_the_flight_and_one(
         let mut rig = Rig::new(Flavour::Newreno, &plain(), 20, 100);
         rig.duplicates(1, duplicates);
         if let Some(threshold) = threshold {
-            rig.sender.connection.window.threshold = threshold;
+            rig.sender.connection.set_threshold(threshold);
         }
-        let flight = rig.sender.connection.max - 21;
+        let flight = rig.sender.connection.max() - 21;
         (flight, rig.ack(21, &[]).len(), rig.window())
     };
     assert_eq!(leave(3, None), (0, 2, 2.0), "max(FlightSize, SMSS) + SMSS of nothing in flight is two");
@@ -220,8 +220,8 @@ fn newreno_stays_in_recovery_until_the_recovery_point() {
     for hole in [5, 10, 20] {
         assert_eq!(rig.ack(hole, &[])[0], hole);
     }
-    assert!(!rig.ack(21, &[]).contains(&21) || rig.sender.connection.una == 21);
-    assert_eq!(rig.sender.connection.inflation, 0);
+    assert!(!rig.ack(21, &[]).contains(&21) || rig.sender.connection.una() == 21);
+    assert_eq!(rig.sender.connection.inflation(), 0);
     assert_eq!(rig.sender.view().fast_retransmits, 1);
 }
 
@@ -229,7 +229,7 @@ fn newreno_stays_in_recovery_until_the_recovery_point() {
 fn newreno_sends_at_most_two_segments_per_duplicate() {
     let mut rig = Rig::new(Flavour::Newreno, &plain(), 20, 100);
     rig.duplicates(1, 3);
-    rig.sender.connection.window.congestion = 30.0;
+    rig.sender.connection.set_congestion_window(30.0);
     assert_eq!(rig.ack(1, &[]), [21, 22]);
 }
 
@@ -258,7 +258,7 @@ fn rfc_6675_an_acknowledgement_of_new_data_with_news_is_a_duplicate_too() {
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 30);
     rig.ack(1, &[(5, 6)]);
     rig.ack(3, &[(5, 7)]);
-    assert_eq!(rig.sender.connection.duplicates, 1, "counted anew since it acknowledges");
+    assert_eq!(rig.sender.connection.duplicates(), 1, "counted anew since it acknowledges");
     assert!(rig.ack(3, &[(5, 8)]).contains(&3), "three held above it");
 }
 
@@ -367,7 +367,7 @@ fn rfc_5681_section_3_1_a_lost_syn_leaves_an_initial_window_of_one_segment() {
         let mut rig = Rig::new(flavour, &config, 4, 100);
         assert_eq!(rig.expire()[0], 0);
         let sent = rig.ack(1, &[]);
-        (sent, rig.window(), rig.sender.connection.window.threshold)
+        (sent, rig.window(), rig.sender.connection.window().threshold)
     };
     let (sent, window, threshold) = start(Preset::Rfc, Flavour::Reno);
     assert_eq!((sent, window), (vec![1], 1.0));
@@ -459,4 +459,61 @@ fn rfc_6675_data_that_the_application_brings_in_a_recovery_goes_as_the_pipe_allo
     let unit = Unit { id: 20, payload: 1000, created: rig.now, layer: 0, frame_type: FrameType::None };
     rig.sender.on_unit(rig.now, unit, &mut out);
     assert_eq!(numbers(&out), [21], "beyond what the window would reach from the first that is missing");
+}
+
+#[test]
+fn rfc_5681_step_6_new_data_leaves_the_window_at_the_threshold() {
+    let mut rig = Rig::new(Flavour::Reno, &plain(), 20, 100);
+    rig.duplicates(1, 3);
+    rig.sender.connection.set_congestion_window(17.0);
+    rig.ack(21, &[]);
+    assert_eq!(rig.window(), 10.0);
+}
+
+#[test]
+fn rfc_5681_a_timeout_ends_fast_recovery() {
+    let mut rig = Rig::new(Flavour::Reno, &plain(), 20, 100);
+    rig.duplicates(1, 3);
+    rig.expire();
+    assert_eq!(rig.window(), 1.0);
+    rig.ack(2, &[]);
+    assert_eq!(rig.window(), 2.0, "slow start, and no window to be deflated");
+}
+
+#[test]
+fn rfc_5681_section_3_1_new_data_ends_the_series_of_timeouts_that_hold_the_threshold() {
+    let mut rig = Rig::new(Flavour::Reno, &plain(), 20, 100);
+    rig.expire();
+    rig.expire();
+    assert_eq!(rig.sender.connection.window().threshold, 10.0, "the second timeout of the same segment holds it");
+    rig.ack(5, &[]);
+    rig.expire();
+    assert_eq!(rig.sender.connection.window().threshold, 2.0, "another segment: half of what is in flight, or two");
+}
+
+#[test]
+fn rfc_6675_section_5_1_after_a_timeout_no_recovery_begins_until_what_had_been_sent_is_acknowledged() {
+    let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 100);
+    assert_eq!(rig.expire(), [1]);
+    for held in 6..10 {
+        rig.ack(2, &[(5, held)]);
+    }
+    assert_eq!((rig.sender.view().timeouts, rig.sender.view().fast_retransmits), (1, 0));
+}
+
+#[test]
+fn brakmo_peterson_the_fine_timeout_doubles_when_a_segment_is_sent_again_repeatedly() {
+    let mut rig = Rig::new(Flavour::Vegas, &plain(), 20, 100);
+    rig.now = at(100);
+    rig.ack(2, &[]);
+    // 17/16 of 101 ms and half of it: 161 ms. The third duplicate brings 2 again, and makes it an eighth longer: 181 ms.
+    let sent = rig.duplicates(2, 3);
+    assert!(sent.contains(&2), "{sent:?}");
+    let wait = |rig: &mut Rig, millis: u64| {
+        rig.now += Span::from_millis(millis - 1);
+        rig.ack(2, &[]).contains(&2)
+    };
+    assert!(wait(&mut rig, 185), "it has been out for longer than that");
+    assert!(!wait(&mut rig, 300), "362 ms have not passed");
+    assert!(wait(&mut rig, 80));
 }

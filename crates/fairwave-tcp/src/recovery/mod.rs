@@ -79,12 +79,14 @@ impl LossRecovery {
         out: &mut Output,
     ) {
         match self {
-            LossRecovery::Reno(reno) if next > connection.una => reno.on_new_data(connection, now, next, out),
-            LossRecovery::Newreno(newreno) if next > connection.una => newreno.on_new_data(connection, now, next, out),
+            LossRecovery::Reno(reno) if next > connection.una() => reno.on_new_data(connection, now, next, out),
+            LossRecovery::Newreno(newreno) if next > connection.una() => {
+                newreno.on_new_data(connection, now, next, out)
+            }
             LossRecovery::Sack(sack) => sack.on_ack(connection, now, next, blocks, out),
             LossRecovery::Rack(rack) => rack.on_ack(connection, now, next, blocks, out),
-            LossRecovery::Vegas(vegas) if next > connection.una => vegas.on_new_data(connection, now, next, out),
-            LossRecovery::Tahoe(_) if next > connection.una => tahoe::Tahoe::on_new_data(connection, now, next, out),
+            LossRecovery::Vegas(vegas) if next > connection.una() => vegas.on_new_data(connection, now, next, out),
+            LossRecovery::Tahoe(_) if next > connection.una() => tahoe::Tahoe::on_new_data(connection, now, next, out),
             LossRecovery::Reno(reno) => reno.on_duplicate(connection, now, out),
             LossRecovery::Newreno(newreno) => newreno.on_duplicate(connection, now, out),
             LossRecovery::Vegas(vegas) => vegas.on_duplicate(connection, now, out),
@@ -102,7 +104,7 @@ impl LossRecovery {
             LossRecovery::Rack(rack) => rack.on_timeout(connection, now),
             LossRecovery::Vegas(vegas) => vegas.on_timeout(connection, now),
         }
-        connection.inflation = 0;
+        connection.set_inflation(0);
     }
 
     /// The controller took that timeout for a random loss: only the first segment is sent again, and the window stays.
@@ -159,15 +161,15 @@ impl LossRecovery {
 /// Keeps a second fast retransmit from what was in flight at the first: such duplicates may come from segments that were
 /// sent again without need.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Guard {
+pub(super) struct FastRetransmitGuard {
     /// One past the highest segment sent when the last loss was found; 0 if there is none to guard against.
     recover: u32,
 }
 
-impl Guard {
+impl FastRetransmitGuard {
     /// A loss has been found.
     pub fn raise(&mut self, connection: &Connection) {
-        self.recover = connection.max;
+        self.recover = connection.max();
     }
 
     /// There is nothing more to guard against.
@@ -183,12 +185,12 @@ impl Guard {
     /// RFC 6582 §3.2 step 2, the careful variant: the acknowledgement covers more than `recover`. The loss of the first
     /// segment of data is always repaired (ns-2.35's `bugfix_ss_`).
     pub fn is_passed(&self, connection: &Connection) -> bool {
-        connection.una > self.recover || connection.una == 1
+        connection.una() > self.recover || connection.una() == 1
     }
 
     /// As [`Self::is_passed`] where that is configured; if not, only at `recover` itself, where a timeout's retransmissions
     /// of what had arrived draw their duplicates.
     pub fn allows(&self, connection: &Connection) -> bool {
-        self.is_passed(connection) || (!connection.parameters.careful && connection.una != self.recover)
+        self.is_passed(connection) || (!connection.parameters().careful && connection.una() != self.recover)
     }
 }

@@ -30,7 +30,7 @@ impl Newreno {
         if self.reno.count_duplicate(connection, now, out) && self.reno.guard.is_passed(connection) {
             self.reno.fast_retransmit(connection, now, out);
         }
-        if connection.duplicates >= connection.parameters.duplicate_threshold {
+        if connection.duplicates() >= connection.parameters().duplicate_threshold {
             connection.send(now, BURST, out);
         }
     }
@@ -42,13 +42,13 @@ impl Newreno {
             return;
         }
         let recovered = std::mem::take(&mut self.reno.recovering);
-        connection.inflation = 0;
+        connection.set_inflation(0);
         self.partial = false;
         connection.advance(now, next);
-        if recovered && connection.parameters.deflate && !self.reno.keeps_window {
+        if recovered && connection.parameters().deflate && !self.reno.keeps_window {
             // Option 1 of §3.2 step 3: no burst when little is left in flight.
-            let flight = f64::from(connection.max.saturating_sub(connection.una).max(1));
-            connection.window.congestion = connection.window.threshold.min(flight + 1.0);
+            let flight = f64::from(connection.max().saturating_sub(connection.una()).max(1));
+            connection.set_congestion_window(connection.window().threshold.min(flight + 1.0));
             connection.recovered();
             connection.note_ack();
         } else {
@@ -63,13 +63,13 @@ impl Newreno {
     #[inline(never)]
     fn on_partial(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         // What it covers has left the network; the segment sent again below enters it. What the inflation cannot give the window does.
-        let covered = next - connection.una;
-        if connection.inflation > covered {
-            connection.inflation -= covered - 1;
+        let covered = next - connection.una();
+        if connection.inflation() > covered {
+            connection.set_inflation(connection.inflation() - (covered - 1));
         } else {
-            let short = f64::from(covered - connection.inflation);
-            connection.window.congestion = (connection.window.congestion - short).max(1.0);
-            connection.inflation = 1;
+            let short = f64::from(covered - connection.inflation());
+            connection.set_congestion_window((connection.window().congestion - short).max(1.0));
+            connection.set_inflation(1);
         }
         connection.move_partially(now, next);
         if !self.partial {
@@ -79,9 +79,9 @@ impl Newreno {
         }
         connection.note_ack();
         connection.transmit_first(now, out);
-        if connection.duplicates == 0 {
+        if connection.duplicates() == 0 {
             connection.send(now, u32::MAX, out);
-        } else if connection.duplicates >= connection.parameters.duplicate_threshold {
+        } else if connection.duplicates() >= connection.parameters().duplicate_threshold {
             connection.send(now, BURST, out);
         }
     }

@@ -146,6 +146,8 @@ mod tests {
         assert_eq!(scheduled(Timing { allowance: Span::from_millis(40), ..TIMING }), at(1240));
         assert_eq!(scheduled(Timing { smoothed: Span::ZERO, ..TIMING }), at(2000));
         assert_eq!(scheduled(Timing { timeout_at: at(1150), ..TIMING }), at(1150));
+        let without = Timing { smoothed: Span::ZERO, timeout_at: at(9000), ..TIMING };
+        assert_eq!(scheduled(without), at(2000), "a second without a round trip");
     }
 
     #[test]
@@ -166,6 +168,17 @@ mod tests {
     }
 
     #[test]
+    fn rfc_8985_section_7_1_a_recovery_forgets_the_probe_that_is_out() {
+        let mut probe = measured();
+        probe.sent(11, true);
+        probe.reset();
+        probe.measured();
+        probe.schedule(at(300), TIMING);
+        assert_eq!(probe.at(), at(500), "the next one is not held back");
+        assert!(!probe.on_ack(12, false), "and nothing was repaired by the one before");
+    }
+
+    #[test]
     fn rfc_8985_section_7_4_2_what_follows_a_probe_tells_whether_it_has_repaired_a_loss() {
         let after = |again, acks: &[(u32, bool)]| {
             let mut probe = measured();
@@ -174,6 +187,7 @@ mod tests {
             (repaired, probe.end)
         };
         assert_eq!(after(false, &[(10, false), (11, false)]), (vec![false, false], None), "new data, delivered");
+        assert_eq!(after(false, &[(12, false)]), (vec![false], None), "new data and more repair no loss");
         assert_eq!(after(true, &[(11, false)]), (vec![false], Some(11)), "the original or the probe");
         assert_eq!(after(true, &[(11, false), (11, true)]), (vec![false, false], None), "both: no loss");
         assert_eq!(after(true, &[(11, false), (12, false)]), (vec![false, true], None), "one of them: a loss");

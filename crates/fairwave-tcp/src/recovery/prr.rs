@@ -96,6 +96,15 @@ mod tests {
     }
 
     #[test]
+    fn rfc_9937_at_the_target_nothing_leaves() {
+        let mut prr = Prr::new(10, 20);
+        prr.on_ack(1, 19, false);
+        prr.on_sent();
+        prr.on_ack(8, 10, false);
+        assert_eq!(prr.allowance(), 0, "the share of what is delivered is due above the target only");
+    }
+
+    #[test]
     fn rfc_9937_the_first_retransmission_leaves_in_any_case() {
         let mut prr = Prr::new(10, 20);
         prr.on_ack(0, 19, false);

@@ -96,7 +96,7 @@ impl Default for Rack {
 impl Rack {
     /// Segments in flight.
     fn pipe(&self, connection: &Connection) -> u32 {
-        connection.max - connection.una - self.held.count() - self.lost.count()
+        connection.max() - connection.una() - self.held.count() - self.lost.count()
     }
 
     pub(super) fn on_ack(
@@ -107,7 +107,7 @@ impl Rack {
         blocks: &[SackBlock; 3],
         out: &mut Output,
     ) {
-        let covered = next - connection.una;
+        let covered = next - connection.una();
         let held = self.held.count();
         let held_now = self.take_in(connection, now, next, blocks);
         let delivered = covered - (held + held_now - self.held.count()) + held_now;
@@ -127,7 +127,7 @@ impl Rack {
             self.enter(connection, now, delivered);
         }
         if connection.is_sampled() {
-            connection.path.pipe = self.pipe(connection);
+            connection.set_pipe(self.pipe(connection));
             connection.sample();
         }
         let pipe = self.pipe(connection);
@@ -141,7 +141,7 @@ impl Rack {
     /// segments are held that were not known to be.
     fn take_in(&mut self, connection: &mut Connection, now: Instant, next: u32, blocks: &[SackBlock; 3]) -> u32 {
         let mut newest = None;
-        for (first, end) in self.held.gaps(connection.una, next) {
+        for (first, end) in self.held.gaps(connection.una(), next) {
             for segment in first..end {
                 note_delivery(segment, connection, now, &mut self.front, &mut self.reordered, &mut newest);
             }
@@ -153,7 +153,7 @@ impl Rack {
         let mut blocks = *blocks;
         blocks.sort_unstable_by_key(|block| block.first);
         for block in blocks {
-            let (first, end) = (block.first.max(next), block.end.min(connection.max));
+            let (first, end) = (block.first.max(next), block.end.min(connection.max()));
             if first >= end {
                 continue;
             }
@@ -179,7 +179,7 @@ impl Rack {
         let was = self.phase;
         if was == Phase::Recovering && next < self.recover {
             connection.move_partially(now, next);
-            connection.rtt.forget_backoff();
+            connection.forget_backoff();
             connection.restart_timer(now);
             connection.note_ack();
             return;
@@ -199,12 +199,12 @@ impl Rack {
 
     /// §6.2 step 4.
     fn reordering_window(&self, connection: &Connection) -> Span {
-        let many = self.held.count() >= connection.parameters.duplicate_threshold;
+        let many = self.held.count() >= connection.parameters().duplicate_threshold;
         if !self.reordered && (self.phase != Phase::Open || many) {
             return Span::ZERO;
         }
-        let smoothed = connection.rtt.smoothed(&connection.parameters.rto);
-        let shortest = connection.path.min_rtt.min(self.rtt);
+        let smoothed = connection.smoothed_rtt();
+        let shortest = connection.path().min_rtt.min(self.rtt);
         let quarter = Span::from_nanos(shortest.nanos() / 4);
         // Before the first measurement there is no SRTT that could bound it.
         if smoothed > Span::ZERO { quarter.min(smoothed) } else { quarter }
@@ -217,11 +217,11 @@ impl Rack {
         let Some(latest) = self.latest.or(expired.then_some((now, 0))) else { return 0 };
         let patience = self.rtt + self.reordering_window(connection);
         let mut marked = 0;
-        self.judged_below = self.judged_below.max(connection.una);
+        self.judged_below = self.judged_below.max(connection.una());
         loop {
             let segment = self.held.next_absent(self.judged_below);
-            self.judged_below = segment.min(connection.max);
-            if segment >= connection.max {
+            self.judged_below = segment.min(connection.max());
+            if segment >= connection.max() {
                 break;
             }
             let sending = connection.sending(segment);
@@ -241,7 +241,7 @@ impl Rack {
         }
         while let Some(&(order, segment)) = self.resent.front() {
             let sending = connection.sending(segment);
-            let is_last = segment >= connection.una && sending.order == order;
+            let is_last = segment >= connection.una() && sending.order == order;
             if is_last && !self.held.has(segment) && !self.lost.has(segment) {
                 if !expired && (sending.at, order) >= latest {
                     break;
@@ -261,14 +261,14 @@ impl Rack {
     /// Fast recovery begins; an acknowledgement that delivers so many may have begun it.
     fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32) {
         self.phase = Phase::Recovering;
-        self.recover = connection.max;
+        self.recover = connection.max();
         self.probe.reset();
-        let flight = connection.max - connection.una - self.held.count() + delivered;
-        let times = connection.sending(connection.una).times.max(1);
+        let flight = connection.max() - connection.una() - self.held.count() + delivered;
+        let times = connection.sending(connection.una()).times.max(1);
         let verdict = connection.ask_on_loss(now, times);
-        let target = (connection.window.congestion as u32).max(1);
-        self.prr = (connection.parameters.prr && verdict == Verdict::Congestion).then(|| Prr::new(target, flight));
-        connection.rtt.distrust();
+        let target = (connection.window().congestion as u32).max(1);
+        self.prr = (connection.parameters().prr && verdict == Verdict::Congestion).then(|| Prr::new(target, flight));
+        connection.distrust_timing();
         connection.restart_timer(now);
         self.forced = true;
     }
@@ -276,10 +276,10 @@ impl Rack {
     /// §6.3: the first is lost, and each other that has been out for long enough.
     pub(super) fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
         self.phase = Phase::TimedOut;
-        self.recover = connection.max;
+        self.recover = connection.max();
         self.probe.reset();
         self.prr = None;
-        let first = connection.una;
+        let first = connection.una();
         let mut marked = u32::from(!self.lost.has(first));
         self.lost.insert(first, first + 1);
         self.judged_below = self.judged_below.max(first + 1);
@@ -292,9 +292,9 @@ impl Rack {
     pub(super) fn on_random_timeout(&mut self, connection: &Connection) {
         self.phase = Phase::Open;
         self.forced = false;
-        self.lost.remove(connection.una, connection.una + 1);
+        self.lost.remove(connection.una(), connection.una() + 1);
         // That is the connection's next sending.
-        self.resent.push_back((connection.sent.wrapping_add(1) as u32, connection.una));
+        self.resent.push_back((connection.sent().wrapping_add(1) as u32, connection.una()));
     }
 
     /// The reordering timer has gone off, or a probe is due.
@@ -313,13 +313,13 @@ impl Rack {
 
     /// §7.3: new data if there is any, else the highest segment again.
     fn send_probe(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        let is_new = connection.next < connection.limit.min(connection.receiver_reach());
+        let is_new = connection.next() < connection.new_data_end();
         if is_new {
             connection.send_next(now, out);
         } else {
-            self.resend(connection, now, connection.max - 1, out);
+            self.resend(connection, now, connection.max() - 1, out);
         }
-        self.probe.sent(connection.max, !is_new);
+        self.probe.sent(connection.max(), !is_new);
         connection.restart_timer(now);
     }
 
@@ -371,31 +371,31 @@ impl Rack {
     fn has_room(&self, connection: &Connection) -> bool {
         match &self.prr {
             Some(prr) => prr.allowance() > 0,
-            None => self.pipe(connection) < connection.window.congestion as u32,
+            None => self.pipe(connection) < connection.window().congestion as u32,
         }
     }
 
     /// Whether there is new data within the receiver's window. Without limited transmit what is held lets none go outside of a recovery.
     fn may_send_new(&self, connection: &Connection) -> bool {
-        let mut end = connection.limit.min(connection.receiver_reach());
-        if !connection.parameters.limited_transmit && self.phase == Phase::Open {
-            end = end.min(connection.una.saturating_add(connection.window.congestion as u32));
+        let mut end = connection.new_data_end();
+        if !connection.parameters().limited_transmit && self.phase == Phase::Open {
+            end = end.min(connection.una().saturating_add(connection.window().congestion as u32));
         }
-        connection.next < end
+        connection.next() < end
     }
 
     /// §8: the reordering timer while something waits to be judged, else the probe's.
     fn set_timer(&mut self, connection: &mut Connection, now: Instant) {
         let restarts = std::mem::take(&mut self.restarts_probe);
-        let flight = connection.max - connection.una;
+        let flight = connection.max() - connection.una();
         let is_quiet = self.phase == Phase::Open && self.held.count() == 0 && self.lost.count() == 0;
         // A SYN is no data (segment 0).
-        if !is_quiet || flight == 0 || connection.una == 0 {
+        if !is_quiet || flight == 0 || connection.una() == 0 {
             self.probe.cancel();
         } else if restarts {
-            let allowance = connection.parameters.probe.allowance(flight, &connection.parameters);
-            let smoothed = connection.rtt.smoothed(&connection.parameters.rto);
-            self.probe.schedule(now, Timing { smoothed, allowance, timeout_at: connection.retransmit_at });
+            let allowance = connection.parameters().probe.allowance(flight, connection.parameters());
+            let smoothed = connection.smoothed_rtt();
+            self.probe.schedule(now, Timing { smoothed, allowance, timeout_at: connection.retransmit_at() });
         }
         connection.wake_recovery(self.due.min(self.probe.at()));
     }
@@ -424,8 +424,8 @@ fn note_delivery(
     }
     if sending.times > 1 {
         // The acknowledgement may be of an earlier sending: its echo says so, or it came too soon.
-        let shortest = Some(connection.path.min_rtt).filter(|&rtt| rtt < Span::MAX).unwrap_or(Span::ZERO);
-        if connection.echo < sending.at || now.since(sending.at) < shortest {
+        let shortest = Some(connection.path().min_rtt).filter(|&rtt| rtt < Span::MAX).unwrap_or(Span::ZERO);
+        if connection.echo() < sending.at || now.since(sending.at) < shortest {
             return;
         }
     }

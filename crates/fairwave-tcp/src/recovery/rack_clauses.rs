@@ -186,14 +186,18 @@ fn rfc_8985_section_6_3_a_timeout_marks_the_first_and_what_has_been_out_for_long
     let mut rig = rig(20);
     rig.ack_at(100, 0, 11, &[]);
     rig.unit_at(1050, 20);
-    let deadline = rig.sender.connection.retransmit_at;
+    let deadline = rig.sender.connection.retransmit_at();
     let mut out = Output::default();
     // The probe first, then the timeout.
-    while rig.sender.view().timeouts == 0 {
+    for _ in 0..10 {
+        if rig.sender.view().timeouts > 0 {
+            break;
+        }
         out.clear();
         rig.now = rig.sender.deadline();
         rig.sender.on_timer(rig.now, &mut out);
     }
+    assert_eq!(rig.sender.view().timeouts, 1, "no timeout after ten timers");
     assert!(rig.now >= deadline);
     assert_eq!(numbers(&out), [11], "one segment of window");
     assert_eq!(rig.window(), 1.0);
@@ -208,14 +212,14 @@ fn rfc_8985_section_6_3_what_left_just_before_the_timeout_is_not_lost_by_it() {
     let mut rig = Rig::new(Flavour::Sack, &config, 20, 2);
     rig.ack_at(100, 0, 2, &[]);
     // 2 is out since 0; 3 leaves shortly before the timeout.
-    let timeout = rig.sender.connection.retransmit_at.nanos() / 1_000_000;
+    let timeout = rig.sender.connection.retransmit_at().nanos() / 1_000_000;
     rig.unit_at(timeout - 10, 2);
-    rig.sender.connection.retransmit_at = at(timeout);
+    rig.sender.connection.set_retransmit_at(at(timeout));
     let mut out = Output::default();
     rig.sender.connection.wake_recovery(Instant::NEVER);
     rig.sender.on_timer(at(timeout), &mut out);
     assert_eq!((numbers(&out), rig.sender.view().timeouts), (vec![2], 1));
-    assert_eq!(rig.sender.connection.path.lost, 1, "3 is still on its way");
+    assert_eq!(rig.sender.connection.path().lost, 1, "3 is still on its way");
 }
 
 #[test]
@@ -235,7 +239,7 @@ fn rfc_8985_section_7_the_last_segment_is_probed_after_two_round_trips() {
 fn rfc_8985_section_7_3_new_data_is_the_better_probe_even_beyond_the_window() {
     let mut rig = Rig::new(Flavour::Sack, &rack(), 10, 30);
     rig.ack_at(100, 0, 2, &[]);
-    let next = rig.sender.connection.max;
+    let next = rig.sender.connection.max();
     assert_eq!(rig.expire(), [next]);
 }
 
@@ -341,9 +345,9 @@ fn rfc_8985_section_7_4_2_a_bare_duplicate_ends_the_probe_with_new_data_on_its_w
 }
 
 /// Takes every loss for random.
-struct Carefree;
+struct RandomLossController;
 
-impl Controller for Carefree {
+impl Controller for RandomLossController {
     fn on_ack(&mut self, _path: &Path, _window: &mut Window) {}
     fn on_loss(&mut self, _path: &Path, _window: &mut Window) -> Verdict {
         Verdict::Random
@@ -357,11 +361,14 @@ impl Controller for Carefree {
 fn a_timeout_that_is_taken_for_a_random_loss_brings_the_first_segment_again_and_nothing_else() {
     let mut rig = rig(100);
     rig.ack_at(100, 0, 2, &[]);
-    rig.sender.connection.control = Control::Own(Box::new(Carefree));
+    rig.sender.connection.set_control(Control::Own(Box::new(RandomLossController)));
     let mut sent = Vec::new();
-    while rig.sender.view().timeouts == 0 {
-        sent = rig.expire();
+    for _ in 0..10 {
+        if rig.sender.view().timeouts == 0 {
+            sent = rig.expire();
+        }
     }
+    assert_eq!(rig.sender.view().timeouts, 1, "no timeout after ten timers");
     assert_eq!((sent, rig.window()), (vec![2], 21.0));
     // It is on its way, not lost: what is acknowledged meanwhile does not bring it once more.
     let now = rig.now.nanos() / 1_000_000;
@@ -447,10 +454,10 @@ fn rfc_9937_after_the_recovery_the_window_alone_says_what_is_sent() {
         let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 200);
         rig.ack_at(100, 0, 1, &[(2, 13)]);
         rig.ack_at(200, 100, 21, &[]);
-        rig.sender.connection.window.congestion = 30.0;
+        rig.sender.connection.set_congestion_window(30.0);
         rig.ack_at(300, 200, 22, &[]);
         let connection = &rig.sender.connection;
-        assert_eq!(connection.max - connection.una, 30, "{recovery:?}");
+        assert_eq!(connection.max() - connection.una(), 30, "{recovery:?}");
     }
 }
 
@@ -484,4 +491,53 @@ fn proportional_reduction_is_refused_where_recovery_does_not_know_what_is_delive
     let counted = TcpConfig { recovery: Some(Recovery::Rack), pipe: Some(PipeRule::Counted), ..TcpConfig::default() };
     assert!(check(counted, Flavour::Sack).expect_err("rack").contains("`pipe`"));
     assert!(check(prr, Flavour::Vegas).is_err());
+}
+
+#[test]
+fn rfc_8985_section_7_3_a_probe_of_new_data_stays_within_the_receivers_window() {
+    let mut rig = Rig::new(Flavour::Sack, &TcpConfig { receiver_window: Some(10), ..rack() }, 10, 30);
+    assert_eq!(rig.ack_at(100, 0, 2, &[]), [11]);
+    assert_eq!(rig.expire(), [11], "12 is beyond it: the highest again");
+}
+
+#[test]
+fn rfc_8985_section_7_2_no_probe_is_scheduled_in_recovery() {
+    let mut rig = rig(60);
+    rig.ack_at(100, 0, 2, &[]);
+    assert_eq!(rig.ack_at(101, 0, 2, &[(3, 14)])[0], 2);
+    assert!(rig.deadline_in_millis() > 1000, "the timeout, not two round trips: {}", rig.deadline_in_millis());
+}
+
+#[test]
+fn rfc_6675_section_5_a_partial_acknowledgement_starts_the_timer_again() {
+    let mut rig = rig(60);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(2, 13)])[0], 1);
+    let before = rig.deadline_in_millis();
+    rig.ack_at(300, 100, 14, &[]);
+    assert!(rig.deadline_in_millis() >= before + 200, "{before} {}", rig.deadline_in_millis());
+}
+
+#[test]
+fn rfc_8985_section_6_2_what_is_delivered_is_lost_no_more() {
+    let mut rig = rig(60);
+    // 1 to 11 are lost. The window of ten has 20 in flight, and room for nine.
+    assert_eq!(rig.ack_at(100, 0, 1, &[(12, 20)]), (1..10).collect::<Vec<_>>());
+    assert_eq!(rig.ack_at(101, 0, 1, &[(10, 11), (12, 20)]), NONE, "10 was only late: the window is full");
+    assert_eq!(rig.ack_at(102, 0, 1, &[(10, 11), (12, 21)]), [11]);
+}
+
+#[test]
+fn rfc_9937_a_timeout_ends_the_proportional_reduction() {
+    let config = TcpConfig { prr: Some(true), ..rack() };
+    let mut rig = Rig::new(Flavour::Sack, &config, 20, 100);
+    assert_eq!(rig.ack_at(100, 0, 1, &[(2, 13)])[0], 1);
+    for _ in 0..10 {
+        if rig.sender.view().timeouts == 0 {
+            rig.expire();
+        }
+    }
+    assert_eq!((rig.sender.view().timeouts, rig.window()), (1, 1.0));
+    // Slow start from one segment, and not what ten less the one in flight would allow.
+    let now = rig.now.nanos() / 1_000_000;
+    assert_eq!(rig.ack_at(now + 100, now, 14, &[]), [14, 15]);
 }

@@ -9,14 +9,14 @@
 
 use super::super::connection::Connection;
 use super::super::control::Verdict;
-use super::Guard;
+use super::FastRetransmitGuard;
 use fairwave_endpoint::Output;
 use fairwave_units::units::Instant;
 
 /// Fast retransmit and what fast recovery remembers; NewReno's begins in the same way.
 #[derive(Debug, Default)]
 pub(in super::super) struct Reno {
-    pub(super) guard: Guard,
+    pub(super) guard: FastRetransmitGuard,
     /// Fast recovery is going on.
     pub(super) recovering: bool,
     /// The loss under repair was judged random: the window is not to be deflated.
@@ -29,22 +29,22 @@ impl Reno {
         if self.count_duplicate(connection, now, out) && self.guard.allows(connection) {
             self.fast_retransmit(connection, now, out);
         }
-        if connection.duplicates >= connection.parameters.duplicate_threshold {
+        if connection.duplicates() >= connection.parameters().duplicate_threshold {
             connection.send(now, u32::MAX, out);
         }
     }
 
     /// Counts a duplicate and does what needs no decision; true for the one that means loss.
     pub(super) fn count_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) -> bool {
-        connection.duplicates += 1;
-        let threshold = connection.parameters.duplicate_threshold;
-        if connection.duplicates < threshold {
+        connection.count_duplicate();
+        let threshold = connection.parameters().duplicate_threshold;
+        if connection.duplicates() < threshold {
             connection.limited_transmit(now, out);
-        } else if connection.duplicates > threshold && self.recovering {
+        } else if connection.duplicates() > threshold && self.recovering {
             // A duplicate says that a segment has left the network: another may enter it (RFC 5681 §3.2 step 4).
-            connection.inflation += 1;
+            connection.set_inflation(connection.inflation() + 1);
         }
-        connection.duplicates == threshold
+        connection.duplicates() == threshold
     }
 
     /// Enters fast recovery: window, timer, retransmission, inflation by the segments that have left the network.
@@ -53,20 +53,20 @@ impl Reno {
         self.recovering = true;
         self.keeps_window = connection.ask_on_loss(now, 1) == Verdict::Random;
         connection.retransmit_first(now, out);
-        connection.inflation = connection.parameters.duplicate_threshold;
+        connection.set_inflation(connection.parameters().duplicate_threshold);
     }
 
     #[inline]
     pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         let recovered = std::mem::take(&mut self.recovering);
-        connection.inflation = 0;
+        connection.set_inflation(0);
         connection.advance(now, next);
-        if recovered && !connection.parameters.careful {
+        if recovered && !connection.parameters().careful {
             // Nothing was sent again that may have arrived: the first segment after those in flight may be lost like any other.
             self.guard.lower();
         }
-        if recovered && connection.parameters.deflate && !self.keeps_window {
-            connection.window.congestion = connection.window.threshold;
+        if recovered && connection.parameters().deflate && !self.keeps_window {
+            connection.set_congestion_window(connection.window().threshold);
             connection.recovered();
             connection.note_ack();
         } else {

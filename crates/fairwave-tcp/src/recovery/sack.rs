@@ -68,7 +68,7 @@ impl Sack {
         blocks: &[SackBlock; 3],
         out: &mut Output,
     ) {
-        match connection.parameters.pipe {
+        match connection.parameters().pipe {
             PipeRule::Rfc6675 => self.on_ack_rfc6675(connection, now, next, blocks, out),
             PipeRule::Counted => self.on_ack_counted(connection, now, next, blocks, out),
         }
@@ -77,8 +77,8 @@ impl Sack {
     pub(super) fn on_timeout(&mut self, connection: &Connection) {
         self.phase = Phase::TimedOut;
         self.prr = None;
-        self.recover = connection.max;
-        self.board.clear(connection.una);
+        self.recover = connection.max();
+        self.board.clear(connection.una());
     }
 
     pub(super) fn on_random_timeout(&mut self) {
@@ -96,10 +96,10 @@ impl Sack {
     }
 
     pub(super) fn send_now(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        match (self.phase, connection.parameters.pipe) {
+        match (self.phase, connection.parameters().pipe) {
             (Phase::Recovering, PipeRule::Rfc6675) => self.send_by_next_seg(connection, now, out),
             (Phase::Recovering, PipeRule::Counted) => self.send_counted(connection, now, out),
-            (_, PipeRule::Rfc6675) if connection.next < connection.max => {
+            (_, PipeRule::Rfc6675) if connection.next() < connection.max() => {
                 self.send_what_is_missing(connection, now, out)
             }
             _ => connection.send_now(now, u32::MAX, out),
@@ -110,14 +110,18 @@ impl Sack {
     /// has begun it.
     fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32, out: &mut Output) {
         self.phase = Phase::Recovering;
-        self.recover = connection.max;
+        self.recover = connection.max();
         // A loss that the controller takes for random leaves the window as it is, and the pipe has more room.
         let verdict = connection.ask_on_loss(now, 1);
-        let una = connection.una;
-        if connection.parameters.prr && verdict == Verdict::Congestion {
-            let flight = connection.max - una - self.board.held() + delivered;
-            let mut prr = Prr::new((connection.window.congestion as u32).max(1), flight);
-            prr.on_ack(delivered, self.board.pipe(connection.max, connection.parameters.duplicate_threshold), false);
+        let una = connection.una();
+        if connection.parameters().prr && verdict == Verdict::Congestion {
+            let flight = connection.max() - una - self.board.held() + delivered;
+            let mut prr = Prr::new((connection.window().congestion as u32).max(1), flight);
+            prr.on_ack(
+                delivered,
+                self.board.pipe(connection.max(), connection.parameters().duplicate_threshold),
+                false,
+            );
             prr.on_sent();
             self.prr = Some(prr);
         }
@@ -137,8 +141,8 @@ impl Sack {
         blocks: &[SackBlock; 3],
         out: &mut Output,
     ) {
-        let (max, threshold) = (connection.max, connection.parameters.duplicate_threshold);
-        let known = connection.una + self.board.held();
+        let (max, threshold) = (connection.max(), connection.parameters().duplicate_threshold);
+        let known = connection.una() + self.board.held();
         let lost_below = if self.prr.is_some() { self.board.lost_below(threshold) } else { 0 };
         let news = if connection.is_sampled() {
             self.board.update_telling(next, max, blocks, |first, end| connection.hold(now, first, end))
@@ -146,11 +150,11 @@ impl Sack {
             self.board.update(next, max, blocks)
         };
         let delivered = (next + self.board.held()).saturating_sub(known);
-        let new_data = next > connection.una;
+        let new_data = next > connection.una();
         if self.phase == Phase::Recovering && next < self.recover {
             if new_data {
                 connection.move_partially(now, next);
-                connection.rtt.forget_backoff();
+                connection.forget_backoff();
                 connection.restart_timer(now);
                 connection.note_ack();
             }
@@ -177,17 +181,17 @@ impl Sack {
         }
         self.take_sample(connection);
         // RFC 6675 §2: a duplicate is what brings selective news, also when it acknowledges new data.
-        if !news || next < self.recover || connection.una == connection.max {
+        if !news || next < self.recover || connection.una() == connection.max() {
             if new_data {
                 self.send(connection, now, out);
             }
             return;
         }
-        connection.duplicates += 1;
-        if connection.duplicates >= threshold || self.board.is_first_lost(threshold) {
+        connection.count_duplicate();
+        if connection.duplicates() >= threshold || self.board.is_first_lost(threshold) {
             self.enter(connection, now, delivered, out);
             self.send(connection, now, out);
-        } else if connection.parameters.limited_transmit {
+        } else if connection.parameters().limited_transmit {
             self.send_new_by_pipe(connection, now, out);
         } else if new_data {
             self.send(connection, now, out);
@@ -197,22 +201,22 @@ impl Sack {
     /// The acknowledgement has been taken in: samples of the delivery rate may be taken.
     fn take_sample(&self, connection: &mut Connection) {
         if connection.is_sampled() {
-            connection.path.pipe = self.board.pipe(connection.max, connection.parameters.duplicate_threshold);
+            connection.set_pipe(self.board.pipe(connection.max(), connection.parameters().duplicate_threshold));
             connection.sample();
         }
     }
 
     /// Limited transmit by the pipe (RFC 6675 §5 step 3).
     fn send_new_by_pipe(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        self.board.forget_resent(connection.una);
-        let threshold = connection.parameters.duplicate_threshold;
-        let window = connection.window.congestion as u32;
-        let end = connection.limit.min(connection.receiver_reach());
-        let pipe = self.board.pipe(connection.max, threshold);
+        self.board.forget_resent(connection.una());
+        let threshold = connection.parameters().duplicate_threshold;
+        let window = connection.window().congestion as u32;
+        let end = connection.new_data_end();
+        let pipe = self.board.pipe(connection.max(), threshold);
         // While slow start goes through what was sent before a timeout, its own pace stands.
-        if connection.next == connection.max {
+        if connection.next() == connection.max() {
             for _ in pipe..window {
-                if connection.next >= end || !connection.may_leave(now) {
+                if connection.next() >= end || !connection.may_leave(now) {
                     return;
                 }
                 connection.send_next(now, out);
@@ -222,13 +226,13 @@ impl Sack {
 
     /// RFC 6675 §5 step C: NextSeg and SetPipe until the window is full.
     fn send_by_next_seg(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        let threshold = connection.parameters.duplicate_threshold;
-        let window = connection.window.congestion as u32;
-        let mut pipe = self.board.pipe(connection.max, threshold);
+        let threshold = connection.parameters().duplicate_threshold;
+        let window = connection.window().congestion as u32;
+        let mut pipe = self.board.pipe(connection.max(), threshold);
         while self.prr.as_ref().map_or(pipe < window, |prr| prr.allowance() > 0) && connection.may_leave(now) {
             let Some(segment) = self.next_seg(connection, threshold) else { return };
-            if segment == connection.next {
-                connection.next += 1;
+            if segment == connection.next() {
+                connection.go_on_from(connection.next() + 1);
             }
             connection.transmit(now, segment, out);
             pipe += 1;
@@ -246,8 +250,8 @@ impl Sack {
             return Some(lost);
         }
         // Rule 2: new data.
-        if connection.next < connection.limit.min(connection.receiver_reach()) {
-            return Some(connection.next);
+        if connection.next() < connection.new_data_end() {
+            return Some(connection.next());
         }
         // Rule 3: one that is missing but not known to be lost, rather than nothing.
         if let Some(missing) = self.board.next_hole(self.board.top()) {
@@ -255,21 +259,21 @@ impl Sack {
             return Some(missing);
         }
         // Rule 4: the highest outstanding once per recovery, since nothing above it can report its loss. HighRxt stays.
-        if connection.una > self.rescued_below {
+        if connection.una() > self.rescued_below {
             self.rescued_below = self.recover;
-            return Some(self.board.highest_outstanding(connection.max));
+            return Some(self.board.highest_outstanding(connection.max()));
         }
         None
     }
 
     /// After a timeout: goes again through what had been sent, without what has been reported as held since.
     fn send_what_is_missing(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        while connection.next < connection.max {
-            connection.next = self.board.next_absent(connection.next).min(connection.max);
-            let sent = connection.sent;
-            if connection.next < connection.max {
+        while connection.next() < connection.max() {
+            connection.go_on_from(self.board.next_absent(connection.next()).min(connection.max()));
+            let sent = connection.sent();
+            if connection.next() < connection.max() {
                 connection.send_now(now, 1, out);
-                if connection.sent == sent {
+                if connection.sent() == sent {
                     return;
                 }
             }
@@ -287,7 +291,7 @@ impl Sack {
     ) {
         if self.phase == Phase::Recovering {
             self.recover_counted(connection, now, next, blocks, out);
-        } else if next > connection.una {
+        } else if next > connection.una() {
             self.phase = Phase::Open;
             self.board.clear(next);
             connection.advance(now, next);
@@ -305,15 +309,15 @@ impl Sack {
         blocks: &[SackBlock; 3],
         out: &mut Output,
     ) {
-        if self.phase == Phase::TimedOut || !self.board.update(connection.una, connection.max, blocks) {
+        if self.phase == Phase::TimedOut || !self.board.update(connection.una(), connection.max(), blocks) {
             return;
         }
-        connection.duplicates += 1;
-        let threshold = connection.parameters.duplicate_threshold;
-        if connection.duplicates < threshold {
+        connection.count_duplicate();
+        let threshold = connection.parameters().duplicate_threshold;
+        if connection.duplicates() < threshold {
             connection.limited_transmit(now, out);
-        } else if connection.duplicates == threshold && (connection.una > self.recover || connection.una == 1) {
-            self.pipe = (connection.max - connection.una).saturating_sub(threshold);
+        } else if connection.duplicates() == threshold && (connection.una() > self.recover || connection.una() == 1) {
+            self.pipe = (connection.max() - connection.una()).saturating_sub(threshold);
             self.enter(connection, now, 0, out);
         }
     }
@@ -335,25 +339,25 @@ impl Sack {
             connection.recovered();
             connection.note_ack();
         } else {
-            if next > connection.una {
+            if next > connection.una() {
                 connection.move_partially(now, next);
                 self.pipe = self.pipe.saturating_sub(1);
-                connection.rtt.forget_backoff();
+                connection.forget_backoff();
                 connection.restart_timer(now);
                 connection.note_ack();
             }
-            self.board.update(next, connection.max, blocks);
+            self.board.update(next, connection.max(), blocks);
         }
         self.send(connection, now, out);
     }
 
     fn send_counted(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        let window = connection.window.congestion as u32;
+        let window = connection.window().congestion as u32;
         while self.pipe < window && connection.may_leave(now) {
             if let Some(hole) = self.board.next_hole(self.board.top()) {
                 self.board.mark_resent(hole);
                 connection.transmit(now, hole, out);
-            } else if connection.next < connection.receiver_reach().min(connection.limit) {
+            } else if connection.next() < connection.new_data_end() {
                 connection.send_next(now, out);
             } else {
                 return;

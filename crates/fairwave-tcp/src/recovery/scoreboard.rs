@@ -223,14 +223,14 @@ mod tests {
     }
 
     /// RFC 6675 §4 word for word.
-    struct Plain {
+    struct SlowTwin {
         una: u32,
         max: u32,
         held: BTreeSet<u32>,
         resent_below: u32,
     }
 
-    impl Plain {
+    impl SlowTwin {
         fn is_lost(&self, segment: u32, threshold: u32) -> bool {
             self.held.range(segment + 1..).count() as u32 >= threshold
         }
@@ -252,7 +252,7 @@ mod tests {
             steps in prop::collection::vec((0u32..5, 0u32..130, 1u32..15), 1..100),
         ) {
             let mut board = Scoreboard::default();
-            let mut plain = Plain { una: 0, max: 100, held: BTreeSet::new(), resent_below: 0 };
+            let mut plain = SlowTwin { una: 0, max: 100, held: BTreeSet::new(), resent_below: 0 };
             for (kind, at, length) in steps {
                 match kind {
                     0 | 1 => {

@@ -4,32 +4,32 @@
 
 use super::super::connection::Connection;
 use super::super::control::Verdict;
-use super::Guard;
+use super::FastRetransmitGuard;
 use fairwave_endpoint::Output;
 use fairwave_units::units::Instant;
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Tahoe {
-    pub(super) guard: Guard,
+    pub(super) guard: FastRetransmitGuard,
 }
 
 impl Tahoe {
     pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        connection.duplicates += 1;
-        let threshold = connection.parameters.duplicate_threshold;
-        if connection.duplicates == threshold {
+        connection.count_duplicate();
+        let threshold = connection.parameters().duplicate_threshold;
+        if connection.duplicates() == threshold {
             if self.guard.allows(connection) {
                 self.guard.raise(connection);
                 if connection.ask_on_loss(now, 1) == Verdict::Congestion {
                     // Slow start from the loss on: all that follows is sent again, whether it had arrived or not.
-                    connection.window.congestion = 1.0;
-                    connection.next = connection.una;
+                    connection.set_congestion_window(1.0);
+                    connection.go_on_from(connection.una());
                     connection.restart_timer(now);
                 } else {
                     connection.retransmit_first(now, out);
                 }
             }
-        } else if connection.duplicates < threshold {
+        } else if connection.duplicates() < threshold {
             connection.limited_transmit(now, out);
         }
         connection.send(now, u32::MAX, out);

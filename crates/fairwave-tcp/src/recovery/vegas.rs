@@ -15,14 +15,14 @@
 
 use super::super::connection::Connection;
 use super::super::control::LEAST_THRESHOLD;
-use super::Guard;
+use super::FastRetransmitGuard;
 use fairwave_endpoint::Output;
 use fairwave_units::units::{Instant, Span};
 
 /// The fine-grained timer, and what was done at the last loss. When each segment was last sent the connection knows.
 #[derive(Debug)]
 pub(in super::super) struct Vegas {
-    guard: Guard,
+    guard: FastRetransmitGuard,
     /// The last loss was found by the coarse timer.
     timed_out: bool,
     /// Smoothed round trip and mean deviation, seconds.
@@ -40,7 +40,7 @@ pub(in super::super) struct Vegas {
 impl Default for Vegas {
     fn default() -> Self {
         Vegas {
-            guard: Guard::default(),
+            guard: FastRetransmitGuard::default(),
             timed_out: false,
             smoothed: 0.0,
             deviation: 0.0,
@@ -70,29 +70,29 @@ impl Vegas {
 
     /// The first unacknowledged segment has been out for longer than the fine timeout.
     fn is_first_expired(&self, connection: &Connection, now: Instant) -> bool {
-        let left = connection.sending(connection.una).at;
+        let left = connection.sending(connection.una()).at;
         now.since(left).seconds() >= self.timeout
     }
 
     pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        connection.duplicates += 1;
-        let threshold = connection.parameters.duplicate_threshold;
-        if self.is_first_expired(connection, now) || connection.duplicates == threshold {
-            if connection.una > self.guard.recover() || !self.timed_out {
+        connection.count_duplicate();
+        let threshold = connection.parameters().duplicate_threshold;
+        if self.is_first_expired(connection, now) || connection.duplicates() == threshold {
+            if connection.una() > self.guard.recover() || !self.timed_out {
                 self.retransmit_early(connection, now, out);
             }
-        } else if connection.duplicates > threshold {
-            connection.inflation += 1;
+        } else if connection.duplicates() > threshold {
+            connection.set_inflation(connection.inflation() + 1);
         }
-        if connection.duplicates >= threshold {
+        if connection.duplicates() >= threshold {
             connection.send(now, u32::MAX, out);
         }
     }
 
     fn retransmit_early(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
-        let una = connection.una;
+        let una = connection.una();
         let sending = connection.sending(una);
-        self.worried = (connection.next - una + 1).min(2);
+        self.worried = (connection.next() - una + 1).min(2);
         if sending.times > 1 {
             self.timeout *= 2.0;
         } else {
@@ -103,33 +103,34 @@ impl Vegas {
         // A window that has been lowered since this segment left was lowered for the same congestion.
         if self.lowered < sending.at {
             self.lowered = now;
-            connection.window.congestion += f64::from(std::mem::take(&mut connection.inflation));
+            let inflation = connection.take_inflation();
+            connection.set_congestion_window(connection.window().congestion + f64::from(inflation));
             connection.ask_on_loss(now, sending.times);
-            connection.inflation = connection.duplicates;
-            self.lowered_to = connection.window.congestion;
+            connection.set_inflation(connection.duplicates());
+            self.lowered_to = connection.window().congestion;
         }
-        if connection.parameters.like_ns2 {
-            connection.rtt.expired(&connection.parameters.rto);
+        if connection.parameters().like_ns2 {
+            connection.back_off();
         }
         connection.retransmit_first(now, out);
         if sending.times == 1 {
-            connection.duplicates = connection.duplicates.max(connection.parameters.duplicate_threshold);
+            connection.set_duplicates(connection.duplicates().max(connection.parameters().duplicate_threshold));
         }
     }
 
     /// New data is acknowledged: what duplicates added to the window goes.
     fn deflate(&mut self, connection: &mut Connection) {
-        let inflation = std::mem::take(&mut connection.inflation);
-        let inflated = connection.window.congestion + f64::from(inflation);
-        let many = connection.duplicates > connection.parameters.duplicate_threshold;
-        if connection.parameters.like_ns2 {
-            connection.window.congestion = inflated;
+        let inflation = connection.take_inflation();
+        let inflated = connection.window().congestion + f64::from(inflation);
+        let many = connection.duplicates() > connection.parameters().duplicate_threshold;
+        if connection.parameters().like_ns2 {
+            connection.set_congestion_window(inflated);
             if many && inflated > self.lowered_to {
-                connection.window.congestion = self.lowered_to;
-                connection.window.threshold = LEAST_THRESHOLD;
+                connection.set_congestion_window(self.lowered_to);
+                connection.set_threshold(LEAST_THRESHOLD);
             }
         } else if many {
-            connection.window.threshold = LEAST_THRESHOLD;
+            connection.set_threshold(LEAST_THRESHOLD);
         }
     }
 
@@ -139,11 +140,11 @@ impl Vegas {
         // more than once tells nothing (Karn's rule).
         let sending = connection.sending(next - 1);
         let rtt = if sending.times == 1 { now.since(sending.at) } else { Span::ZERO };
-        connection.path.rtt = rtt;
+        connection.set_round_trip(rtt);
         connection.advance(now, next);
         connection.open_window();
-        if connection.una == connection.max && connection.window.congestion < 1.0 {
-            connection.window.congestion = 1.0;
+        if connection.una() == connection.max() && connection.window().congestion < 1.0 {
+            connection.set_congestion_window(1.0);
         }
         if self.timeout.is_finite() || rtt > Span::ZERO {
             self.on_sample(rtt);
@@ -151,8 +152,8 @@ impl Vegas {
         if self.worried > 0 {
             self.look_again(connection, now, out);
         }
-        let duplicates = connection.duplicates;
-        if duplicates == 0 || duplicates >= connection.parameters.duplicate_threshold {
+        let duplicates = connection.duplicates();
+        if duplicates == 0 || duplicates >= connection.parameters().duplicate_threshold {
             connection.send(now, u32::MAX, out);
         }
     }
@@ -160,15 +161,15 @@ impl Vegas {
     /// One of the first acknowledgements after a retransmission: the next segment may be lost as well.
     fn look_again(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         self.worried -= 1;
-        let sent = connection.una < connection.max;
-        let never_sent = connection.parameters.like_ns2 && !sent && connection.una < connection.limit;
+        let sent = connection.una() < connection.max();
+        let never_sent = connection.parameters().like_ns2 && !sent && connection.una() < connection.limit();
         if never_sent || (sent && self.is_first_expired(connection, now)) {
-            connection.duplicates = connection.parameters.duplicate_threshold;
-            let una = connection.una;
+            connection.set_duplicates(connection.parameters().duplicate_threshold);
+            let una = connection.una();
             connection.transmit(now, una, out);
             // ns-2.35 leaves `t_seqno_` where it is, so what goes on from there sends the segment again.
-            if connection.next == una && !connection.parameters.like_ns2 {
-                connection.next = una + 1;
+            if connection.next() == una && !connection.parameters().like_ns2 {
+                connection.go_on_from(una + 1);
             }
         } else {
             self.worried = 0;
@@ -176,8 +177,8 @@ impl Vegas {
     }
 
     pub(super) fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
-        if connection.parameters.like_ns2 {
-            connection.window.congestion += f64::from(connection.inflation);
+        if connection.parameters().like_ns2 {
+            connection.set_congestion_window(connection.window().congestion + f64::from(connection.inflation()));
         }
         self.guard.raise(connection);
         self.timed_out = true;

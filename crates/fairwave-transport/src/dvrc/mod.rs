@@ -185,6 +185,7 @@ impl Default for DvrcConfig {
 
 impl Law for DvrcConfig {
     const NAME: &'static str = "dvrc";
+    const BESIDE: &'static str = r#"{"traffic": "video"}"#;
 }
 
 impl Properties for DvrcConfig {

@@ -6,7 +6,7 @@ use super::{DvrcConfig, FlowContext, Measured, Reaction, Rise};
 use fairwave_endpoint::gaps::{Gap, LossDetector};
 use fairwave_endpoint::meter::RateMeter;
 use fairwave_endpoint::parts::Assembly;
-use fairwave_endpoint::serial::{SeenWindow, unwrap};
+use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::{Delivery, LossVerdict, Output, Receiver, ReceiverView};
 use fairwave_network::packet::{Body, Ecn, Packet};
@@ -23,7 +23,7 @@ pub struct DvrcReceiver {
     config: DvrcConfig,
     context: FlowContext,
     policy: Aiamd,
-    seen: SeenWindow,
+    seen: ReplayWindow,
     detector: LossDetector,
     assembly: Assembly,
     meter: RateMeter,
@@ -70,7 +70,7 @@ impl DvrcReceiver {
             detector: LossDetector::new(usize::from(config.later_arrivals)),
             config: config.clone(),
             context,
-            seen: SeenWindow::default(),
+            seen: ReplayWindow::default(),
             assembly: Assembly::default(),
             meter: RateMeter::default(),
             receiving: Rate::default(),

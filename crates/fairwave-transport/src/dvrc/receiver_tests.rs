@@ -69,12 +69,13 @@ fn stream(receiver: &mut DvrcReceiver, numbers: std::ops::Range<u32>, missing: &
     verdicts
 }
 
-type Timed<T> = Vec<(Instant, T)>;
+type Timeline<T> = Vec<(Instant, T)>;
 
 /// Wakes the receiver whenever it wants to be before `until`; the packets that it sent and its verdicts, with the times.
-fn wake(receiver: &mut DvrcReceiver, until: Instant) -> (Timed<Packet>, Timed<LossVerdict>) {
+fn wake(receiver: &mut DvrcReceiver, until: Instant) -> (Timeline<Packet>, Timeline<LossVerdict>) {
     let (mut packets, mut verdicts) = (Vec::new(), Vec::new());
     while receiver.deadline() < until {
+        assert!(packets.len() + verdicts.len() < 1_000_000, "it reports without end");
         let (now, mut out) = (receiver.deadline(), Output::default());
         receiver.on_timer(now, &mut out);
         packets.extend(out.packets.into_iter().map(|packet| (now, packet)));

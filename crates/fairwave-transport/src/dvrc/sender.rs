@@ -7,7 +7,7 @@ use fairwave_endpoint::parts::{Part, SendQueue};
 use fairwave_endpoint::serial::unwrap;
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::subscription::Subscription;
-use fairwave_endpoint::{Output, Sender, SenderView};
+use fairwave_endpoint::{Estimate, Output, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Ecn, Packet};
 use fairwave_units::config::ConfigError;
@@ -288,7 +288,7 @@ impl Sender for DvrcSender {
         SenderView {
             smoothed_rtt: self.estimator.round_trip().map_or(f64::NAN, Span::seconds),
             rate: self.rate.bits_per_second() as f64,
-            estimate: f64::from(self.lost),
+            estimate: Some(Estimate::MissingPackets(f64::from(self.lost))),
             layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
             backlog: Some(self.queue.backlog()),
             sent: self.sequence - self.first_sequence,

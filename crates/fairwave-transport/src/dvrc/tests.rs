@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::wire::{Data, Header};
 use super::*;
-use fairwave_endpoint::path_test::{Fate, Wire};
+use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{Output, Receiver, Sender};
 use fairwave_media::traffic::{FrameType, LayerRates, Unit};
 use fairwave_network::packet::{Body, Class, FlowId, Packet};
@@ -61,7 +61,7 @@ fn control(packet: &Packet) -> wire::Control {
 
 fn random_loss(wire: &mut Pair, rate: f64, seed: u64) {
     let mut stream = Seed(seed).stream("loss");
-    wire.fate = Box::new(move |_, _, _| if stream.chance(rate) { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(move |_, _, _| if stream.chance(rate) { PathFate::Lose } else { PathFate::Pass });
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn section_3_2_a_path_that_suddenly_narrows_is_congestion_and_halves_the_rate() 
     let before = wire.receiver.view();
     wire.bottleneck = Some(Rate::from_bits_per_second(200_000));
     wire.buffer = 5;
-    wire.fate = Box::new(|_, _, _| Fate::Pass);
+    wire.fate = Box::new(|_, _, _| PathFate::Pass);
     wire.run_until(ms(63_000));
     let after = wire.receiver.view();
     assert!(after.congestion_events > before.congestion_events, "{before:?} {after:?}");
@@ -157,7 +157,7 @@ fn eq_11_it_halves_only_below_the_bound() {
 #[test]
 fn verdicts_name_the_packets_that_were_lost() {
     let mut wire = default_pair();
-    wire.fate = Box::new(|number, _, _| if matches!(number, 40 | 41 | 77) { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if matches!(number, 40 | 41 | 77) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(20_000));
     let named: Vec<_> = wire.verdicts.iter().map(|(_, v)| (v.first, v.packets)).collect();
     assert_eq!(named, [(40, 2), (77, 1)]);
@@ -169,7 +169,7 @@ fn losses_within_a_round_trip_lower_the_rate_once() {
     let mut wire = default_pair();
     wire.run_until(ms(10_000));
     let number = wire.sent.len() as u64;
-    wire.fate = Box::new(move |n, _, _| if n == number || n == number + 3 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(move |n, _, _| if n == number || n == number + 3 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(10_250));
     let view = wire.receiver.view();
     assert_eq!((wire.verdicts.len(), view.random_events + view.congestion_events), (2, 1));
@@ -201,7 +201,8 @@ fn a_sender_that_hears_nothing_falls_back_to_the_base_layer() {
 #[test]
 fn section_3_1_a_silence_longer_than_dto_lowers_the_rate_and_is_told_to_the_sender() {
     let mut wire = default_pair();
-    wire.fate = Box::new(|_, now, _| if now >= ms(10_000) && now < ms(11_000) { Fate::Lose } else { Fate::Pass });
+    wire.fate =
+        Box::new(|_, now, _| if now >= ms(10_000) && now < ms(11_000) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(10_900));
     let view = wire.receiver.view();
     // DTO is 200 ms (its floor): the first silence ends at about 10.25 s, the second 400 ms later.
@@ -217,7 +218,8 @@ fn section_3_1_a_silence_longer_than_dto_lowers_the_rate_and_is_told_to_the_send
 fn reordering_is_a_loss_unless_the_receiver_waits() {
     let run = |later_arrivals| {
         let mut wire = pair(&DvrcConfig { later_arrivals, ..DvrcConfig::default() });
-        wire.fate = Box::new(|number, _, _| if number == 100 { Fate::Late(Span::from_millis(20)) } else { Fate::Pass });
+        wire.fate =
+            Box::new(|number, _, _| if number == 100 { PathFate::Late(Span::from_millis(20)) } else { PathFate::Pass });
         wire.run_until(ms(10_000));
         (wire.verdicts.len(), wire.receiver.lost(), wire.deliveries.len() as i64 - wire.sent.len() as i64)
     };
@@ -245,7 +247,8 @@ fn sequence_numbers_and_timestamps_may_wrap() {
 fn losses_on_both_sides_of_the_wrap_are_found_and_judged_once_each() {
     let mut wire = default_pair();
     wire.sender.start_at_sequence(u64::from(u32::MAX) - 100);
-    wire.fate = Box::new(|number, _, _| if matches!(number, 90 | 100..=103 | 150) { Fate::Lose } else { Fate::Pass });
+    wire.fate =
+        Box::new(|number, _, _| if matches!(number, 90 | 100..=103 | 150) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(10_000));
     let named: Vec<_> = wire.verdicts.iter().map(|(_, v)| (v.first as u32, v.packets)).collect();
     assert_eq!(named, [(u32::MAX - 10, 1), (u32::MAX, 4), (49, 1)], "packet 100 bears the last number, 101 number 0");
@@ -274,7 +277,7 @@ fn a_control_packet_that_another_overtook_is_ignored() {
 #[test]
 fn a_datagram_that_arrives_twice_is_one_datagram_and_no_loss() {
     let mut wire = default_pair();
-    wire.fate = Box::new(|number, _, _| if number % 7 == 3 { Fate::Twice } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 7 == 3 { PathFate::Twice } else { PathFate::Pass });
     wire.run_until(ms(10_000));
     assert!(wire.verdicts.is_empty());
     assert_eq!(wire.deliveries.len() + in_flight(&wire), wire.sent.len());
@@ -360,10 +363,10 @@ proptest! {
         wire.buffer = 20;
         let mut stream = Seed(seed).stream("path");
         wire.fate = Box::new(move |_, _, _| match stream.uniform() {
-            x if x < loss => Fate::Lose,
-            x if x < loss + late => Fate::Late(Span::from_millis(stream.below(300))),
-            x if x < loss + late + twice => Fate::Twice,
-            _ => Fate::Pass,
+            x if x < loss => PathFate::Lose,
+            x if x < loss + late => PathFate::Late(Span::from_millis(stream.below(300))),
+            x if x < loss + late + twice => PathFate::Twice,
+            _ => PathFate::Pass,
         });
         let mut stream = Seed(seed).stream("back");
         wire.lose_feedback = Box::new(move |_, _| stream.chance(back));

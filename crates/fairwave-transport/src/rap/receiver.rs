@@ -2,7 +2,7 @@
 
 use super::RapConfig;
 use fairwave_endpoint::parts::Assembly;
-use fairwave_endpoint::serial::{SeenWindow, unwrap};
+use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
 use fairwave_network::packet::{Body, Ecn, Packet};
@@ -15,7 +15,7 @@ use fairwave_units::units::Instant;
 pub struct RapReceiver {
     context: FlowContext,
     wire: u16,
-    seen: SeenWindow<16>,
+    seen: ReplayWindow<16>,
     assembly: Assembly,
     /// The latest gap: the last datagram before it and the last in it.
     gap: Option<(u32, u32)>,
@@ -31,7 +31,7 @@ impl RapReceiver {
         Ok(RapReceiver {
             context,
             wire: narrow(config.acknowledgement),
-            seen: SeenWindow::default(),
+            seen: ReplayWindow::default(),
             assembly: Assembly::default(),
             gap: None,
         })

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::RapConfig;
 use crate::Properties;
-use fairwave_endpoint::limited::{Limit, Limited};
+use fairwave_endpoint::limited::{Limit, LimitedTimes};
 use fairwave_endpoint::parts::{Part, SendQueue};
 use fairwave_endpoint::serial::unwrap;
 use fairwave_endpoint::sizes::narrow;
@@ -34,7 +34,7 @@ const MOST_UNDER_WAY: usize = 1 << 16;
 
 /// A packet whose fate is not known, or that was delivered after one whose fate is not.
 #[derive(Clone, Copy, Debug)]
-struct UnderWay {
+struct PacketInFlight {
     sent: Instant,
     delivered: bool,
 }
@@ -87,7 +87,7 @@ pub struct RapSender {
     unused_in_step: bool,
     /// Number of the oldest in `under_way`.
     oldest: u64,
-    under_way: VecDeque<UnderWay>,
+    under_way: VecDeque<PacketInFlight>,
     /// How many of them were delivered.
     delivered: usize,
     /// Losses of packets below this belong to the latest loss event.
@@ -96,7 +96,7 @@ pub struct RapSender {
     sent: u64,
     loss_events: u64,
     timeouts: u64,
-    held_back: Limited,
+    held_back: LimitedTimes,
 }
 
 impl RapSender {
@@ -125,7 +125,7 @@ impl RapSender {
             sent: 0,
             loss_events: 0,
             timeouts: 0,
-            held_back: Limited::default(),
+            held_back: LimitedTimes::default(),
         })
     }
 
@@ -299,7 +299,7 @@ impl RapSender {
         if self.under_way.len() >= MOST_UNDER_WAY {
             self.forget_oldest();
         }
-        self.under_way.push_back(UnderWay { sent: now, delivered: false });
+        self.under_way.push_back(PacketInFlight { sent: now, delivered: false });
         self.sequence += 1;
         self.sent += 1;
         self.last = Some(now);

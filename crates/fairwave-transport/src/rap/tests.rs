@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::sender::RoundTrip;
 use super::*;
 use fairwave_endpoint::limited::Limit;
-use fairwave_endpoint::path_test::{Fate, Wire};
+use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, Sender};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
@@ -55,7 +55,7 @@ fn without_loss_the_rate_rises_by_a_packet_per_round_trip_in_each() {
 #[test]
 fn a_packet_that_three_later_ones_overtake_is_lost_and_halves_the_rate_at_once() {
     let mut wire = bulk();
-    wire.fate = Box::new(|number, _, _| if number == 250 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number == 250 { PathFate::Lose } else { PathFate::Pass });
     let (mut most, mut after) = (0.0f64, None);
     for at in 0..4000 {
         wire.run_until(ms(at));
@@ -76,13 +76,26 @@ fn a_packet_that_three_later_ones_overtake_is_lost_and_halves_the_rate_at_once()
 fn what_was_under_way_when_a_loss_was_found_belongs_to_its_event() {
     let events = |lost: &'static [u64]| {
         let mut wire = bulk();
-        wire.fate = Box::new(move |number, _, _| if lost.contains(&number) { Fate::Lose } else { Fate::Pass });
+        wire.fate = Box::new(move |number, _, _| if lost.contains(&number) { PathFate::Lose } else { PathFate::Pass });
         wire.run_until(ms(2500));
         wire.sender.view().fast_retransmits + wire.sender.view().timeouts
     };
     assert_eq!(events(&[60]), 1);
     assert_eq!(events(&[60, 62, 64]), 1, "a cluster");
     assert_eq!(events(&[60, 90]), 2, "two events");
+}
+
+#[test]
+fn a_packet_that_two_later_ones_overtake_is_not_lost() {
+    // About 22 packets in a round trip of 100 ms: two overtake what comes 11 ms late, and more than three what comes 30 ms late.
+    for (late, events) in [(11, 0), (30, 1)] {
+        let mut wire = bulk();
+        let late = Span::from_millis(late);
+        wire.fate = Box::new(move |number, _, _| if number == 250 { PathFate::Late(late) } else { PathFate::Pass });
+        wire.run_until(ms(4000));
+        let view = wire.sender.view();
+        assert_eq!((view.fast_retransmits, view.timeouts), (events, 0), "{late} late");
+    }
 }
 
 #[test]
@@ -97,7 +110,7 @@ fn lost_acknowledgements_alone_are_no_losses() {
 #[test]
 fn a_silence_is_found_before_a_packet_is_sent_and_lowers_the_rate_each_time() {
     let mut wire = bulk();
-    wire.fate = Box::new(|_, at, _| if at >= ms(2000) && at < ms(4000) { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|_, at, _| if at >= ms(2000) && at < ms(4000) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(2000));
     let before = per_round_trip(&wire);
     wire.run_until(ms(4000));
@@ -110,7 +123,7 @@ fn a_silence_is_found_before_a_packet_is_sent_and_lowers_the_rate_each_time() {
 #[test]
 fn what_is_due_when_a_silence_is_found_waits_for_the_longer_gap() {
     let mut wire = bulk();
-    wire.fate = Box::new(|_, at, _| if at >= ms(2000) { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|_, at, _| if at >= ms(2000) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(2000));
     let (mut timeouts, mut found) = (0, 0);
     for at in 2001..4000 {
@@ -139,7 +152,7 @@ fn it_shows_the_round_trip_what_was_sent_and_what_held_it_back() {
 fn its_mean_rate_is_that_of_tcp_at_the_same_loss() {
     // A packet in 150 lost: √(3/(2p)) = 15 packets per round trip.
     let mut wire = bulk();
-    wire.fate = Box::new(|number, _, _| if number % 150 == 149 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 150 == 149 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(120_000));
     let packets = wire.sent.iter().filter(|(at, _)| *at >= ms(20_000)).count() as f64 / 1000.0;
     assert!((packets - 15.0).abs() < 1.5, "{packets} per round trip");
@@ -177,7 +190,7 @@ fn a_rate_that_the_application_does_not_use_does_not_rise() {
 fn nothing_is_sent_again_and_long_units_are_cut() {
     let mut wire = wire(false, &RapConfig::default());
     wire.units = vec![Unit { id: 7, payload: 3000, created: ms(0), layer: 0, frame_type: FrameType::None }];
-    wire.fate = Box::new(|number, _, _| if number == 1 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number == 1 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(20_000));
     assert_eq!(wire.sent.iter().map(|(_, packet)| packet.wire).collect::<Vec<_>>(), [1244, 1244, 644]);
     assert!(wire.deliveries.iter().all(|(_, one)| !one.complete), "a part is missing for good");
@@ -253,10 +266,10 @@ proptest! {
         let mut wire = wire(false, &RapConfig::default());
         wire.units = voice(150);
         wire.fate = Box::new(move |number, _, _| match fates[number as usize % fates.len()] {
-            0 | 1 => Fate::Lose,
-            2 => Fate::Late(Span::from_millis(90)),
-            3 => Fate::Twice,
-            _ => Fate::Pass,
+            0 | 1 => PathFate::Lose,
+            2 => PathFate::Late(Span::from_millis(90)),
+            3 => PathFate::Twice,
+            _ => PathFate::Pass,
         });
         wire.lose_feedback = Box::new(move |number, _| feedback[number as usize % feedback.len()]);
         wire.run_until(ms(10_000));

@@ -88,6 +88,7 @@ impl Default for RtcpConfig {
 
 impl Law for RtcpConfig {
     const NAME: &'static str = "rtcp";
+    const BESIDE: &'static str = r#"{"traffic": "video"}"#;
 }
 
 impl Properties for RtcpConfig {

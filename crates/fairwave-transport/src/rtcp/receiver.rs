@@ -4,7 +4,7 @@ use super::interval::ReportInterval;
 use super::{FlowContext, RtcpConfig};
 use crate::udp::UdpReceiver;
 use fairwave_endpoint::gaps::LossDetector;
-use fairwave_endpoint::serial::{SeenWindow, unwrap};
+use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::{Output, Receiver};
 use fairwave_network::packet::{Body, Ecn, Packet};
@@ -26,7 +26,7 @@ pub struct RtcpReceiver {
     next_report: Instant,
     last_report: Instant,
     empty_reports: u32,
-    seen: SeenWindow,
+    seen: ReplayWindow,
     detector: LossDetector,
     /// The first sequence number.
     base: u64,
@@ -55,7 +55,7 @@ impl RtcpReceiver {
             next_report: Instant::NEVER,
             last_report: Instant::ZERO,
             empty_reports: 0,
-            seen: SeenWindow::default(),
+            seen: ReplayWindow::default(),
             detector: LossDetector::new(1),
             base: 0,
             received: 0,

@@ -5,7 +5,7 @@ use super::{FlowContext, RtcpConfig};
 use crate::udp::UdpSender;
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::subscription::Subscription;
-use fairwave_endpoint::{Output, Sender, SenderView};
+use fairwave_endpoint::{Estimate, Output, Sender, SenderView};
 use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Body, Ecn, Packet};
 use fairwave_units::config::ConfigError;
@@ -140,7 +140,7 @@ impl Sender for RtcpSender {
         SenderView {
             smoothed_rtt: self.round_trip.map_or(f64::NAN, Span::seconds),
             rate: rate.map_or(f64::NAN, |rate| rate.bits_per_second() as f64),
-            estimate: self.fraction_lost,
+            estimate: Some(Estimate::LostShare(self.fraction_lost)),
             layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
             ..self.udp.view()
         }

@@ -76,7 +76,7 @@ fn a_layer_is_dropped_above_five_percent_and_added_below_two_by_regular_reports_
         let mut sender = sender(2);
         hear(&mut sender, ms(100), report(lost, early, 1));
         assert_eq!(sender.view().layers, expected, "{lost}/256, early: {early}");
-        assert_eq!(sender.view().estimate, f64::from(lost) / 256.0);
+        assert_eq!(sender.view().estimate, Some(fairwave_endpoint::Estimate::LostShare(f64::from(lost) / 256.0)));
     }
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use fairwave_endpoint::path_test::{Fate, Wire};
+use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{Output, Sender};
 use fairwave_media::traffic::{FrameType, LayerRates, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
@@ -64,7 +64,7 @@ fn section_6_2_regular_reports_are_some_seconds_apart() {
 #[test]
 fn a_loss_is_reported_at_once_but_not_more_often_than_the_spacing() {
     let mut wire = pair(&RtcpConfig::default());
-    wire.fate = Box::new(|number, _, _| if number % 10 == 9 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 10 == 9 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(60_000));
     let reports = reports(&wire);
     let early: Vec<_> = reports.iter().filter(|(.., early)| *early).collect();
@@ -78,7 +78,7 @@ fn a_loss_is_reported_at_once_but_not_more_often_than_the_spacing() {
 fn early_reports_leave_the_regular_ones_when_they_were() {
     let regular = |early_reports| {
         let mut wire = pair(&RtcpConfig { early_reports, ..RtcpConfig::default() });
-        wire.fate = Box::new(|number, _, _| if number % 10 == 9 { Fate::Lose } else { Fate::Pass });
+        wire.fate = Box::new(|number, _, _| if number % 10 == 9 { PathFate::Lose } else { PathFate::Pass });
         wire.run_until(ms(60_000));
         reports(&wire).iter().filter(|(.., early)| !early).map(|(time, ..)| *time).collect::<Vec<_>>()
     };
@@ -89,7 +89,7 @@ fn early_reports_leave_the_regular_ones_when_they_were() {
 #[test]
 fn a_3_the_fraction_lost_is_of_what_was_expected_since_the_report_before() {
     let mut wire = pair(&RtcpConfig { early_reports: false, add_below: 0.0, ..RtcpConfig::default() });
-    wire.fate = Box::new(|number, _, _| if number % 4 == 3 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 4 == 3 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(60_000));
     for (_, fraction, _) in reports(&wire) {
         assert!((60..=66).contains(&fraction), "{fraction}/256 instead of a quarter");
@@ -99,7 +99,7 @@ fn a_3_the_fraction_lost_is_of_what_was_expected_since_the_report_before() {
 #[test]
 fn loss_above_the_threshold_drops_layers_down_to_the_base() {
     let mut wire = pair(&RtcpConfig { start_layers: 4, ..RtcpConfig::default() });
-    wire.fate = Box::new(|number, _, _| if number % 10 == 9 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 10 == 9 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(30_000));
     assert_eq!(wire.sender.view().layers, 1.0);
     assert!(wire.skipped > 0);
@@ -109,7 +109,7 @@ fn loss_above_the_threshold_drops_layers_down_to_the_base() {
 fn loss_between_the_thresholds_changes_nothing() {
     let config = RtcpConfig { start_layers: 2, early_reports: false, ..RtcpConfig::default() };
     let mut wire = pair(&config);
-    wire.fate = Box::new(|number, _, _| if number % 28 == 27 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 28 == 27 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(60_000));
     assert_eq!(wire.sender.view().layers, 2.0);
 }
@@ -117,7 +117,7 @@ fn loss_between_the_thresholds_changes_nothing() {
 #[test]
 fn a_blackout_is_no_reason_to_add_layers() {
     let mut wire = pair(&RtcpConfig { start_layers: 3, ..RtcpConfig::default() });
-    wire.fate = Box::new(|_, now, _| if now > ms(1_000) { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|_, now, _| if now > ms(1_000) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(60_000));
     assert!(wire.sender.view().layers < 3.0);
     let silent = reports(&wire).last().expect("reports").0;
@@ -173,10 +173,10 @@ proptest! {
         let mut wire = pair(&RtcpConfig::default());
         let mut stream = Seed(seed).stream("path");
         wire.fate = Box::new(move |_, _, _| match stream.uniform() {
-            x if x < loss => Fate::Lose,
-            x if x < loss + late => Fate::Late(Span::from_millis(stream.below(300))),
-            x if x < loss + late + twice => Fate::Twice,
-            _ => Fate::Pass,
+            x if x < loss => PathFate::Lose,
+            x if x < loss + late => PathFate::Late(Span::from_millis(stream.below(300))),
+            x if x < loss + late + twice => PathFate::Twice,
+            _ => PathFate::Pass,
         });
         let mut stream = Seed(seed).stream("back");
         wire.lose_feedback = Box::new(move |_, _| stream.chance(back));

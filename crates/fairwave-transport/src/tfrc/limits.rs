@@ -48,14 +48,14 @@ impl ReceiveRates {
 
 /// Remembers when the sender had more to send than its rate allowed (§8.2.1: NotLimited1 and NotLimited2).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LimitedBy {
+pub struct RateLimitedTimes {
     first: Option<Instant>,
     second: Option<Instant>,
     newest: Instant,
     next: Instant,
 }
 
-impl LimitedBy {
+impl RateLimitedTimes {
     /// The sender has sent all that its rate allows, and has more.
     pub fn rate(&mut self, now: Instant) {
         if self.first.is_none_or(|first| first <= self.newest) {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn section_8_2_1_a_hold_exactly_a_round_trip_before_the_report_is_outside_it() {
         for (held, by_data) in [(50, true), (51, false), (150, false), (151, true)] {
-            let mut limited = LimitedBy::default();
+            let mut limited = RateLimitedTimes::default();
             limited.rate(at(held));
             assert_eq!(limited.on_feedback(at(200), at(150), Span::from_millis(100)), by_data, "held at {held} ms");
         }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn section_8_2_1_an_interval_is_data_limited_when_the_rate_never_held_anything_back() {
-        let mut limited = LimitedBy::default();
+        let mut limited = RateLimitedTimes::default();
         let round_trip = Span::from_millis(100);
         assert!(limited.on_feedback(at(100), at(50), round_trip));
         limited.rate(at(120));
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn section_8_2_1_a_hold_after_the_first_is_remembered_for_the_next_report() {
-        let mut limited = LimitedBy::default();
+        let mut limited = RateLimitedTimes::default();
         limited.on_feedback(at(100), at(50), Span::from_millis(50));
         limited.rate(at(60));
         limited.rate(at(140));

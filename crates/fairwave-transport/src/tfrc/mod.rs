@@ -46,7 +46,7 @@ use fairwave_units::units::Bytes;
 
 /// What differs between presets.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Details {
+pub(super) struct PresetDetails {
     /// Weight of the past in the round-trip time (§4.3: q) and in its root (§4.5: q2).
     pub memory: f64,
     /// Later packets that must arrive before one counts as lost (§5.1: NDUPACK).
@@ -131,9 +131,9 @@ fn is_rfc(preset: &Preset) -> bool {
 }
 
 impl TfrcConfig {
-    pub(super) fn details(&self) -> Details {
+    pub(super) fn details(&self) -> PresetDetails {
         let law = match self.preset {
-            Preset::Rfc | Preset::Linux => Details {
+            Preset::Rfc | Preset::Linux => PresetDetails {
                 memory: 0.9,
                 later_arrivals: 3,
                 least_discount: 0.25,
@@ -141,7 +141,7 @@ impl TfrcConfig {
                 increase: f64::INFINITY,
                 damps: false,
             },
-            Preset::Ns2 | Preset::Ns2Of2004 => Details {
+            Preset::Ns2 | Preset::Ns2Of2004 => PresetDetails {
                 memory: 0.95,
                 later_arrivals: 1,
                 least_discount: 0.5,
@@ -150,7 +150,7 @@ impl TfrcConfig {
                 damps: true,
             },
         };
-        Details { damps: self.oscillation_damping.unwrap_or(law.damps), ..law }
+        PresetDetails { damps: self.oscillation_damping.unwrap_or(law.damps), ..law }
     }
 }
 

@@ -6,7 +6,7 @@ use super::history::LossHistory;
 use fairwave_endpoint::gaps::LossDetector;
 use fairwave_endpoint::meter::RateMeter;
 use fairwave_endpoint::parts::Assembly;
-use fairwave_endpoint::serial::{SeenWindow, unwrap};
+use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
 use fairwave_network::packet::{Body, Ecn, Packet};
@@ -19,7 +19,7 @@ use fairwave_units::units::{Instant, Rate, Span};
 pub struct TfrcReceiver {
     context: FlowContext,
     feedback_wire: u16,
-    seen: SeenWindow,
+    seen: ReplayWindow,
     assembly: Assembly,
     detector: LossDetector,
     history: LossHistory,
@@ -47,7 +47,7 @@ impl TfrcReceiver {
         Ok(TfrcReceiver {
             context,
             feedback_wire: narrow(config.feedback),
-            seen: SeenWindow::default(),
+            seen: ReplayWindow::default(),
             assembly: Assembly::default(),
             detector: LossDetector::new(law.later_arrivals),
             history: LossHistory::new(config.history_discounting, law.least_discount),
@@ -167,5 +167,42 @@ impl Receiver for TfrcReceiver {
 
     fn is_reactive(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn section_6_2_the_timer_reports_nothing_if_nothing_has_arrived_since_the_last_report() {
+        let at = |millis| Instant::ZERO + Span::from_millis(millis);
+        let mut receiver =
+            TfrcReceiver::new(FlowContext::default(), &TfrcConfig::default()).expect("a valid configuration");
+        let arrive = |receiver: &mut TfrcReceiver, millis: u64, sequence: u32| {
+            let body = Body::TfrcData {
+                payload: 1000,
+                part: 0,
+                parts: 1,
+                sequence,
+                unit: sequence,
+                sent: at(millis - 50),
+                created: at(millis - 50),
+                round_trip: Span::from_millis(100),
+            };
+            let FlowContext { flow, class, .. } = receiver.context;
+            let packet = Packet { flow, wire: 1032, class, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+            receiver.on_packet(at(millis), &packet, &mut Output::default());
+        };
+        let reports = |receiver: &mut TfrcReceiver, millis: u64| {
+            let mut out = Output::default();
+            receiver.on_timer(at(millis), &mut out);
+            out.packets.len()
+        };
+        arrive(&mut receiver, 100, 0);
+        assert_eq!(reports(&mut receiver, 200), 1, "a round trip later");
+        assert_eq!(reports(&mut receiver, 300), 0, "nothing has arrived");
+        arrive(&mut receiver, 310, 1);
+        assert_eq!(reports(&mut receiver, 400), 1);
     }
 }

@@ -1,13 +1,13 @@
 //! The sending half of TFRC: RFC 5348 §4.
 
 use super::equation::bytes_per_second;
-use super::limits::{LimitedBy, ReceiveRates};
-use super::{Details, TfrcConfig};
+use super::limits::{RateLimitedTimes, ReceiveRates};
+use super::{PresetDetails, TfrcConfig};
 use crate::Properties;
-use fairwave_endpoint::limited::{Limit, Limited};
+use fairwave_endpoint::limited::{Limit, LimitedTimes};
 use fairwave_endpoint::parts::{Part, SendQueue};
 use fairwave_endpoint::sizes::narrow;
-use fairwave_endpoint::{FlowContext, Output, Sender, SenderView};
+use fairwave_endpoint::{Estimate, FlowContext, Output, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Ecn, Packet};
 use fairwave_units::config::ConfigError;
@@ -23,7 +23,7 @@ const FIRST_NO_FEEDBACK: Span = Span::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct TfrcSender {
     config: TfrcConfig,
-    law: Details,
+    law: PresetDetails,
     context: FlowContext,
     running: bool,
     queue: SendQueue,
@@ -34,7 +34,7 @@ pub struct TfrcSender {
     /// X_Bps: what the throughput equation says.
     equation_rate: f64,
     receive_rates: ReceiveRates,
-    limited: LimitedBy,
+    limited: RateLimitedTimes,
     loss_event_rate: f64,
     /// R, seconds; `None` before the first report.
     round_trip: Option<f64>,
@@ -55,7 +55,7 @@ pub struct TfrcSender {
     sequence: u32,
     sent: u64,
     expirations: u64,
-    held_back: Limited,
+    held_back: LimitedTimes,
 }
 
 impl TfrcSender {
@@ -76,7 +76,7 @@ impl TfrcSender {
             rate: segment.get() as f64,
             equation_rate: f64::INFINITY,
             receive_rates: ReceiveRates::new(Instant::ZERO),
-            limited: LimitedBy::default(),
+            limited: RateLimitedTimes::default(),
             loss_event_rate: 0.0,
             round_trip: None,
             roots: (0.0, 0.0),
@@ -90,7 +90,7 @@ impl TfrcSender {
             sequence: 0,
             sent: 0,
             expirations: 0,
-            held_back: Limited::default(),
+            held_back: LimitedTimes::default(),
         })
     }
 
@@ -350,7 +350,7 @@ impl Sender for TfrcSender {
         SenderView {
             smoothed_rtt: self.round_trip.unwrap_or(f64::NAN),
             rate: 8.0 * self.rate,
-            estimate: self.loss_event_rate,
+            estimate: Some(Estimate::LossEventRate(self.loss_event_rate)),
             backlog: Some(self.queue.backlog()),
             sent: self.sent,
             timeouts: self.expirations,

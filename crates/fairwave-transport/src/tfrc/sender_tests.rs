@@ -50,6 +50,7 @@ fn rate(sender: &TfrcSender) -> f64 {
 fn drive(sender: &mut TfrcSender, end: Instant) -> Vec<Instant> {
     let mut times = Vec::new();
     while sender.deadline() <= end {
+        assert!(times.len() < 1_000_000, "it sends without end");
         let (now, mut out) = (sender.deadline(), Output::default());
         sender.on_timer(now, &mut out);
         times.extend(out.packets.iter().map(|_| now));
@@ -181,7 +182,7 @@ fn section_4_3_with_losses_the_rate_is_the_equations() {
     let mut sender = sender(true);
     report(&mut sender, ms(100), ms(0), 0, 1_000_000, 0.04);
     assert!((rate(&sender) - bytes_per_second(1000.0, 0.1, 0.04)).abs() < 1e-6);
-    assert_eq!(sender.view().estimate, 0.04);
+    assert_eq!(sender.view().estimate, Some(fairwave_endpoint::Estimate::LossEventRate(0.04)));
 }
 
 #[test]
@@ -315,4 +316,17 @@ fn for_ns2_the_first_rate_of_the_equation_is_not_bound_to_that_of_slow_start() {
     // From then on a packet of 1000 bytes per round trip of 100 ms in each.
     report(&mut sender, ms(300), ms(200), 0, 4_000_000, 1e-6);
     assert!(rate(&sender) <= first + 20_001.0, "{first} then {}", rate(&sender));
+}
+
+#[test]
+fn section_4_3_slow_start_doubles_the_rate_at_most_once_in_a_round_trip() {
+    let mut sender = sender(true);
+    report(&mut sender, ms(100), ms(0), 0, 1_000_000, 0.0);
+    let initial = rate(&sender);
+    report(&mut sender, ms(210), ms(110), 0, 1_000_000, 0.0);
+    assert_eq!(rate(&sender), 2.0 * initial);
+    report(&mut sender, ms(260), ms(160), 0, 1_000_000, 0.0);
+    assert_eq!(rate(&sender), 2.0 * initial, "50 ms later, within a round trip of 100");
+    report(&mut sender, ms(311), ms(211), 0, 1_000_000, 0.0);
+    assert_eq!(rate(&sender), 4.0 * initial);
 }

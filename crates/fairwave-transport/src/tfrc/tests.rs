@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::equation::throughput;
 use super::*;
-use fairwave_endpoint::path_test::{Fate, Wire};
+use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId};
@@ -72,7 +72,7 @@ fn section_4_3_the_rate_is_never_above_twice_the_receive_rate() {
 fn section_3_1_the_steady_rate_at_a_given_loss_is_the_equations() {
     // Every hundredth packet is lost, so the loss event rate is 1 % as long as a round trip has fewer than 100 packets.
     let mut wire = bulk();
-    wire.fate = Box::new(|number, _, _| if number % 100 == 99 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 100 == 99 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(120_000));
     let expected = throughput(Bytes::new(1000), 0.01, Span::from_millis(100), Span::from_millis(400));
     let ratio = wire.goodput(ms(20_000), ms(120_000)) / 0.99 / expected.bits_per_second() as f64;
@@ -91,7 +91,7 @@ fn section_5_2_losses_within_one_round_trip_are_one_event_and_one_early_report()
             from = Some(now);
         }
         let lost = from.is_some_and(|t| now >= t && now - t < Span::from_millis(60)) && number % 2 == 0;
-        if lost { Fate::Lose } else { Fate::Pass }
+        if lost { PathFate::Lose } else { PathFate::Pass }
     });
     wire.run_until(ms(20_000));
     assert_eq!(wire.receiver.loss_events(), 1);
@@ -101,7 +101,7 @@ fn section_5_2_losses_within_one_round_trip_are_one_event_and_one_early_report()
 fn section_6_1_a_new_loss_event_is_reported_at_once() {
     let mut wire = bulk();
     wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
-    wire.fate = Box::new(|number, _, _| if number == 150 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number == 150 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(5_000));
     let loss_seen = wire.deliveries.iter().position(|(_, d)| d.unit == 153).map(|i| wire.deliveries[i].0);
     let first_with_loss = wire.feedback.iter().find(|(_, p)| match p.body {
@@ -114,7 +114,7 @@ fn section_6_1_a_new_loss_event_is_reported_at_once() {
 #[test]
 fn section_6_2_one_report_per_round_trip() {
     let mut wire = bulk();
-    wire.fate = Box::new(|number, _, _| if number == 100 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number == 100 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(5_000));
     let before = wire.feedback.len();
     wire.run_until(ms(15_000));
@@ -135,7 +135,7 @@ fn section_6_3_1_the_rate_after_the_first_loss_is_what_had_been_received() {
 #[test]
 fn section_4_4_without_reports_the_rate_halves_at_each_expiry() {
     let mut wire = bulk();
-    wire.fate = Box::new(|number, _, _| if number % 100 == 99 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 100 == 99 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(20_000));
     wire.lose_feedback = Box::new(|_, _| true);
     wire.run_until(ms(20_100));
@@ -172,7 +172,8 @@ fn section_4_3_a_blackout_ends_and_the_rate_comes_back() {
     let mut wire = bulk();
     wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
     wire.buffer = 20;
-    wire.fate = Box::new(|_, now, _| if now >= ms(20_000) && now < ms(22_000) { Fate::Lose } else { Fate::Pass });
+    wire.fate =
+        Box::new(|_, now, _| if now >= ms(20_000) && now < ms(22_000) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(60_000));
     assert!(wire.goodput(ms(50_000), ms(60_000)) > 0.8e6, "{}", wire.goodput(ms(50_000), ms(60_000)));
 }
@@ -212,7 +213,7 @@ fn section_4_4_an_idle_sender_keeps_the_initial_rate() {
 #[test]
 fn section_4_6_packets_are_paced() {
     let mut wire = bulk();
-    wire.fate = Box::new(|number, _, _| if number % 100 == 99 { Fate::Lose } else { Fate::Pass });
+    wire.fate = Box::new(|number, _, _| if number % 100 == 99 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(30_000));
     let late: Vec<_> = wire.sent.iter().filter(|(t, _)| *t > ms(20_000)).map(|(t, _)| *t).collect();
     let gaps: Vec<f64> = late.windows(2).map(|w| (w[1] - w[0]).seconds()).collect();
@@ -226,9 +227,9 @@ fn section_4_5_damping_stretches_the_pace_when_the_round_trip_time_rises() {
         let mut wire =
             wire(true, &TfrcConfig { oscillation_damping: Some(oscillation_damping), ..TfrcConfig::default() });
         wire.fate = Box::new(|number, now, _| match number % 100 {
-            99 => Fate::Lose,
-            _ if now > ms(20_000) => Fate::Late(Span::from_millis(100)),
-            _ => Fate::Pass,
+            99 => PathFate::Lose,
+            _ if now > ms(20_000) => PathFate::Late(Span::from_millis(100)),
+            _ => PathFate::Pass,
         });
         wire.run_until(ms(20_350)); // the reports of two round trips have seen 200 ms instead of 100
         let last = wire.sent[wire.sent.len() - 2..].iter().map(|s| s.0).collect::<Vec<_>>();
@@ -255,10 +256,11 @@ fn for_ns2_the_first_packet_that_overtakes_another_tells_of_its_loss() {
     let loss = |preset| {
         let mut wire = wire(true, &like(preset));
         wire.bottleneck = Some(Rate::from_bits_per_second(2_000_000));
-        wire.fate = Box::new(|number, _, _| if number == 500 { Fate::Late(Span::from_millis(6)) } else { Fate::Pass });
+        wire.fate =
+            Box::new(|number, _, _| if number == 500 { PathFate::Late(Span::from_millis(6)) } else { PathFate::Pass });
         wire.run_until(ms(6_000));
         assert!(wire.sent.len() > 600);
-        wire.sender.view().estimate
+        wire.sender.view().estimate.expect("TFRC has one").value()
     };
     assert_eq!(loss(Preset::Rfc), 0.0, "two packets late are no loss (RFC 5348 §5.1)");
     assert!(loss(Preset::Ns2) > 0.0);
@@ -268,7 +270,7 @@ fn for_ns2_the_first_packet_that_overtakes_another_tells_of_its_loss() {
 fn for_ns2_two_silent_round_trips_halve_the_rate() {
     let silent = |preset, millis: u64| {
         let mut wire = wire(true, &like(preset));
-        wire.fate = Box::new(|number, _, _| if number % 100 == 99 { Fate::Lose } else { Fate::Pass });
+        wire.fate = Box::new(|number, _, _| if number % 100 == 99 { PathFate::Lose } else { PathFate::Pass });
         wire.run_until(ms(20_000));
         wire.lose_feedback = Box::new(|_, _| true);
         wire.run_until(ms(20_100));
@@ -285,8 +287,8 @@ fn for_ns2_the_rate_rises_by_a_packet_per_round_trip_in_each() {
     let rise = |preset| {
         let mut wire = wire(true, &like(preset));
         wire.fate = Box::new(|number, now, _| match number % 50 {
-            49 if now < ms(60_000) => Fate::Lose,
-            _ => Fate::Pass,
+            49 if now < ms(60_000) => PathFate::Lose,
+            _ => PathFate::Pass,
         });
         wire.bottleneck = Some(Rate::from_bits_per_second(20_000_000));
         let mut rates = Vec::new();
@@ -305,9 +307,9 @@ fn for_ns2_the_round_trip_is_smoothed_over_a_longer_past() {
     let smoothed = |preset| {
         let mut wire = wire(true, &like(preset));
         wire.fate = Box::new(|number, now, _| match number % 100 {
-            99 => Fate::Lose,
-            _ if now > ms(20_000) => Fate::Late(Span::from_millis(100)),
-            _ => Fate::Pass,
+            99 => PathFate::Lose,
+            _ if now > ms(20_000) => PathFate::Late(Span::from_millis(100)),
+            _ => PathFate::Pass,
         });
         wire.run_until(ms(20_350));
         wire.sender.view().smoothed_rtt
@@ -401,17 +403,17 @@ proptest! {
         wire.units = if is_bulk { Vec::new() } else { voice(0, 8_000) };
         let mut stream = Seed(seed).stream("path");
         wire.fate = Box::new(move |_, _, _| match stream.uniform() {
-            x if x < loss => Fate::Lose,
-            x if x < loss + late => Fate::Late(Span::from_millis(stream.below(300))),
-            x if x < loss + late + twice => Fate::Twice,
-            _ => Fate::Pass,
+            x if x < loss => PathFate::Lose,
+            x if x < loss + late => PathFate::Late(Span::from_millis(stream.below(300))),
+            x if x < loss + late + twice => PathFate::Twice,
+            _ => PathFate::Pass,
         });
         let mut stream = Seed(seed).stream("back");
         wire.lose_feedback = Box::new(move |_, _| stream.chance(back));
         wire.run_until(ms(10_000));
         let view = wire.sender.view();
         prop_assert!(view.rate.is_finite() && view.rate > 0.0);
-        prop_assert!((0.0..=1.0).contains(&view.estimate));
+        prop_assert!((0.0..=1.0).contains(&view.estimate.expect("TFRC has one").value()));
         let mut units: Vec<u32> = wire.deliveries.iter().map(|(_, d)| d.unit).collect();
         units.sort_unstable();
         prop_assert!(units.windows(2).all(|w| w[0] != w[1]));

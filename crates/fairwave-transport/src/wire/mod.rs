@@ -26,7 +26,7 @@ pub use fairwave_endpoint::wire::{Format, LOWER_HEADERS, Media, Protocol, WireEr
 
 use fairwave_endpoint::FlowContext;
 use fairwave_endpoint::wire::descriptor::Descriptor;
-use fairwave_endpoint::wire::media::Extender;
+use fairwave_endpoint::wire::media::SequenceExtender;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
 
 use crate::{dvrc, rap, rtcp, tcp, tfrc};
@@ -101,13 +101,13 @@ pub struct Decoder {
     class: Class,
     feedback: bool,
     format: Format,
-    extender: Extender,
+    extender: SequenceExtender,
 }
 
 impl Decoder {
     /// That of the flow's receiver, or with `feedback` of its sender.
     pub fn new(context: &FlowContext, format: Format, feedback: bool) -> Self {
-        Decoder { flow: context.flow, class: context.class, feedback, format, extender: Extender::default() }
+        Decoder { flow: context.flow, class: context.class, feedback, format, extender: SequenceExtender::default() }
     }
 
     /// The packet that a datagram is; its codepoint is what the IP packet bore, its size that of the IP packet.

@@ -16,7 +16,7 @@ use super::{Format, WireError};
 use fairwave_endpoint::wire::bytes::{Reader, need};
 use fairwave_endpoint::wire::descriptor::Descriptor;
 use fairwave_endpoint::wire::error::expect;
-use fairwave_endpoint::wire::media::{Extender, Media};
+use fairwave_endpoint::wire::media::{Media, SequenceExtender};
 use fairwave_network::packet::{Body, Packet, Repeat};
 use fairwave_units::units::{Instant, Span};
 
@@ -104,7 +104,7 @@ pub(super) fn read(
     bytes: &[u8],
     format: &Format,
     feedback: bool,
-    extender: &mut Extender,
+    extender: &mut SequenceExtender,
 ) -> Result<(Body, u8), WireError> {
     let foreign = |why: String| WireError::Foreign { protocol: "RTP", why };
     let rtp = RtpPacket::parse(bytes).map_err(|error| foreign(error.to_string()))?;

@@ -11,7 +11,7 @@
 //! parts add up as long as R is not clipped. Where they would cost more than R₀, R is 0, and each is less in the same proportion:
 //! the parts always add up to what R lost, and none depends on the order in which they are told.
 
-use crate::quality::call::{self, NotDefined};
+use crate::quality::call::{self, UnratedCause};
 use crate::quality::emodel::Rating;
 use crate::quality::impairment::Concealment;
 use crate::traffic::Codec;
@@ -35,7 +35,7 @@ impl Causes {
     /// `lost` and `missed` are shares from 0 to 1, `lost` the smaller.
     ///
     /// # Errors
-    /// [`NotDefined::NoImpairment`] for a codec without factors.
+    /// [`UnratedCause::NoImpairment`] for a codec without factors.
     pub(super) fn of(
         codec: Codec,
         concealment: Concealment,
@@ -43,7 +43,7 @@ impl Causes {
         lost: f64,
         missed: f64,
         burst_ratio: f64,
-    ) -> Result<Self, NotDefined> {
+    ) -> Result<Self, UnratedCause> {
         let rate = |delay, share| call::rate(codec, concealment, delay, share, burst_ratio).map(|rated| rated.rating);
         let (whole, lossy, missing) =
             (rate(Span::ZERO, 0.0)?, rate(Span::ZERO, lost)?, rate(Span::ZERO, missed)?.equipment);
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_codec_that_g113_does_not_have_has_no_parts() {
         let refused = Causes::of(Codec::Ilbc20, Concealment::AppendixI, DELAY, 0.0, 0.0, 1.0);
-        assert_eq!(refused, Err(NotDefined::NoImpairment(Codec::Ilbc20)));
+        assert_eq!(refused, Err(UnratedCause::NoImpairment(Codec::Ilbc20)));
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! How a call is rated by what its receiver plays.
 
 use super::cause::Causes;
-use super::{Fate, PlayoutConfig, SpokenUnit, play, timeline};
-use crate::quality::call::{self, Caveats, NotDefined};
+use super::{PlayoutConfig, SpokenUnit, UnitFate, play, timeline};
+use crate::quality::call::{self, Caveats, UnratedCause};
 use crate::quality::emodel::Rating;
 use crate::quality::impairment::Concealment;
 use crate::quality::loss::LossRuns;
@@ -50,14 +50,14 @@ pub fn call_quality(
     packet_time: Span,
     concealment: Concealment,
     config: &PlayoutConfig,
-) -> Result<CallQuality, NotDefined> {
+) -> Result<CallQuality, UnratedCause> {
     if units.is_empty() {
-        return Err(NotDefined::NothingSent);
+        return Err(UnratedCause::NothingSent);
     }
     let (fates, missed) = heard(units, packet_time, config);
-    let count = |wanted: fn(&Fate) -> bool| fates.iter().filter(|fate| wanted(fate)).count() as u64;
+    let count = |wanted: fn(&UnitFate) -> bool| fates.iter().filter(|fate| wanted(fate)).count() as u64;
     let played = (units.iter().zip(&fates)).filter_map(|(unit, fate)| match fate {
-        Fate::Played(at) => Some(u128::from((*at - unit.created).nanos())),
+        UnitFate::Played(at) => Some(u128::from((*at - unit.created).nanos())),
         _ => None,
     });
     let (sum, number) = played.fold((0u128, 0u128), |(sum, number), offset| (sum + offset, number + 1));
@@ -65,9 +65,9 @@ pub fn call_quality(
     let delay = packet_time + codec.look_ahead() + offset;
     let burst_ratio = missed.burst_ratio();
     let rated = call::rate(codec, concealment, delay, missed.rate(), burst_ratio)?;
-    let absent = count(|fate| matches!(fate, Fate::Lost));
+    let absent = count(|fate| matches!(fate, UnitFate::Lost));
     let waiting = waiting.min(absent);
-    let late = count(|fate| matches!(fate, Fate::Late(_))) + waiting;
+    let late = count(|fate| matches!(fate, UnitFate::Late(_))) + waiting;
     let lost = absent - waiting;
     let sent = units.len() as u64;
     let lost_share = lost as f64 / sent as f64;
@@ -87,12 +87,12 @@ pub fn call_quality(
 }
 
 /// What becomes of the units, and what is missed.
-fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<Fate>, LossRuns) {
+fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<UnitFate>, LossRuns) {
     if let PlayoutConfig::Neteq(config) = config {
         let heard = timeline(units, packet_time, config);
         return (heard.fates, heard.missed);
     }
     let fates = play(units, packet_time, config);
-    let missed = fates.iter().map(|fate| !matches!(fate, Fate::Played(_))).collect();
+    let missed = fates.iter().map(|fate| !matches!(fate, UnitFate::Played(_))).collect();
     (fates, missed)
 }

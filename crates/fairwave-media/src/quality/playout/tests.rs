@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::quality::call::NotDefined;
+use crate::quality::call::UnratedCause;
 use crate::quality::impairment::Concealment;
 use crate::traffic::Codec;
 
@@ -33,11 +33,11 @@ fn adaptive(estimator: Estimator) -> PlayoutConfig {
 }
 
 /// One letter per unit: played, late, lost (x).
-fn letters(fates: &[Fate]) -> String {
-    let letter = |fate: &Fate| match fate {
-        Fate::Played(_) => 'p',
-        Fate::Late(_) => 'l',
-        Fate::Lost => 'x',
+fn letters(fates: &[UnitFate]) -> String {
+    let letter = |fate: &UnitFate| match fate {
+        UnitFate::Played(_) => 'p',
+        UnitFate::Late(_) => 'l',
+        UnitFate::Lost => 'x',
     };
     fates.iter().map(letter).collect()
 }
@@ -46,7 +46,7 @@ fn letters(fates: &[Fate]) -> String {
 fn a_fixed_buffer_plays_what_arrives_within_its_delay_of_the_first() {
     let fates = play(&spurt(&[Some(50), Some(80), Some(81), None, Some(40)]), PACKET, &fixed(30, Reference::First));
     assert_eq!(letters(&fates), "pplxp");
-    assert_eq!(fates[0], Fate::Played(Instant::ZERO + Span::from_millis(80)));
+    assert_eq!(fates[0], UnitFate::Played(Instant::ZERO + Span::from_millis(80)));
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn within_a_talkspurt_the_adaptive_offset_does_not_change() {
     let fates = play(&call, PACKET, &adaptive(Estimator::Average));
     let offsets: Vec<Span> = (call.iter().zip(&fates))
         .map(|(unit, fate)| match fate {
-            Fate::Played(at) | Fate::Late(at) => *at - unit.created,
-            Fate::Lost => Span::ZERO,
+            UnitFate::Played(at) | UnitFate::Late(at) => *at - unit.created,
+            UnitFate::Lost => Span::ZERO,
         })
         .collect();
     assert!(offsets.iter().all(|&offset| offset == Span::from_millis(50)), "{offsets:?}");
@@ -97,7 +97,7 @@ fn a_spike_at_the_start_of_a_talkspurt_is_followed_at_once_and_forgotten_after()
     let call = units(&call);
     let fates = play(&call, PACKET, &adaptive(Estimator::Spike));
     assert_eq!(letters(&fates), "p".repeat(150));
-    let Fate::Played(last) = fates[149] else { panic!("the last unit was played") };
+    let UnitFate::Played(last) = fates[149] else { panic!("the last unit was played") };
     assert!(last - call[149].created < Span::from_millis(120), "{}", last - call[149].created);
 }
 
@@ -225,8 +225,8 @@ fn a_call_without_units_or_without_a_published_codec_is_not_rated() {
     let rate = |units: &[SpokenUnit], codec| {
         call_quality(units, 0, codec, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
     };
-    assert_eq!(rate(&[], Codec::G711), Err(NotDefined::NothingSent));
-    assert_eq!(rate(&spurt(&[Some(50)]), Codec::Ilbc20), Err(NotDefined::NoImpairment(Codec::Ilbc20)));
+    assert_eq!(rate(&[], Codec::G711), Err(UnratedCause::NothingSent));
+    assert_eq!(rate(&spurt(&[Some(50)]), Codec::Ilbc20), Err(UnratedCause::NoImpairment(Codec::Ilbc20)));
 }
 
 #[test]
@@ -260,14 +260,14 @@ proptest! {
         prop_assert_eq!(fates.len(), call.len());
         for (unit, fate) in call.iter().zip(&fates) {
             match fate {
-                Fate::Played(at) => prop_assert!(*at >= unit.arrived),
+                UnitFate::Played(at) => prop_assert!(*at >= unit.arrived),
                 // A jitter buffer may have to empty itself of what is there.
-                Fate::Late(due) => prop_assert!(unit.arrived < Instant::NEVER && (which == 4 || *due < unit.arrived)),
-                Fate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
+                UnitFate::Late(due) => prop_assert!(unit.arrived < Instant::NEVER && (which == 4 || *due < unit.arrived)),
+                UnitFate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
             }
         }
         let quality = call_quality(&call, 0, Codec::G729, PACKET, Concealment::AppendixI, &config).expect("rated");
-        let played = fates.iter().filter(|fate| matches!(fate, Fate::Played(_))).count() as u64;
+        let played = fates.iter().filter(|fate| matches!(fate, UnitFate::Played(_))).count() as u64;
         prop_assert_eq!(quality.sent, played + quality.late + quality.lost);
         prop_assert!((1.0..=4.5).contains(&quality.mos));
     }
@@ -279,7 +279,7 @@ proptest! {
         let call = spurt(&delays.iter().map(|&delay| Some(delay)).collect::<Vec<_>>());
         let late = |millis| {
             let fates = play(&call, PACKET, &fixed(millis, Reference::First));
-            fates.iter().filter(|fate| matches!(fate, Fate::Late(_))).count()
+            fates.iter().filter(|fate| matches!(fate, UnitFate::Late(_))).count()
         };
         prop_assert!(late(short + more) <= late(short));
     }

@@ -1,7 +1,7 @@
 //! A recorded call through the jitter buffer: what becomes of each unit, and what is heard when.
 
 use super::neteq::{HELD_BACK, JitterBuffer, NeteqConfig, Packet, Piece, TICK, whole_samples};
-use super::{Fate, SpokenUnit, talkspurts};
+use super::{SpokenUnit, UnitFate, talkspurts};
 use crate::quality::loss::LossRuns;
 use fairwave_units::units::{Instant, Span};
 
@@ -12,8 +12,8 @@ pub struct Timeline {
     pub begins: Instant,
     /// What is heard, without a gap.
     pub pieces: Vec<Piece>,
-    /// What becomes of each unit. [`Fate::Late`] says when something newer was played instead.
-    pub fates: Vec<Fate>,
+    /// What becomes of each unit. [`UnitFate::Late`] says when something newer was played instead.
+    pub fates: Vec<UnitFate>,
     /// Units that were missed and units' times that were made up beside them, in the order of hearing.
     pub missed: LossRuns,
 }
@@ -31,7 +31,7 @@ pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -
         .collect();
     arrivals.sort_unstable();
     let Some(&(first, _)) = arrivals.first() else {
-        let (pieces, fates) = (Vec::new(), vec![Fate::Lost; units.len()]);
+        let (pieces, fates) = (Vec::new(), vec![UnitFate::Lost; units.len()]);
         let missed = units.iter().map(|_| true).collect();
         return Timeline { begins: Instant::NEVER, pieces, fates, missed };
     };
@@ -93,8 +93,8 @@ fn play(
 }
 
 /// What becomes of each unit: what was passed over when a newer one was played is late, or lost.
-fn fates(units: &[SpokenUnit], pieces: &[Piece], begins: Instant, length: Span) -> Vec<Fate> {
-    let mut fates = vec![Fate::Lost; units.len()];
+fn fates(units: &[SpokenUnit], pieces: &[Piece], begins: Instant, length: Span) -> Vec<UnitFate> {
+    let mut fates = vec![UnitFate::Lost; units.len()];
     let (mut heard, mut settled) = (Span::ZERO, 0);
     for piece in pieces {
         match *piece {
@@ -102,7 +102,7 @@ fn fates(units: &[SpokenUnit], pieces: &[Piece], begins: Instant, length: Span) 
                 for older in settled..unit {
                     fates[older] = missing(&units[older], begins + heard);
                 }
-                fates[unit] = Fate::Played(begins + heard);
+                fates[unit] = UnitFate::Played(begins + heard);
                 settled = settled.max(unit + 1);
                 heard += length;
             }
@@ -116,13 +116,13 @@ fn fates(units: &[SpokenUnit], pieces: &[Piece], begins: Instant, length: Span) 
     fates
 }
 
-fn missing(unit: &SpokenUnit, passed: Instant) -> Fate {
-    if unit.arrived == Instant::NEVER { Fate::Lost } else { Fate::Late(passed) }
+fn missing(unit: &SpokenUnit, passed: Instant) -> UnitFate {
+    if unit.arrived == Instant::NEVER { UnitFate::Lost } else { UnitFate::Late(passed) }
 }
 
 /// Which units' times were missed: those of units that were not played, and what was made up within a talkspurt beyond
 /// them, because a unit came late and was played all the same. What falls short of a unit is carried to the next.
-fn missed(fates: &[Fate], pieces: &[Piece], spurts: &[usize], length: Span) -> LossRuns {
+fn missed(fates: &[UnitFate], pieces: &[Piece], spurts: &[usize], length: Span) -> LossRuns {
     let mut made_up = vec![Span::ZERO; fates.len()];
     let mut concealed = Span::ZERO;
     let mut last: Option<usize> = None;
@@ -147,7 +147,7 @@ fn missed(fates: &[Fate], pieces: &[Piece], spurts: &[usize], length: Span) -> L
             runs.on_unit(true);
             owed = owed.saturating_sub(length);
         }
-        runs.on_unit(!matches!(fate, Fate::Played(_)));
+        runs.on_unit(!matches!(fate, UnitFate::Played(_)));
     }
     runs
 }
@@ -189,9 +189,9 @@ mod tests {
     fn offsets(call: &[(u64, Option<u64>)]) -> Vec<Option<f64>> {
         (heard(call).fates.iter().zip(call))
             .map(|(fate, (made, _))| match fate {
-                Fate::Played(at) => Some(at.seconds() * 1e3 - *made as f64),
-                Fate::Late(at) => Some(*made as f64 - at.seconds() * 1e3),
-                Fate::Lost => None,
+                UnitFate::Played(at) => Some(at.seconds() * 1e3 - *made as f64),
+                UnitFate::Late(at) => Some(*made as f64 - at.seconds() * 1e3),
+                UnitFate::Lost => None,
             })
             .collect()
     }
@@ -257,14 +257,14 @@ mod tests {
     fn a_call_of_which_nothing_arrives_is_not_heard() {
         let timeline = heard(&[(0, None), (20, None)]);
         assert_eq!((timeline.begins, timeline.pieces.len()), (Instant::NEVER, 0));
-        assert_eq!(timeline.fates, [Fate::Lost, Fate::Lost]);
+        assert_eq!(timeline.fates, [UnitFate::Lost, UnitFate::Lost]);
         assert_eq!((timeline.missed.sent(), timeline.missed.lost()), (2, 2));
     }
 
     #[test]
     fn units_after_the_last_that_is_played_are_missed_too() {
         let timeline = heard(&[(0, Some(30)), (20, None), (40, None)]);
-        assert_eq!(timeline.fates[1..], [Fate::Lost, Fate::Lost]);
+        assert_eq!(timeline.fates[1..], [UnitFate::Lost, UnitFate::Lost]);
         assert_eq!(timeline.missed.lost(), 2);
     }
 
@@ -273,7 +273,7 @@ mod tests {
         let far = 3_000_000_000_000;
         let timeline = heard(&[(0, Some(30)), (far, Some(far + 30)), (far + 20, Some(far + 50))]);
         assert!(timeline.pieces.len() < 200);
-        assert!(timeline.fates.iter().all(|fate| matches!(fate, Fate::Played(_))));
+        assert!(timeline.fates.iter().all(|fate| matches!(fate, UnitFate::Played(_))));
     }
 
     proptest! {
@@ -299,12 +299,12 @@ mod tests {
             prop_assert_eq!(heard.fates.len(), call.len());
             for (unit, fate) in call.iter().zip(&heard.fates) {
                 match fate {
-                    Fate::Played(at) => prop_assert!(*at >= unit.arrived),
-                    Fate::Late(_) => prop_assert!(unit.arrived < Instant::NEVER),
-                    Fate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
+                    UnitFate::Played(at) => prop_assert!(*at >= unit.arrived),
+                    UnitFate::Late(_) => prop_assert!(unit.arrived < Instant::NEVER),
+                    UnitFate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
                 }
             }
-            let played = heard.fates.iter().filter(|fate| matches!(fate, Fate::Played(_))).count() as u64;
+            let played = heard.fates.iter().filter(|fate| matches!(fate, UnitFate::Played(_))).count() as u64;
             prop_assert_eq!(heard.missed.sent() - heard.missed.lost(), played);
             let units = heard.pieces.iter().filter(|piece| matches!(piece, Piece::Unit(_))).count() as u64;
             prop_assert_eq!(units, played);

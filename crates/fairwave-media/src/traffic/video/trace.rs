@@ -1,7 +1,7 @@
 //! A real video: the sizes of its frames, layer by layer, as an encoder wrote them.
 //!
 //! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files: whoever
-//! does codes the clip and fills in the frames before the run (`fairwave.video` in Python).
+//! does codes the clip and fills in the frames before the run (`fairwave_video` in Python).
 
 use std::sync::Arc;
 
@@ -102,6 +102,8 @@ impl Checked for VideoTraceConfig {
 
 impl Law for VideoTraceConfig {
     const NAME: &'static str = "video-trace";
+    const EXAMPLE: &'static str =
+        r#"{"repeat": true, "frames": [{"type": "I", "sizes": [4000]}, {"type": "P", "sizes": [1000]}]}"#;
 }
 
 impl TrafficLaw for VideoTraceConfig {

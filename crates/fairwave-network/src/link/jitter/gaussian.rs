@@ -42,6 +42,7 @@ impl Checked for GaussianConfig {
 
 impl Law for GaussianConfig {
     const NAME: &'static str = "gaussian";
+    const EXAMPLE: &'static str = r#"{"deviation": "5 ms"}"#;
 }
 
 impl JitterLaw for GaussianConfig {

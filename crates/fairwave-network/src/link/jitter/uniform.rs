@@ -25,6 +25,7 @@ impl Checked for UniformConfig {
 
 impl Law for UniformConfig {
     const NAME: &'static str = "uniform";
+    const EXAMPLE: &'static str = r#"{"up-to": "30 ms"}"#;
 }
 
 impl JitterLaw for UniformConfig {

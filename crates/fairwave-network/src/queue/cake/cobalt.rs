@@ -25,10 +25,10 @@ pub struct Settings {
 #[derive(Clone, Debug, Default)]
 pub struct Cobalt {
     /// Signals of CoDel that have not been counted down.
-    count: u32,
+    pub count: u32,
     /// When the next one is due; without any, until when the queue is not at rest.
-    due: Instant,
-    dropping: bool,
+    pub due: Instant,
+    pub dropping: bool,
     /// BLUE's.
     pub probability: f64,
     /// When that changed last.

@@ -4,7 +4,7 @@
 //! not in use; only when all eight are do two flows share one. Deficit round robin serves them, those that have just begun first; a
 //! turn is worth a quantum divided by the number of flows that the busier of the flow's two hosts has in the round.
 
-use super::super::lists::{Ends, Links, NIL, append, unlink};
+use super::super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 use super::cobalt::{Cobalt, Settings};
 use super::{Clock, Isolation};
 use fairwave_units::units::{Instant, Span};
@@ -17,7 +17,7 @@ const PARTS: i64 = 1 << 16;
 
 /// Where a queue stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stand {
+pub enum QueueState {
     /// Not in use.
     Idle,
     /// Just begun: it comes first.
@@ -31,13 +31,13 @@ pub enum Stand {
 }
 
 #[derive(Clone, Debug)]
-pub struct Queue {
-    links: Links,
-    stand: Stand,
+pub struct FlowQueue {
+    links: ListLinks,
+    pub stand: QueueState,
     deficit: i64,
     tag: u64,
     /// From and to.
-    hosts: [u32; 2],
+    pub hosts: [u32; 2],
     pub cobalt: Cobalt,
 }
 
@@ -55,23 +55,23 @@ pub struct Tin {
     /// Packets that wait.
     pub packets: u32,
     flow_quantum: i64,
-    pub queues: Vec<Queue>,
-    fresh: Ends,
-    round: Ends,
-    decaying: Ends,
+    pub queues: Vec<FlowQueue>,
+    fresh: ListEnds,
+    round: ListEnds,
+    decaying: ListEnds,
     sparse: u32,
     bulk: u32,
     /// Flows in the round, by host: from, to.
-    bulk_of: [Vec<u32>; 2],
+    pub bulk_of: [Vec<u32>; 2],
 }
 
 impl Tin {
     pub fn new(set: Settings, rate: Option<u64>, quantum: i64) -> Self {
         // A 4096th of a second's worth, from 300 to 1514 bytes.
         let flow_quantum = rate.map_or(1514, |rate| (rate >> 12).clamp(300, 1514)) as i64;
-        let queue = Queue {
-            links: Links::NONE,
-            stand: Stand::Idle,
+        let queue = FlowQueue {
+            links: ListLinks::NONE,
+            stand: QueueState::Idle,
             deficit: 0,
             tag: u64::MAX,
             hosts: [0; 2],
@@ -86,9 +86,9 @@ impl Tin {
             packets: 0,
             flow_quantum,
             queues: vec![queue; QUEUES as usize],
-            fresh: Ends::EMPTY,
-            round: Ends::EMPTY,
-            decaying: Ends::EMPTY,
+            fresh: ListEnds::EMPTY,
+            round: ListEnds::EMPTY,
+            decaying: ListEnds::EMPTY,
             sparse: 0,
             bulk: 0,
             bulk_of: [Vec::new(), Vec::new()],
@@ -113,18 +113,18 @@ impl Tin {
     /// The queue of a flow with this hash, between these hosts.
     pub fn queue_of(&mut self, hash: u64, hosts: [u32; 2]) -> u32 {
         let direct = (hash % u64::from(QUEUES)) as usize;
-        if self.queues[direct].tag == hash && self.queues[direct].stand != Stand::Idle {
+        if self.queues[direct].tag == hash && self.queues[direct].stand != QueueState::Idle {
             return direct as u32;
         }
         let set = direct - direct % WAYS;
         let ways = || (0..WAYS).map(move |way| set + (direct + way) % WAYS);
         let reserved = ways().find(|way| self.queues[*way].tag == hash);
-        let idle = || ways().find(|way| self.queues[*way].stand == Stand::Idle);
+        let idle = || ways().find(|way| self.queues[*way].stand == QueueState::Idle);
         let found = reserved.or_else(idle).unwrap_or(direct);
-        let Queue { stand, hosts: before, .. } = self.queues[found];
+        let FlowQueue { stand, hosts: before, .. } = self.queues[found];
         // Whoever takes a queue that is in use brings its hosts along.
-        if reserved.is_none() || stand == Stand::Idle {
-            if stand == Stand::Bulk {
+        if reserved.is_none() || stand == QueueState::Idle {
+            if stand == QueueState::Bulk {
                 self.count_bulk(before, false);
                 self.count_bulk(hosts, true);
             }
@@ -137,19 +137,19 @@ impl Tin {
     /// A packet has come into a queue.
     pub fn arrived(&mut self, queue: u32, isolation: Isolation) {
         self.packets += 1;
-        let Queue { stand, hosts, .. } = self.queues[queue as usize];
+        let FlowQueue { stand, hosts, .. } = self.queues[queue as usize];
         match stand {
-            Stand::Idle | Stand::Decaying => {
+            QueueState::Idle | QueueState::Decaying => {
                 self.queues[queue as usize].deficit = self.flow_quantum * PARTS / self.load(hosts, isolation);
-                self.stands(queue, Stand::Sparse);
+                self.stands(queue, QueueState::Sparse);
             }
-            Stand::Waiting => self.stands(queue, Stand::Bulk),
-            Stand::Sparse | Stand::Bulk => {}
+            QueueState::Waiting => self.stands(queue, QueueState::Bulk),
+            QueueState::Sparse | QueueState::Bulk => {}
         }
     }
 
     /// How many flows in the round the busier of two hosts has, as far as hosts are to share alike; at least 1.
-    fn load(&self, hosts: [u32; 2], isolation: Isolation) -> i64 {
+    pub fn load(&self, hosts: [u32; 2], isolation: Isolation) -> i64 {
         let shared = isolation.shared();
         let of = |which: usize| self.bulk_of[which].get(hosts[which] as usize).copied().unwrap_or(0);
         let loads = [0, 1].map(|which| if shared[which] { of(which) } else { 0 });
@@ -158,39 +158,39 @@ impl Tin {
 
     /// Moves a queue to the end of the list on which those stand, and counts it there; one that waited in the round and is served
     /// again keeps its place.
-    fn stands(&mut self, queue: u32, stand: Stand) {
-        let Queue { stand: before, hosts, .. } = self.queues[queue as usize];
+    fn stands(&mut self, queue: u32, stand: QueueState) {
+        let FlowQueue { stand: before, hosts, .. } = self.queues[queue as usize];
         match before {
-            Stand::Sparse | Stand::Waiting => self.sparse -= 1,
-            Stand::Bulk => {
+            QueueState::Sparse | QueueState::Waiting => self.sparse -= 1,
+            QueueState::Bulk => {
                 self.bulk -= 1;
                 self.count_bulk(hosts, false);
             }
-            Stand::Idle | Stand::Decaying => {}
+            QueueState::Idle | QueueState::Decaying => {}
         }
         match stand {
-            Stand::Sparse | Stand::Waiting => self.sparse += 1,
-            Stand::Bulk => {
+            QueueState::Sparse | QueueState::Waiting => self.sparse += 1,
+            QueueState::Bulk => {
                 self.bulk += 1;
                 self.count_bulk(hosts, true);
             }
-            Stand::Idle | Stand::Decaying => {}
+            QueueState::Idle | QueueState::Decaying => {}
         }
         self.queues[queue as usize].stand = stand;
-        if (before, stand) == (Stand::Waiting, Stand::Bulk) {
+        if (before, stand) == (QueueState::Waiting, QueueState::Bulk) {
             return;
         }
         match before {
-            Stand::Sparse => unlink!(self.queues, self.fresh, links, queue),
-            Stand::Waiting | Stand::Bulk => unlink!(self.queues, self.round, links, queue),
-            Stand::Decaying => unlink!(self.queues, self.decaying, links, queue),
-            Stand::Idle => {}
+            QueueState::Sparse => unlink!(self.queues, self.fresh, links, queue),
+            QueueState::Waiting | QueueState::Bulk => unlink!(self.queues, self.round, links, queue),
+            QueueState::Decaying => unlink!(self.queues, self.decaying, links, queue),
+            QueueState::Idle => {}
         }
         match stand {
-            Stand::Sparse => append!(self.queues, self.fresh, links, queue),
-            Stand::Waiting | Stand::Bulk => append!(self.queues, self.round, links, queue),
-            Stand::Decaying => append!(self.queues, self.decaying, links, queue),
-            Stand::Idle => {}
+            QueueState::Sparse => append!(self.queues, self.fresh, links, queue),
+            QueueState::Waiting | QueueState::Bulk => append!(self.queues, self.round, links, queue),
+            QueueState::Decaying => append!(self.queues, self.decaying, links, queue),
+            QueueState::Idle => {}
         }
     }
 
@@ -203,13 +203,13 @@ impl Tin {
                 true => self.decaying.front,
                 false => lists.into_iter().find(|front| *front != NIL)?,
             };
-            let Queue { deficit, stand, hosts, .. } = self.queues[queue as usize];
+            let FlowQueue { deficit, stand, hosts, .. } = self.queues[queue as usize];
             if deficit > 0 {
                 return Some(queue);
             }
             let stand = match stand {
-                Stand::Sparse if waits(queue) => Stand::Bulk,
-                Stand::Sparse => Stand::Waiting,
+                QueueState::Sparse if waits(queue) => QueueState::Bulk,
+                QueueState::Sparse => QueueState::Waiting,
                 other => other,
             };
             // To the end of the round, and counted there before its quantum is divided.
@@ -222,7 +222,7 @@ impl Tin {
     pub fn was_empty(&mut self, queue: u32, now: Instant) {
         let cobalt = &mut self.queues[queue as usize].cobalt;
         cobalt.was_empty(&self.set, now);
-        let stand = if cobalt.at_rest(now) { Stand::Idle } else { Stand::Decaying };
+        let stand = if cobalt.at_rest(now) { QueueState::Idle } else { QueueState::Decaying };
         self.stands(queue, stand);
     }
 

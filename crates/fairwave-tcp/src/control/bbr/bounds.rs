@@ -13,16 +13,16 @@ pub(super) struct Bounds {
     /// Segments.
     pub inflight_longterm: f64,
     /// The largest of the present round trip: segments per second, and segments.
-    bw_latest: f64,
+    pub bw_latest: f64,
     pub inflight_latest: f64,
     /// Something was lost in the present round trip.
-    lost_in_round: bool,
+    pub lost_in_round: bool,
     /// The round trip in which losses are looked at ends when something is delivered that was sent when so much had been.
-    round_delivered: u64,
+    pub round_delivered: u64,
     /// Such a round trip begins with this acknowledgement.
-    round_begins: bool,
+    pub round_begins: bool,
     /// Acknowledgements of the present round trip that told of losses.
-    loss_events: u32,
+    pub loss_events: u32,
 }
 
 impl Default for Bounds {
@@ -114,11 +114,11 @@ impl Bounds {
 
 /// Marks, as version 3 in `google/bbr` answers them: by their share, on short paths.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Marked {
+pub(super) struct MarkShare {
     /// The path is short enough.
     pub is_counted: bool,
     /// Mean share of marked segments, of which a sixteenth is each round trip's.
-    alpha: f64,
+    pub alpha: f64,
     delivered: f64,
     marked: f64,
     /// Round trips of Startup in a row with more than the threshold.
@@ -131,13 +131,13 @@ pub(super) struct Marked {
 const ALPHA_GAIN: f64 = 1.0 / 16.0;
 const FULL_ROUNDS: u32 = 2;
 
-impl Default for Marked {
+impl Default for MarkShare {
     fn default() -> Self {
-        Marked { is_counted: false, alpha: 1.0, delivered: 0.0, marked: 0.0, too_many: 0, in_round: false }
+        MarkShare { is_counted: false, alpha: 1.0, delivered: 0.0, marked: 0.0, too_many: 0, in_round: false }
     }
 }
 
-impl Marked {
+impl MarkShare {
     pub fn take(&mut self, ack: &Ack, config: &BbrConfig, min_rtt: f64) {
         self.is_counted |= min_rtt <= config.ecn_max_rtt.seconds();
         self.delivered += f64::from(ack.sample.newly_delivered);

@@ -59,7 +59,7 @@ impl<const N: usize> MaxOverRounds<N> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in super::super) struct Rounds {
     /// What had been delivered when the present one began.
-    next: u64,
+    pub next: u64,
     /// How many have begun.
     pub count: u64,
     /// One begins with this acknowledgement.

@@ -21,9 +21,9 @@ pub(super) struct Cycle {
     /// Acknowledgements are of what was sent while probing (`BBR.is_bw_probe_sample`).
     pub is_sample: bool,
     /// When it began, and after how long it is time to probe.
-    began: Instant,
-    wait: Span,
-    rounds_since_up: u32,
+    pub began: Instant,
+    pub wait: Span,
+    pub rounds_since_up: u32,
     /// The last probing met too many losses (`BBR.prev_probe_too_high`).
     too_high: bool,
     /// It was broken off at the bound that the one before had found (`BBR.prev_probe_precautionary`).
@@ -186,7 +186,7 @@ impl Bbr {
     }
 
     /// `ProbeInflightLongtermUpward`.
-    fn raise_longterm(&mut self, ack: &Ack, window: &Window) {
+    pub(super) fn raise_longterm(&mut self, ack: &Ack, window: &Window) {
         if !ack.fills_window || window.congestion < self.bounds.inflight_longterm {
             return;
         }

@@ -12,10 +12,10 @@ pub(super) struct MinRtt {
     at: Instant,
     /// The smallest since the last ProbeRTT.
     probe_least: f64,
-    probe_at: Instant,
-    expired: bool,
+    pub probe_at: Instant,
+    pub expired: bool,
     /// In ProbeRTT little enough is in flight, and it lasts until then.
-    until: Option<Instant>,
+    pub until: Option<Instant>,
     round_done: bool,
 }
 

@@ -1,21 +1,21 @@
-use super::super::pipe_test::Pipe;
+use super::super::pipe_test::{Pipe, estimated};
 use super::*;
 
-type Alone = Pipe<Box<Bbr>>;
+type SingleFlow = Pipe<Box<Bbr>>;
 
 const RATE: f64 = 1000.0;
 
-fn bbr() -> Box<Bbr> {
+pub(super) fn bbr() -> Box<Bbr> {
     BbrConfig::default().controller(Preset::Rfc)
 }
 
 /// Alone on a path of 1000 segments per second and 40 ms, which holds 40 segments.
-fn alone() -> Alone {
+fn alone() -> SingleFlow {
     Pipe::new(bbr(), RATE, 40)
 }
 
 /// The states that it goes through until `seconds`, each with the time at which it begins.
-fn states(pipe: &mut Alone, seconds: f64) -> Vec<(f64, State)> {
+fn states(pipe: &mut SingleFlow, seconds: f64) -> Vec<(f64, State)> {
     let mut states: Vec<(f64, State)> = Vec::new();
     pipe.run_until(seconds, |pipe| {
         if states.last().is_none_or(|(_, state)| *state != pipe.law.state) {
@@ -26,12 +26,12 @@ fn states(pipe: &mut Alone, seconds: f64) -> Vec<(f64, State)> {
 }
 
 /// The bandwidth that it believes in over the true one.
-fn found(pipe: &Alone) -> f64 {
-    pipe.law.estimate() / (pipe.rate * 8000.0)
+fn found(pipe: &SingleFlow) -> f64 {
+    estimated(&pipe.law) / (pipe.rate * 8000.0)
 }
 
 /// What was delivered until `seconds` over what the path carries.
-fn utilisation(pipe: &mut Alone, seconds: f64) -> f64 {
+fn utilisation(pipe: &mut SingleFlow, seconds: f64) -> f64 {
     let (before, began) = (pipe.path.delivered, pipe.now.seconds());
     pipe.run_until(seconds, |_| {});
     (pipe.path.delivered - before) as f64 / (seconds - began) / pipe.rate
@@ -222,7 +222,7 @@ fn a_product_below_a_segment_keeps_four_in_flight() {
     assert!((4.0..9.0).contains(&pipe.window.congestion), "{}", pipe.window.congestion);
 }
 
-fn sample() -> RateSample {
+pub(super) fn sample() -> RateSample {
     RateSample {
         rate: 100.0,
         interval: Span::from_millis(40),
@@ -236,7 +236,7 @@ fn sample() -> RateSample {
     }
 }
 
-fn ack<'a>(path: &'a Path, sample: &'a RateSample, lost: u64) -> Ack<'a> {
+pub(super) fn ack<'a>(path: &'a Path, sample: &'a RateSample, lost: u64) -> Ack<'a> {
     Ack {
         path,
         sample,
@@ -249,7 +249,7 @@ fn ack<'a>(path: &'a Path, sample: &'a RateSample, lost: u64) -> Ack<'a> {
 }
 
 /// One that cruises on a path of 1000 segments per second that holds a hundred.
-fn cruising() -> Box<Bbr> {
+pub(super) fn cruising() -> Box<Bbr> {
     let mut law = bbr();
     law.state = State::Cruise;
     law.full.reached = true;

@@ -1,17 +1,32 @@
-use super::super::pipe_test::Pipe;
+use super::super::pipe_test::{Pipe, estimated};
 use super::*;
 
-type Alone = Pipe<Box<Bbr1>>;
+type SingleFlow = Pipe<Box<Bbr1>>;
 
 const RATE: f64 = 1000.0;
 
+/// A sample with so many segments newly delivered.
+pub(super) fn delivers(newly_delivered: u32) -> RateSample {
+    RateSample {
+        rate: RATE,
+        interval: Span::from_millis(40),
+        prior_delivered: 0,
+        in_flight: 40,
+        lost: 0,
+        marked: 0,
+        application_limited: false,
+        rtt: Span::MAX,
+        newly_delivered,
+    }
+}
+
 /// Alone on a path of 1000 segments per second and 40 ms, which holds 40 segments.
-fn alone() -> Alone {
+fn alone() -> SingleFlow {
     Pipe::new(Bbr1Config::default().controller(Preset::Rfc), RATE, 40)
 }
 
 /// The states that it goes through until `seconds`, each with the time at which it begins.
-fn states(pipe: &mut Alone, seconds: f64) -> Vec<(f64, State)> {
+fn states(pipe: &mut SingleFlow, seconds: f64) -> Vec<(f64, State)> {
     let mut states: Vec<(f64, State)> = Vec::new();
     pipe.run_until(seconds, |pipe| {
         if states.last().is_none_or(|(_, state)| *state != pipe.law.state) {
@@ -70,7 +85,7 @@ fn it_finds_the_rate_and_the_round_trip_and_keeps_about_what_the_path_holds_in_f
     pipe.run_until(9.0, |pipe| {
         (sum, acks) = (sum + f64::from(pipe.in_flight()), acks + 1.0);
         highest = highest.max(f64::from(pipe.in_flight()));
-        assert!((pipe.law.estimate() / (RATE * 8000.0) - 1.0).abs() < 0.02);
+        assert!((estimated(&pipe.law) / (RATE * 8000.0) - 1.0).abs() < 0.02);
         assert!((pipe.law.min_rtt - 0.041).abs() < 1e-6, "and the segment's own service");
     });
     assert!((pipe.path.delivered - before) as f64 / 7.0 / RATE > 0.98);
@@ -159,10 +174,10 @@ fn the_rate_of_ten_round_trips_ago_is_forgotten() {
     pipe.rate = RATE / 4.0;
     // Round trips are up to the window over the rate long: 80 segments at 250 per second.
     pipe.run_until(10.0, |_| {});
-    assert!((pipe.law.estimate() / (RATE / 4.0 * 8000.0) - 1.0).abs() < 0.03, "{}", pipe.law.estimate());
+    assert!((estimated(&pipe.law) / (RATE / 4.0 * 8000.0) - 1.0).abs() < 0.03, "{}", estimated(&pipe.law));
     pipe.rate = RATE;
     pipe.run_until(14.0, |_| {});
-    assert!((pipe.law.estimate() / (RATE * 8000.0) - 1.0).abs() < 0.03, "and a higher one is found");
+    assert!((estimated(&pipe.law) / (RATE * 8000.0) - 1.0).abs() < 0.03, "and a higher one is found");
 }
 
 #[test]
@@ -175,7 +190,7 @@ fn losses_lower_the_window_by_what_is_lost_within_a_recovery_but_not_the_rate() 
     let share = (pipe.path.lost - lost) as f64 / (pipe.path.delivered - delivered) as f64;
     assert!(share > 0.0 && share < 0.1, "its window of two pipes does not fit, its pace does: {share}");
     assert!((pipe.path.delivered - delivered) as f64 / 5.0 / RATE > 0.9);
-    assert!((pipe.law.estimate() / (RATE * 8000.0) - 1.0).abs() < 0.03);
+    assert!((estimated(&pipe.law) / (RATE * 8000.0) - 1.0).abs() < 0.03);
 }
 
 #[test]
@@ -201,7 +216,7 @@ fn an_application_that_pauses_leaves_the_rate_as_it_was_and_spares_probe_rtt() {
     pipe.idle_until = Instant::from_seconds(16.0);
     pipe.run_until(15.9, |_| {});
     let states = states(&mut pipe, 17.0);
-    assert!((pipe.law.estimate() / (RATE * 8000.0) - 1.0).abs() < 0.03, "{}", pipe.law.estimate());
+    assert!((estimated(&pipe.law) / (RATE * 8000.0) - 1.0).abs() < 0.03, "{}", estimated(&pipe.law));
     assert!(states.iter().all(|(_, state)| *state != State::ProbeRtt), "{states:?}");
 }
 
@@ -212,17 +227,72 @@ fn before_the_first_sample_the_pace_is_that_of_the_first_window_and_a_millisecon
     assert!((law.pacing(&Path::new(1000), &window) - HIGH_GAIN * 10_000.0).abs() < 1e-6);
     let known = Path { rtt: Span::from_millis(100), ..Path::new(1000) };
     assert!((law.pacing(&known, &window) - HIGH_GAIN * 100.0).abs() < 1e-6);
-    assert!(law.estimate().is_nan());
+    assert_eq!(law.estimate(), None);
+}
+
+/// A law of Linux that knows a path of 1000 segments per second and 40.5 ms, after startup.
+fn of_linux() -> Bbr1 {
+    let mut law = *Bbr1Config::default().controller(Preset::Linux);
+    (law.payload, law.pace, law.min_rtt, law.filled) = (1000, 1000.0, 0.0405, true);
+    law.bandwidth.note(1, 1000.0);
+    law
+}
+
+#[test]
+fn linux_paces_one_percent_below_the_rate() {
+    let mut law = of_linux();
+    law.state = State::ProbeBw(2);
+    law.set_pace();
+    assert!((law.pace - 990.0).abs() < 1e-9, "{}", law.pace);
+    let mut draft = *Bbr1Config::default().controller(Preset::Rfc);
+    (draft.filled, draft.state) = (true, State::ProbeBw(2));
+    draft.bandwidth.note(1, 1000.0);
+    draft.set_pace();
+    assert_eq!(draft.pace, 1000.0);
+}
+
+#[test]
+fn linux_rounds_windows_up_to_even_numbers_and_adds_two_segments_while_it_probes() {
+    let mut law = of_linux();
+    law.state = State::ProbeBw(2);
+    assert_eq!(law.inflight(2.0), 88.0, "81 and three quanta of two are 87");
+    assert_eq!(law.inflight(1.0), 48.0, "40.5 and 6");
+    law.state = State::ProbeBw(0);
+    assert_eq!(law.inflight(2.0), 90.0);
+    law.even = false;
+    assert_eq!(law.inflight(2.0), 87.0);
+}
+
+#[test]
+fn linux_adds_what_acknowledgements_bring_in_bunches_to_the_window_once_the_pipe_was_full() {
+    let mut law = of_linux();
+    law.state = State::ProbeBw(2);
+    let mut bunches = Aggregation::default();
+    bunches.update(Instant::from_seconds(1.0), true, &delivers(20), 1000.0, 87.0);
+    law.aggregation = Some(bunches);
+    let widened = |law: &Bbr1| {
+        let mut window = Window { congestion: 200.0, threshold: 1e9 };
+        law.set_window(&Path::new(1000), &delivers(1), 0, &mut window);
+        window.congestion
+    };
+    assert_eq!(widened(&law), 108.0, "20 more than 87, and even");
+    law.filled = false;
+    assert!(widened(&law) >= 200.0, "before that nothing cuts the window");
+    (law.filled, law.aggregation) = (true, None);
+    assert_eq!(widened(&law), 88.0);
 }
 
 #[test]
 fn parameters_out_of_range_are_refused() {
     let config = Bbr1Config::default();
     assert!(config.check().is_ok());
+    assert!(Bbr1Config { pacing_margin: Some(0.0), ..config }.check().is_ok());
     for bad in [
         Bbr1Config { cwnd_gain: 1.0, ..config },
         Bbr1Config { min_rtt_window: Span::ZERO, ..config },
         Bbr1Config { probe_rtt_duration: Span::ZERO, ..config },
+        Bbr1Config { pacing_margin: Some(-0.01), ..config },
+        Bbr1Config { pacing_margin: Some(1.0), ..config },
     ] {
         assert!(bad.check().is_err());
     }

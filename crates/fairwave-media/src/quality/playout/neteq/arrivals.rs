@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     /// A receiver with a clock, in milliseconds, and a sender's media time that moves on with newer packets only.
-    struct Story {
+    struct ReceiverScript {
         arrivals: Arrivals,
         now: i64,
         media: i64,
@@ -126,9 +126,9 @@ mod tests {
 
     const FRAME: i64 = 20;
 
-    impl Story {
+    impl ReceiverScript {
         fn begin() -> Self {
-            let mut story = Story { arrivals: Arrivals::new(), now: 0, media: 1 << 20 };
+            let mut story = ReceiverScript { arrivals: Arrivals::new(), now: 0, media: 1 << 20 };
             assert_eq!(story.packet(0), 0);
             story
         }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn delay_counts_from_the_packet_that_came_soonest() {
         // packet_arrival_history_unittest.cc, RelativeArrivalDelay.
-        let mut story = Story::begin();
+        let mut story = ReceiverScript::begin();
         story.wait(FRAME);
         assert_eq!(story.packet(FRAME), 0);
         story.wait(2 * FRAME);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn packets_that_were_overtaken_set_no_measure() {
         // packet_arrival_history_unittest.cc, ReorderedPackets.
-        let mut story = Story::begin();
+        let mut story = ReceiverScript::begin();
         assert_eq!(story.packet(-80), 80);
         assert_eq!(story.packet(-FRAME), 20);
         story.wait(4 * FRAME);
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn what_is_older_than_the_window_is_forgotten() {
         // packet_arrival_history_unittest.cc, MaxHistorySize, with libwebrtc's own window of 2 s.
-        let mut story = Story::begin();
+        let mut story = ReceiverScript::begin();
         story.wait(2 * FRAME);
         assert_eq!(story.packet(FRAME), 20);
         assert_eq!(story.arrivals.most_delayed_ms(), 20);
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn too_old_twice_or_within_another_is_not_remembered() {
         // packet_arrival_history_unittest.cc, OldPacketShouldNotBeInserted, Duplicate…, Overlapping….
-        let mut story = Story::begin();
+        let mut story = ReceiverScript::begin();
         let first = story.media;
         assert!(!story.insert(first - 2001, FRAME));
         assert!(story.insert(first - 2000, FRAME));
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn nothing_known_is_no_delay_and_clearing_forgets() {
-        let mut story = Story::begin();
+        let mut story = ReceiverScript::begin();
         story.wait(500);
         assert_eq!(story.packet(FRAME), 480);
         story.arrivals.clear();
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn least_and_most_are_those_of_a_plain_search() {
-        let mut story = Story::begin();
+        let mut story = ReceiverScript::begin();
         let mut all = vec![(story.now, story.media)];
         for i in 1..400_i64 {
             story.wait(10 + (i * 37) % 25);

@@ -33,7 +33,7 @@ pub(super) enum Mode {
 
 /// The first packet that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Next {
+pub(super) struct NextPacket {
     /// Its media time, in samples.
     pub media: i64,
     /// It describes silence.
@@ -46,7 +46,7 @@ pub(super) struct Status {
     pub last_mode: Mode,
     /// Media time of what is to be decoded next.
     pub target: i64,
-    pub next: Option<Next>,
+    pub next: Option<NextPacket>,
     /// Media time from the first packet that waits to the last, and how long that has waited.
     pub span_and_wait: i64,
     /// A description of silence waits.
@@ -218,7 +218,7 @@ mod tests {
         Status {
             last_mode,
             target: TARGET,
-            next: Some(Next { media: TARGET, silence: false }),
+            next: Some(NextPacket { media: TARGET, silence: false }),
             span_and_wait: buffered_ms * MS,
             silence_waits: false,
             generated: 0,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn with_next(status: Status, media: i64) -> Status {
-        Status { next: Some(Next { media, silence: false }), ..status }
+        Status { next: Some(NextPacket { media, silence: false }), ..status }
     }
 
     fn at_delay(playing_ms: i64) -> Operation {
@@ -362,7 +362,7 @@ mod tests {
         let none = |mode| Status { next: None, ..status(mode, 0) };
         assert_eq!(logic.decide(LATER, &none(Mode::Normal)), Operation::Expand);
         assert_eq!(logic.decide(LATER, &none(Mode::ComfortNoise)), Operation::ComfortNoiseContinued);
-        let silence = Status { next: Some(Next { media: TARGET, silence: true }), ..status(Mode::Expand, 0) };
+        let silence = Status { next: Some(NextPacket { media: TARGET, silence: true }), ..status(Mode::Expand, 0) };
         assert_eq!(logic.decide(LATER, &silence), Operation::ComfortNoise);
     }
 

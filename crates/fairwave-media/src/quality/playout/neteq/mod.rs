@@ -34,7 +34,7 @@ use std::collections::VecDeque;
 pub use config::NeteqConfig;
 
 use self::concealment::Concealment;
-use self::decision::{DecisionLogic, Mode, Next, Status};
+use self::decision::{DecisionLogic, Mode, NextPacket, Status};
 use fairwave_units::units::Span;
 
 /// Time between two ticks.
@@ -109,7 +109,7 @@ pub enum Piece {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct BufferedPacket {
     unit: usize,
     media: i64,
     length: i64,
@@ -125,7 +125,7 @@ pub struct JitterBuffer {
     capacity: usize,
     pitch: i64,
     fast_accelerate: bool,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<BufferedPacket>,
     tick: i64,
     /// Media time of what is to be decoded next.
     target: i64,
@@ -218,7 +218,7 @@ impl JitterBuffer {
         let place = self.waiting.partition_point(|before| before.media < media);
         if self.waiting.get(place).is_none_or(|after| after.media != media) {
             let Packet { unit, ends_talkspurt, .. } = packet;
-            self.waiting.insert(place, Waiting { unit, media, length, ends_talkspurt, since: self.tick });
+            self.waiting.insert(place, BufferedPacket { unit, media, length, ends_talkspurt, since: self.tick });
         }
         if !self.restarts {
             self.logic.on_arrival(self.tick, media, length);
@@ -326,8 +326,8 @@ impl JitterBuffer {
     }
 
     fn status(&self) -> Status {
-        let silence = self.silence_waits.then_some(Next { media: self.target, silence: true });
-        let packet = self.waiting.front().map(|packet| Next { media: packet.media, silence: false });
+        let silence = self.silence_waits.then_some(NextPacket { media: self.target, silence: true });
+        let packet = self.waiting.front().map(|packet| NextPacket { media: packet.media, silence: false });
         let span_and_wait = match (self.waiting.front(), self.waiting.back()) {
             (Some(first), Some(last)) => last.media - first.media + (self.tick - last.since) * SAMPLES_PER_TICK,
             _ => 0,

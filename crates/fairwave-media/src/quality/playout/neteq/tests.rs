@@ -9,19 +9,19 @@ fn frame(unit: usize) -> Packet {
 }
 
 /// Tells a buffer's story tick by tick.
-struct Story {
+struct ReceiverScript {
     buffer: JitterBuffer,
     heard: Vec<Piece>,
 }
 
-impl Story {
+impl ReceiverScript {
     fn of(config: NeteqConfig) -> Self {
-        Story { buffer: JitterBuffer::new(config), heard: Vec::new() }
+        ReceiverScript { buffer: JitterBuffer::new(config), heard: Vec::new() }
     }
 
     /// A target of 0 to 20 ms: packets are played as they come, and tempo is left alone.
     fn plain() -> Self {
-        Story::of(NeteqConfig { stretch: false, ..NeteqConfig::default() })
+        ReceiverScript::of(NeteqConfig { stretch: false, ..NeteqConfig::default() })
     }
 
     fn arrives(&mut self, packet: Packet) -> &mut Self {
@@ -59,7 +59,7 @@ impl Story {
 
 #[test]
 fn the_first_packet_is_played_in_the_next_tick() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     assert_eq!(story.heard, [Piece::Unit(0)]);
     story.plays(Operation::Expand);
@@ -68,7 +68,7 @@ fn the_first_packet_is_played_in_the_next_tick() {
 
 #[test]
 fn a_packet_that_comes_late_is_played_late() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     story.plays(Operation::Expand).plays(Operation::Expand);
     story.arrives(frame(1)).plays(Operation::Normal);
@@ -77,7 +77,7 @@ fn a_packet_that_comes_late_is_played_late() {
 
 #[test]
 fn a_packet_that_is_lost_is_made_up_in_its_length() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     story.arrives(frame(0)).arrives(frame(2)).plays(Operation::Normal).plays(Operation::Normal);
     story.plays(Operation::Expand).plays(Operation::Expand).plays(Operation::Merge).plays(Operation::Normal);
     assert_eq!(story.units(), [(0, 0.0), (2, 40.0)]);
@@ -87,7 +87,7 @@ fn a_packet_that_is_lost_is_made_up_in_its_length() {
 
 #[test]
 fn after_a_long_gap_half_the_target_is_waited_for() {
-    let mut story = Story::of(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
+    let mut story = ReceiverScript::of(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     for _ in 0..7 {
         story.plays(Operation::Expand);
@@ -103,7 +103,7 @@ fn after_a_long_gap_half_the_target_is_waited_for() {
 
 #[test]
 fn after_a_short_gap_nothing_is_waited_for() {
-    let mut story = Story::of(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
+    let mut story = ReceiverScript::of(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     for _ in 0..6 {
         story.plays(Operation::Expand);
@@ -113,7 +113,7 @@ fn after_a_short_gap_nothing_is_waited_for() {
 
 #[test]
 fn silence_is_known_from_loss() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     story.arrives(Packet { ends_talkspurt: true, ..frame(0) }).plays(Operation::Normal).plays(Operation::Normal);
     story.plays(Operation::ComfortNoise);
     assert!(story.buffer.is_idle());
@@ -131,7 +131,7 @@ fn silence_is_known_from_loss() {
 #[test]
 fn idle_time_passes_at_once_as_it_would_tick_by_tick() {
     let begun = || {
-        let mut story = Story::plain();
+        let mut story = ReceiverScript::plain();
         story.arrives(Packet { ends_talkspurt: true, ..frame(0) });
         story.plays(Operation::Normal).plays(Operation::Normal).plays(Operation::ComfortNoise);
         story
@@ -156,7 +156,7 @@ fn idle_time_passes_at_once_as_it_would_tick_by_tick() {
 
 #[test]
 fn a_buffer_is_idle_when_nothing_waits_and_nothing_of_the_voice_is_left() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     assert!(!story.buffer.is_idle());
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     let mut ticks = 0;
@@ -174,7 +174,7 @@ fn a_buffer_is_idle_when_nothing_waits_and_nothing_of_the_voice_is_left() {
 
 #[test]
 fn one_packet_more_than_it_holds_empties_it() {
-    let mut story = Story::of(NeteqConfig { max_packets: 20, stretch: false, ..NeteqConfig::default() });
+    let mut story = ReceiverScript::of(NeteqConfig { max_packets: 20, stretch: false, ..NeteqConfig::default() });
     story.arrives(frame(0)).plays(Operation::Normal);
     for unit in 1..=20 {
         story.arrives(frame(unit));
@@ -188,14 +188,14 @@ fn one_packet_more_than_it_holds_empties_it() {
 
 #[test]
 fn the_same_packet_twice_is_one() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     story.arrives(frame(0)).arrives(frame(0)).arrives(frame(1)).arrives(frame(1));
     assert_eq!(story.buffer.packets_waiting(), 2);
 }
 
 #[test]
 fn packets_are_played_in_order_however_they_come() {
-    let mut story = Story::plain();
+    let mut story = ReceiverScript::plain();
     story.arrives(frame(0)).arrives(frame(3)).arrives(frame(1)).arrives(frame(2));
     for _ in 0..8 {
         story.plays(Operation::Normal);
@@ -204,8 +204,8 @@ fn packets_are_played_in_order_however_they_come() {
 }
 
 /// A packet each 20 ms, always in time: what is heard of the first `seconds`.
-fn steady(config: NeteqConfig, seconds: usize) -> Story {
-    let mut story = Story::of(config);
+fn steady(config: NeteqConfig, seconds: usize) -> ReceiverScript {
+    let mut story = ReceiverScript::of(config);
     for unit in 0..50 * seconds {
         story.arrives(frame(unit));
         story.buffer.tick(&mut story.heard);
@@ -234,8 +234,8 @@ fn tempo_changes_by_about_a_tenth() {
 }
 
 /// A backlog of 60 packets comes at once, then one each 20 ms for 8 seconds.
-fn backlog(config: NeteqConfig) -> Story {
-    let mut story = Story::of(NeteqConfig { max_delay: Some(MS * 80), ..config });
+fn backlog(config: NeteqConfig) -> ReceiverScript {
+    let mut story = ReceiverScript::of(NeteqConfig { max_delay: Some(MS * 80), ..config });
     for unit in 0..20 {
         story.arrives(frame(unit));
         story.buffer.tick(&mut story.heard);
@@ -281,7 +281,7 @@ fn fast_acceleration_leaves_out_as_many_periods_as_fit_into_15_ms() {
 #[test]
 fn frames_of_30_and_60_ms_are_stretched_too() {
     for length in [30_u64, 60] {
-        let mut story = Story::of(NeteqConfig { min_delay: MS * 150, ..NeteqConfig::default() });
+        let mut story = ReceiverScript::of(NeteqConfig { min_delay: MS * 150, ..NeteqConfig::default() });
         for unit in 0..200 {
             story.arrives(Packet {
                 unit,
@@ -302,7 +302,7 @@ fn frames_of_30_and_60_ms_are_stretched_too() {
 #[test]
 fn too_little_that_was_not_played_cannot_be_lengthened() {
     // Frames of 10 ms that come one by one: 15 of the 30 ms that are needed have always been played.
-    let mut story = Story::of(NeteqConfig::default());
+    let mut story = ReceiverScript::of(NeteqConfig::default());
     for unit in 0..200 {
         story.arrives(Packet { unit, media: MS * (10 * unit as u64), length: MS * 10, ends_talkspurt: false });
         story.buffer.tick(&mut story.heard);
@@ -312,7 +312,7 @@ fn too_little_that_was_not_played_cannot_be_lengthened() {
 
 #[test]
 fn what_is_heard_is_as_long_as_the_ticks_and_what_is_ahead() {
-    let mut story = Story::of(NeteqConfig::default());
+    let mut story = ReceiverScript::of(NeteqConfig::default());
     for unit in 0..500_usize {
         if unit % 7 != 3 {
             story.arrives(frame(unit + usize::from(unit % 11 == 5)));

@@ -1,15 +1,15 @@
-//! What a page can ask, and what it is answered.
+//! Requests of a page, and their answers.
 //!
-//! | `op` | is asked with | answers |
+//! | `op` | fields | answer |
 //! |---|---|---|
-//! | `check` | `text`, `file` | the scenario as written (`json`), with its laws' parameters spelled out (`spelled`), as `toml`; its hash, cost, network |
+//! | `check` | `text`, `file` | the scenario as written (`json`), with every parameter of its laws (`complete`), as TOML (`toml`); its hash and cost |
 //! | `schema` | | the language's JSON Schema |
-//! | `run` | `text`, `file`, `seed`, `bins`, `observe` | digest, tables and what is drawn |
-//! | `packets` | `text`, `file`, `seed`, `link`, `from_s`, `until_s` | every packet at a link in a stretch of time |
-//! | `speech` | `text`, `file`, `seed`, `flow`, `law`, `conceal`, and samples | what is heard of a call |
+//! | `run` | `text`, `file`, `seed`, `bins`, `observe` | digest, tables; with `observe` also network and time series |
+//! | `packets` | `text`, `file`, `seed`, `link`, `from_s`, `until_s` | every packet at a link between two times |
+//! | `speech` | `text`, `file`, `seed`, `flow`, `law`, `conceal`, and samples | the audio of a call |
 //!
-//! Each answer says `ok`. What is wrong with a scenario is said as the command line says it (`message`) and problem by problem
-//! (`problems`, with line and column from 1).
+//! Each answer has `ok`. A refusal of a scenario has the text of the command line (`message`) and a list of `problems`, each with
+//! `line` and `column` from 1 (null if the problem has no place in the text).
 
 use fairwave_core::packet::Class;
 use fairwave_core::random::Seed;
@@ -25,23 +25,23 @@ use crate::observer::{Observed, Observer};
 use crate::packets::Recorder;
 use crate::speech;
 
-/// Packet-hops and other happenings above which a run is left to the command line: about half a minute in a page.
+/// The limit of packet-hops and other events of a run in a page: about half a minute of computing.
 const MOST_HAPPENINGS: f64 = 2e8;
-/// Rows of a table that leave for the page, which draws no more.
+/// The limit of rows of a table in an answer.
 const MOST_ROWS: usize = 400;
-/// Bins, at most.
+/// The limit of bins of a time series.
 const MOST_BINS: usize = 2000;
-/// Nodes of a network that is told node by node.
+/// The limit of nodes of a network in an answer; a larger one is only counted.
 const MOST_NODES: usize = 400;
 
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 enum Request {
-    Check(Asked),
+    Check(ScenarioInput),
     Schema,
     Run {
         #[serde(flatten)]
-        of: Asked,
+        of: ScenarioInput,
         #[serde(default = "yes")]
         observe: bool,
         #[serde(default = "bins")]
@@ -49,14 +49,14 @@ enum Request {
     },
     Packets {
         #[serde(flatten)]
-        of: Asked,
+        of: ScenarioInput,
         link: String,
         from_s: f64,
         until_s: f64,
     },
     Speech {
         #[serde(flatten)]
-        of: Asked,
+        of: ScenarioInput,
         #[serde(default)]
         flow: Option<String>,
         #[serde(default)]
@@ -68,7 +68,7 @@ enum Request {
 
 /// A scenario and a seed.
 #[derive(Deserialize)]
-struct Asked {
+struct ScenarioInput {
     text: String,
     #[serde(default = "scenario")]
     file: String,
@@ -87,12 +87,12 @@ fn scenario() -> String {
     "scenario".to_owned()
 }
 
-impl Asked {
+impl ScenarioInput {
     fn read(&self) -> Result<Scenario, Refusal> {
         Ok(Scenario::from_text(&self.text, &self.file)?)
     }
 
-    /// Refuses a run that would keep a page busy for too long.
+    /// The scenario and its plan. Refuses a run that is too large for a page.
     fn planned(&self) -> Result<(Scenario, Plan), Refusal> {
         let scenario = self.read()?;
         let seed = Seed(self.seed.unwrap_or(scenario.seed));
@@ -105,7 +105,7 @@ impl Asked {
     }
 }
 
-/// An answer that says why not.
+/// An answer with `ok` false.
 struct Refusal(Value);
 
 impl From<ScenarioError> for Refusal {
@@ -138,7 +138,7 @@ fn too_large(happenings: f64) -> String {
     )
 }
 
-/// Answers a request: both are the length of the JSON (32 bits, little-endian), the JSON, and samples.
+/// Answers a request. Both are the length of the JSON (32 bits, little-endian), the JSON, and samples.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let (json, samples) = match reply(request) {
         Ok(answer) => answer,
@@ -152,19 +152,21 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
 }
 
 fn reply(request: &[u8]) -> Result<(Value, Vec<u8>), Refusal> {
-    let (length, rest) = request.split_first_chunk::<4>().ok_or_else(|| refuse("a request begins with its length"))?;
+    let (length, rest) = request
+        .split_first_chunk::<4>()
+        .ok_or_else(|| refuse("the request is shorter than its length field of 4 bytes"))?;
     let (text, sound) = rest
         .split_at_checked(u32::from_le_bytes(*length) as usize)
-        .ok_or_else(|| refuse("a request is as long as it says"))?;
-    let asked: Request = serde_json::from_slice(text).map_err(|error| refuse(format!("no such request: {error}")))?;
-    let json = match asked {
+        .ok_or_else(|| refuse("the request is shorter than its length field says"))?;
+    let request: Request = serde_json::from_slice(text).map_err(|error| refuse(format!("unknown request: {error}")))?;
+    let json = match request {
         Request::Check(of) => check(&of)?,
         Request::Schema => json!({ "ok": true, "schema": Scenario::json_schema() }),
         Request::Run { of, observe, bins } => run_once(&of, observe, bins.clamp(1, MOST_BINS))?,
         Request::Packets { of, link, from_s, until_s } => packets(&of, &link, from_s, until_s)?,
         Request::Speech { of, flow, law, conceal } => {
             let (_, plan) = of.planned()?;
-            return speech::hear(plan, flow.as_deref(), law, conceal, sound).map_err(refuse);
+            return speech::render_call(plan, flow.as_deref(), law, conceal, sound).map_err(refuse);
         }
     };
     Ok((json, Vec::new()))
@@ -174,7 +176,7 @@ fn written(scenario: &Scenario) -> Result<Value, Refusal> {
     serde_json::from_str(&scenario.to_json().map_err(refuse)?).map_err(refuse)
 }
 
-fn check(of: &Asked) -> Result<Value, Refusal> {
+fn check(of: &ScenarioInput) -> Result<Value, Refusal> {
     let scenario = of.read()?;
     let seed = Seed(of.seed.unwrap_or(scenario.seed));
     let happenings = scenario.happenings(seed)?;
@@ -185,14 +187,14 @@ fn check(of: &Asked) -> Result<Value, Refusal> {
         "description": scenario.description,
         "hash": scenario.content_hash().map_err(refuse)?,
         "json": written(&scenario)?,
-        "spelled": written(&scenario.spelled_out())?,
+        "complete": written(&scenario.spelled_out())?,
         "toml": scenario.to_toml().map_err(refuse)?,
         "happenings": happenings,
         "too_large": too_large,
     }))
 }
 
-/// The network and the ways of the first flow of each group, for a drawing; of a large one only how large it is.
+/// The network and the route of the first flow of each group, for a drawing; of a large network only its size.
 fn network(plan: &Plan) -> Value {
     let link = |link: &fairwave_scenario::plan::LinkPlan| {
         json!({
@@ -232,15 +234,15 @@ fn network(plan: &Plan) -> Value {
     })
 }
 
-/// What is recorded for the drawing alone: samples of senders, units of a call. Neither changes anything else of a run.
-struct Added {
+/// Records for the figures alone: samples of senders, units of a call. They change nothing else in a run.
+struct FigureRecords {
     windows: Vec<usize>,
     units: Vec<usize>,
     interval: bool,
 }
 
-impl Added {
-    fn to(plan: &mut Plan) -> Added {
+impl FigureRecords {
+    fn add_to(plan: &mut Plan) -> FigureRecords {
         let first_of = |wanted: &dyn Fn(&fairwave_scenario::plan::FlowPlan) -> bool| -> Vec<usize> {
             let mut groups = Vec::new();
             let mut found = Vec::new();
@@ -276,11 +278,11 @@ impl Added {
         } else {
             new(windows, &mut record.windows)
         };
-        Added { windows, units: new(units, &mut record.units), interval }
+        FigureRecords { windows, units: new(units, &mut record.units), interval }
     }
 
-    /// Takes what was added out of the results, which are then those of the scenario.
-    fn taken_from(&self, plan: &Plan, result: &mut RunResult) -> (Vec<SeriesRow>, Vec<UnitRow>) {
+    /// Removes these records from the results, which are then those of the scenario.
+    fn remove_from(&self, plan: &Plan, result: &mut RunResult) -> (Vec<SeriesRow>, Vec<UnitRow>) {
         const SAMPLED: [&str; 8] =
             ["window", "ssthresh", "srtt_s", "rate_bps", "estimate", "layers", "receive_bps", "bound_bps"];
         let names =
@@ -296,23 +298,23 @@ impl Added {
     }
 }
 
-fn run_once(of: &Asked, observe: bool, bins: usize) -> Result<Value, Refusal> {
+fn run_once(of: &ScenarioInput, observe: bool, bins: usize) -> Result<Value, Refusal> {
     let (scenario, mut plan) = of.planned()?;
     if !observe {
         let result = run(&plan).map_err(refuse)?;
-        return Ok(told(&result, &plan, result.digest().map_err(refuse)?));
+        return Ok(tables(&result, &plan, result.digest().map_err(refuse)?));
     }
-    let added = Added::to(&mut plan);
+    let added = FigureRecords::add_to(&mut plan);
     let (mut result, seen) = run_seen(&plan, Observer::new(&plan, bins)).map_err(refuse)?;
-    let (sampled, units) = added.taken_from(&plan, &mut result);
-    let mut answer = told(&result, &plan, result.digest().map_err(refuse)?);
+    let (sampled, units) = added.remove_from(&plan, &mut result);
+    let mut answer = tables(&result, &plan, result.digest().map_err(refuse)?);
     let more = json!({
         "hash": scenario.content_hash().map_err(refuse)?,
         "network": network(&plan),
         "marks": plan.marks.iter().map(|mark| json!({ "at_s": mark.at.seconds(), "label": mark.label })).collect::<Vec<_>>(),
         "bin_s": seen.bin().seconds(),
-        "links_seen": links_seen(&seen, &plan, &result),
-        "groups_seen": groups_seen(&seen, &plan),
+        "link_series": link_series(&seen, &plan, &result),
+        "group_series": group_series(&seen, &plan),
         "senders": senders(&sampled),
         "calls": calls(&units, &plan, bins),
     });
@@ -326,8 +328,8 @@ fn some<T: serde::Serialize>(rows: &[T]) -> Value {
     json!(rows.get(..MOST_ROWS).unwrap_or(rows))
 }
 
-/// The tables.
-fn told(result: &RunResult, plan: &Plan, digest: String) -> Value {
+/// The tables of a run.
+fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
     json!({
         "ok": true,
         "digest": digest,
@@ -346,7 +348,7 @@ fn told(result: &RunResult, plan: &Plan, digest: String) -> Value {
     })
 }
 
-/// The mean opinion score of each group of calls, over those that have one.
+/// The mean opinion score of each group of calls, over the calls that have one.
 fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
     let of_group = |(index, name): (usize, &String)| {
         let flow = plan.flows.iter().find(|flow| flow.group == index)?;
@@ -360,8 +362,8 @@ fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
     plan.groups.iter().enumerate().filter_map(of_group).collect()
 }
 
-/// The links at which packets wait or are lost, those first where they wait longest.
-fn links_seen(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
+/// The queues of the four links with the longest mean wait, longest first.
+fn link_series(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
     let wait = |link: usize| {
         result.links.get(link).map_or(0.0, |row| if row.mean_wait_s.is_finite() { row.mean_wait_s } else { 0.0 })
     };
@@ -378,7 +380,7 @@ fn links_seen(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
     links.iter().map(one).collect()
 }
 
-fn groups_seen(seen: &Observer, plan: &Plan) -> Vec<Value> {
+fn group_series(seen: &Observer, plan: &Plan) -> Vec<Value> {
     let one = |(index, name): (usize, &String)| json!({ "group": name, "throughput_bps": rounded(&seen.throughput(index), 0), "missing": seen.missing(index) });
     plan.groups.iter().enumerate().take(24).map(one).collect()
 }
@@ -388,7 +390,7 @@ fn rounded(values: &[f64], digits: i32) -> Vec<f64> {
     values.iter().map(|value| (value * scale).round() / scale).collect()
 }
 
-/// Samples of senders: one table per flow.
+/// Samples of senders, by flow.
 fn senders(rows: &[SeriesRow]) -> Vec<Value> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
@@ -406,8 +408,7 @@ fn senders(rows: &[SeriesRow]) -> Vec<Value> {
     names.into_iter().map(one).collect()
 }
 
-/// Calls over time: per bin of when units were made, the mean and longest delay in the network, the mean from making to playing, and
-/// units not played.
+/// Calls over time. For each bin of the units' creation: mean and longest network delay, mean delay until playout, units not played.
 fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
     let width = plan.duration.seconds() / bins as f64;
     let of_call = |rows: &[UnitRow]| {
@@ -452,7 +453,7 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
     units.chunk_by(|one, next| one.flow == next.flow).filter(is_call).take(8).map(of_call).collect()
 }
 
-fn packets(of: &Asked, link: &str, from_s: f64, until_s: f64) -> Result<Value, Refusal> {
+fn packets(of: &ScenarioInput, link: &str, from_s: f64, until_s: f64) -> Result<Value, Refusal> {
     let (_, plan) = of.planned()?;
     let Some(index) = plan.links.iter().position(|known| known.name == link) else {
         return Err(refuse(format!("there is no link direction `{link}`")));

@@ -1,0 +1,222 @@
+//! Measures of a flow group: what is said of all its flows together.
+//!
+//! A measure is one file and one line in [`measures!`]. The file holds its definition ([`Measure::of`]) and everything that
+//! others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it applies. From the list follow
+//! the column of the table `groups`, the row of pages and tables, `--measures`, `fairwave list`, `explain` and `docs/results.md`.
+
+mod cov;
+mod fairness;
+mod overhead;
+mod short_term_fairness;
+mod worst_case_fairness;
+
+use serde::Serialize;
+
+use crate::collect::ratio;
+use crate::result::FlowRow;
+use fairwave_core::units::Rate;
+
+/// All measures of groups, in the order of their columns: the column, and within braces the file and the type that define it.
+macro_rules! measures {
+    ($then:ident! $arguments:tt) => {
+        $then! { $arguments
+            jain { fairness::Fairness }
+            worst_case_fairness { worst_case_fairness::WorstCaseFairness }
+            short_term_fairness { short_term_fairness::ShortTermFairness }
+            cov { cov::Cov }
+            overhead { overhead::Overhead }
+        }
+    };
+}
+
+/// What a measure sees of a group when the run has ended.
+pub struct Group<'a> {
+    /// Its flows.
+    pub flows: Vec<&'a FlowRow>,
+    /// The goodputs of those that were on in the window.
+    pub goodputs: Vec<Rate>,
+    /// Each flow's goodput in the whole bins of the window; empty without bins.
+    pub bins: Vec<Vec<Rate>>,
+}
+
+impl Group<'_> {
+    /// A count, summed over the flows.
+    pub fn sum(&self, count: impl Fn(&FlowRow) -> u64) -> u64 {
+        self.flows.iter().map(|flow| count(flow)).sum()
+    }
+
+    /// The goodputs of all flows in each bin.
+    pub fn per_bin(&self) -> Vec<Vec<Rate>> {
+        let bins = 0..self.bins.first().map_or(0, Vec::len);
+        bins.map(|bin| self.bins.iter().filter_map(|flow| flow.get(bin).copied()).collect()).collect()
+    }
+}
+
+/// Which direction is good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It depends.
+    Neither,
+}
+
+/// A kind of group, by what its flows carry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Calls, videos and other streams of units.
+    Stream,
+    /// Files and pages, which are wanted as a whole.
+    Transfer,
+    /// Endless data.
+    Bulk,
+}
+
+/// Groups of every kind.
+pub const EVERY: &[Kind] = &[Kind::Stream, Kind::Transfer, Kind::Bulk];
+
+/// What is known of a measure besides its definition.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Words {
+    /// The name by which it is asked for: `fairness`.
+    pub name: &'static str,
+    /// What it is, in a sentence or two.
+    pub about: &'static str,
+    /// Its row's title, without the unit: `fairness (Jain)`.
+    pub title: &'static str,
+    /// Its unit, empty for a plain number.
+    pub unit: &'static str,
+    /// The column times this is in that unit.
+    pub factor: f64,
+    /// Which direction is good.
+    pub better: Better,
+    /// The least that it can be, in its unit; none where nothing bounds it.
+    pub least: Option<f64>,
+    /// The most that it can be.
+    pub most: Option<f64>,
+    /// Groups of which pages and tables show it without being asked.
+    pub applies: &'static [Kind],
+    /// The fewest flows of which it says anything.
+    pub least_flows: u32,
+}
+
+impl Words {
+    /// A plain number that nothing bounds, of which neither more nor less is better, and which is shown when it is asked for.
+    pub const PLAIN: Words = Words {
+        name: "",
+        about: "",
+        title: "",
+        unit: "",
+        factor: 1.0,
+        better: Better::Neither,
+        least: None,
+        most: None,
+        applies: &[],
+        least_flows: 1,
+    };
+}
+
+/// A measure of a flow group.
+pub trait Measure {
+    /// What is known of it.
+    const WORDS: Words;
+
+    /// The definition; `None` where it is not defined.
+    fn of(group: &Group<'_>) -> Option<f64>;
+}
+
+/// A measure as programs see it: the column that has it, and its words.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Described {
+    /// The column of the table `groups`.
+    pub column: &'static str,
+    /// Everything else.
+    #[serde(flatten)]
+    pub words: Words,
+}
+
+macro_rules! described {
+    (() $($column:ident { $file:ident::$Measure:ident })+) => {
+        /// All measures of groups, in the order of their columns.
+        pub fn described() -> Vec<Described> {
+            vec![$(Described { column: stringify!($column), words: <$file::$Measure as Measure>::WORDS }),+]
+        }
+    };
+}
+measures! { described! () }
+
+macro_rules! row {
+    (() $($column:ident { $file:ident::$Measure:ident })+) => {
+        /// The flows of one group together.
+        #[derive(Clone, Debug, Serialize)]
+        pub struct GroupRow {
+            /// Name of the group.
+            pub group: String,
+            /// How many flows it has.
+            pub flows: u64,
+            /// How they were sent.
+            pub transport: String,
+            /// Payload that the flows delivered while they were on, over the time from the first one's beginning to the last one's end.
+            pub goodput_bps: f64,
+            $(
+                #[doc = concat!("See `measures/", stringify!($file), ".rs`; NaN where it is not defined.")]
+                pub $column: f64,
+            )+
+            /// Data packets dropped by queues over those sent.
+            pub dropped_share: f64,
+            /// Data packets lost by links over those sent.
+            pub lost_share: f64,
+            /// Units that the applications made and sent, and of which it is known what became.
+            pub units_sent: u64,
+            /// Units complete at the receivers.
+            pub units_received: u64,
+        }
+
+        impl GroupRow {
+            /// The row of a group, its name, transport and goodput given.
+            pub(crate) fn of(name: &str, transport: String, goodput_bps: f64, group: &Group<'_>) -> GroupRow {
+                let sent = group.sum(|row| row.packets_sent);
+                GroupRow {
+                    group: name.to_owned(),
+                    flows: group.flows.len() as u64,
+                    transport,
+                    goodput_bps,
+                    $($column: <$file::$Measure as Measure>::of(group).unwrap_or(f64::NAN),)+
+                    dropped_share: ratio(group.sum(|row| row.dropped), sent),
+                    lost_share: ratio(group.sum(|row| row.lost), sent),
+                    units_sent: group.sum(|row| row.units_sent),
+                    units_received: group.sum(|row| row.units_received),
+                }
+            }
+        }
+    };
+}
+
+measures! { row! () }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_measure_says_what_it_is_under_a_name_of_its_own() {
+        let all = described();
+        for Described { column, words } in &all {
+            assert!(all.iter().filter(|other| other.words.name == words.name).count() == 1, "{}", words.name);
+            assert!(words.about.ends_with('.') && !words.title.is_empty(), "{column}");
+            assert!(words.least.unwrap_or(f64::NEG_INFINITY) < words.most.unwrap_or(f64::INFINITY), "{column}");
+            assert!(words.factor > 0.0 && words.least_flows > 0, "{column}");
+        }
+    }
+
+    #[test]
+    fn a_group_without_flows_has_a_row() {
+        let group = Group { flows: Vec::new(), goodputs: Vec::new(), bins: Vec::new() };
+        let row = GroupRow::of("none", String::new(), f64::NAN, &group);
+        assert!(row.jain.is_nan() && row.worst_case_fairness.is_nan() && row.units_sent == 0);
+    }
+}

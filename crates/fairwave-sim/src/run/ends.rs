@@ -1,0 +1,233 @@
+//! The ends of flows: senders and receivers are called, and what they send starts along its route.
+
+use fairwave_core::packet::{Ecn, Packet};
+use fairwave_core::transport::{Receiver, Sender};
+use fairwave_core::units::{Instant, Span};
+
+use super::Simulation;
+use crate::border::Border;
+use crate::event::{Event, EventKind};
+use crate::probe::Probe;
+
+impl<P: Probe, B: Border> Simulation<'_, P, B> {
+    /// A packet has come back to its sender.
+    #[inline(always)]
+    pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
+        self.sending[flow].sender.on_packet(now, packet, &mut self.out);
+        self.send(flow, now);
+        self.arm_sender(flow, now);
+    }
+
+    /// Hands the sender's packets to the first link of their route.
+    #[inline(always)]
+    pub(super) fn send(&mut self, flow: usize, now: Instant) {
+        if !self.out.packets.is_empty() {
+            self.send_packets(flow, now);
+        }
+    }
+
+    #[inline(never)]
+    fn send_packets(&mut self, flow: usize, now: Instant) {
+        if B::THERE {
+            self.out.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
+            return;
+        }
+        if self.hosts.is_some() {
+            self.send_later(flow, now);
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.out.packets);
+        let place = self.sending[flow].route;
+        let first = self.network.routes.at(place).target() as usize;
+        for packet in &packets {
+            let sending = &mut self.sending[flow];
+            sending.packets_sent += 1;
+            sending.wire_sent += u64::from(packet.wire);
+            if P::ON {
+                self.probe.sent(packet, now);
+            }
+            self.forward(first, packet, place, now);
+        }
+        packets.clear();
+        self.out.packets = packets;
+    }
+
+    /// The same where the host takes a moment. What it still has at the end has not been sent.
+    #[inline(never)]
+    fn send_later(&mut self, flow: usize, now: Instant) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let sending = &mut self.sending[flow];
+        let place = sending.route;
+        let first = self.network.routes.at(place).target();
+        let mut leaves = hosts.leave(flow, now);
+        for packet in self.out.packets.drain(..) {
+            let at = leaves();
+            if at <= self.window.end {
+                sending.packets_sent += 1;
+                sending.wire_sent += u64::from(packet.wire);
+                if P::ON {
+                    self.probe.sent(&packet, at);
+                }
+                self.events.push_arrival(Event::new(at, EventKind::Arrival, first as usize), &packet, first, place);
+            }
+        }
+    }
+
+    /// A data packet has reached its receiver.
+    pub(super) fn receive(&mut self, flow: usize, packet: &Packet, now: Instant) {
+        if P::ON {
+            self.probe.received(packet, now);
+        }
+        self.receiving[flow].measure.packets_arrived += 1;
+        self.take_data(flow, packet, now);
+    }
+
+    /// The receiver of a flow has a data packet.
+    #[inline(always)]
+    pub(super) fn take_data(&mut self, flow: usize, packet: &Packet, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        if packet.ecn == Ecn::Ce {
+            receiving.measure.arrived_marked(now, self.window);
+        }
+        receiving.receiver.on_packet(now, packet, &mut self.answer);
+        self.answer(flow, now);
+    }
+
+    /// Counts what the receiver delivered and sends what it answers. Always inlined: it follows each packet received.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, flow: usize, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        for delivery in &self.answer.deliveries {
+            receiving.measure.delivered(now, delivery.payload, self.window);
+            if receiving.logged
+                && delivery.complete
+                && let Some(units) = &mut receiving.units
+            {
+                units.received(delivery.unit, now);
+                if receiving.listened {
+                    let wakes = self.sending[flow].hear(delivery.unit, now, self.window.end);
+                    wakes.into_iter().for_each(|at| self.events.push_timer(Event::new(at, EventKind::Sender, flow)));
+                }
+            }
+        }
+        self.answer.deliveries.clear();
+        if !self.answer.verdicts.is_empty() {
+            for verdict in &self.answer.verdicts {
+                if let Some(judge) = &mut receiving.judge {
+                    judge.judged(verdict);
+                }
+            }
+            self.answer.verdicts.clear();
+        }
+        if self.answer.packets.is_empty() {
+            return;
+        }
+        if B::THERE {
+            self.answer.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.answer.packets);
+        receiving.measure.feedback_sent += packets.len() as u64;
+        let place = receiving.route;
+        let first = self.network.routes.at(place).target() as usize;
+        for packet in &packets {
+            if P::ON {
+                self.probe.sent(packet, now);
+            }
+            self.forward(first, packet, place, now);
+        }
+        packets.clear();
+        self.answer.packets = packets;
+    }
+
+    pub(super) fn sender_wakes(&mut self, flow: usize, now: Instant) {
+        let mut sending = &mut self.sending[flow];
+        if sending.scheduled != now {
+            return;
+        }
+        sending.scheduled = Instant::NEVER;
+        if let Some(activity) = sending.activity {
+            if !sending.active && now >= activity.from {
+                if sending.at_most.is_some() {
+                    if !self.admission.admits(flow, now, self.plan, &mut self.sending, &self.receiving) {
+                        return;
+                    }
+                    sending = &mut self.sending[flow];
+                }
+                sending.active = true;
+                sending.sender.on_start(now, &mut self.out);
+            }
+            while let Some(unit) = sending.next_unit.filter(|unit| unit.created <= now && unit.created < activity.until)
+            {
+                if let Some(units) = &mut self.receiving[flow].units {
+                    units.sent(&unit);
+                }
+                sending.sender.on_unit(now, unit, &mut self.out);
+                if std::mem::take(&mut self.out.skipped) > 0
+                    && let Some(units) = &mut self.receiving[flow].units
+                {
+                    units.skipped();
+                }
+                sending.make_next_unit();
+            }
+            if now >= activity.until {
+                sending.active = false;
+                sending.sender.on_stop(now);
+                sending.activity = sending.next_activity(now);
+            }
+        }
+        sending.ask_application();
+        if sending.sender.deadline() <= now {
+            sending.sender.on_timer(now, &mut self.out);
+        }
+        self.send(flow, now);
+        // An endpoint whose deadline does not move on must not stop the clock.
+        self.arm_sender(flow, now + Span::from_nanos(1));
+    }
+
+    /// Makes sure that the queue holds an entry no later than the sender's next deadline. A deadline that has moved back
+    /// costs nothing here: the entry that is there comes early, finds nothing due and is renewed.
+    #[inline(always)]
+    pub(super) fn arm_sender(&mut self, flow: usize, earliest: Instant) {
+        let sending = &mut self.sending[flow];
+        let wanted = sending.wake_at();
+        if wanted < sending.scheduled && wanted <= self.window.end {
+            sending.scheduled = wanted.max(earliest);
+            let event = Event::new(sending.scheduled, EventKind::Sender, flow);
+            self.push_timer(event);
+        }
+    }
+
+    pub(super) fn receiver_wakes(&mut self, flow: usize, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        if receiving.scheduled != now {
+            return;
+        }
+        receiving.scheduled = Instant::NEVER;
+        if receiving.receiver.deadline() <= now {
+            receiving.receiver.on_timer(now, &mut self.answer);
+            self.answer(flow, now);
+        }
+        self.arm_receiver(flow, now);
+    }
+
+    #[inline]
+    pub(super) fn arm_receiver(&mut self, flow: usize, now: Instant) {
+        let receiving = &mut self.receiving[flow];
+        let wanted = receiving.receiver.deadline();
+        if wanted < receiving.scheduled && wanted <= self.window.end {
+            receiving.scheduled = wanted.max(now + Span::from_nanos(1));
+            self.events.push_timer(Event::new(receiving.scheduled, EventKind::Receiver, flow));
+        }
+    }
+
+    /// Applications that play back make the reads that are due since the last arrival.
+    pub(super) fn read_to_the_end(&mut self) {
+        for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
+            if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut())
+            {
+                playback.read_until(flow.stop.min(self.window.end));
+            }
+        }
+    }
+}
