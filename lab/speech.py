@@ -1,6 +1,6 @@
-"""The recording that the lab brings along: ten seconds of the default prompt as G.711 µ law; an empty file without it.
+"""Write the lab's recording: ten seconds of the default prompt in G.711 µ-law, or an empty file without a recording.
 
-Needs nothing but Python: the prompt is a wav file of 8 kHz that `make setup` fetches (its licence is in the page).
+The script needs only Python. The prompt is a WAV file (8 kHz) that `make lab` fetches; the page shows its licence.
 """
 
 import sys
@@ -35,7 +35,7 @@ def main(out: Path) -> None:
     if not codes:
         sys.stderr.write(
             "the lab is built without speech: there is no recording in data/recordings; on Debian or Ubuntu "
-            "`.venv/bin/python -m fairwave.speech.fetch` brings one, then `make lab` builds it in\n"
+            "`.venv/bin/python -m fairwave_speech.fetch` brings one, then `make lab` builds it in\n"
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(codes)

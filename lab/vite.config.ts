@@ -27,11 +27,11 @@ function within(): Plugin {
   };
 }
 
-/** What the page may do besides its own scripts and styles: nothing is fetched. */
+/** The rest of the page's policy: the page fetches nothing. */
 const REST =
   "worker-src blob: data:; img-src data: blob:; media-src blob: data:; connect-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/** Scripts and styles of the page are named by their hashes in its policy: nothing that a scenario says can be another. */
+/** Names the page's scripts and styles by hash in its policy, so that text of a scenario never runs. */
 function sealed(): Plugin {
   const hashes = (html: string, element: RegExp) =>
     [...html.matchAll(element)]

@@ -76,7 +76,7 @@ found.longest_task_ms = Math.round(tasks.longest);
 found.tasks_over_50_ms = tasks.tasks;
 await context.close();
 
-// Packet-hops per second beside the native simulator: one run of the dumbbell of a hundred flows, side by side.
+// Packet-hops per second, compared with the native simulator: one run of the dumbbell of a hundred flows.
 const wasm = process.env.FAIRWAVE_WASM ?? `${root}/target/wasm32-unknown-unknown/page/fairwave_wasm.wasm`;
 const native = `${root}/target/release/fwsim`;
 const plain = await browser.newPage();
@@ -144,7 +144,7 @@ const limits = [
 if (found.hops_per_second.share !== undefined) {
   const { page, native, share } = found.hops_per_second;
   limits.push([
-    "packet-hops per second, beside native",
+    "packet-hops per second, compared with native",
     `${(page / 1e6).toFixed(1)} of ${(native / 1e6).toFixed(1)} million, ${Math.round(share * 100)} %`,
     "at least 40 %",
     share >= 0.4,

@@ -15,7 +15,7 @@ async function shoot(name, options, prepare) {
   await context.close();
 }
 
-// The cure beside the disease: CoDel, and dashed the plain queue before it.
+// CoDel; dashed: drop-tail.
 await shoot("lab", { settled: true }, async (page) => {
   const count = await drawings(page);
   await page.locator("#control-link-0-queue-discipline").selectOption("codel");

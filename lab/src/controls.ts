@@ -1,8 +1,8 @@
-// Controls made from the scenario itself: which keys can be turned, and how.
+// Controls for the keys of a scenario, and the scenario with a control's new value.
 
-import { get, leaves, type Path, set, words } from "./paths";
+import { formatPath, get, leaves, type Path, set } from "./paths";
 import type { Json, Network, Table } from "./protocol";
-import { type Dimension, format, parse } from "./quantities";
+import { type Dimension, format, parse, rounded } from "./quantities";
 import type { Schema } from "./schema";
 
 interface Common {
@@ -18,10 +18,10 @@ export type Control = Common &
     | { kind: "text"; value: string }
   );
 
-/** The value that the scenario has or would have there. */
-function valueAt(json: Table, spelled: Table, path: Path): Json | undefined {
+/** The value at a path: as written, or the default. */
+function valueAt(json: Table, complete: Table, path: Path): Json | undefined {
   const written = get(json, path);
-  return written === undefined ? get(spelled, path) : written;
+  return written === undefined ? get(complete, path) : written;
 }
 
 /** The name of a law that is written as a name or as a table. */
@@ -55,12 +55,12 @@ function slider(
   };
 }
 
-/** Laws that a choice writes with what they need; others by their name alone. */
-const NEEDS: Record<string, Table> = {
+/** Laws that need parameters. A choice writes every other law by its name alone. */
+const NEEDED_PARAMETERS: Record<string, Table> = {
   "loss bernoulli": { model: "bernoulli", rate: 0.01 },
 };
 
-/** Where the laws of a key stand in the schema, and the key that names one. */
+/** For each key that holds a law: its definition in the schema, and the key of the law's name. */
 const FAMILIES: Record<string, [definition: string, tag: string]> = {
   queue: ["WrittenQueueConfig", "discipline"],
   transport: ["WrittenTransportConfig", "name"],
@@ -73,16 +73,16 @@ const FAMILIES: Record<string, [definition: string, tag: string]> = {
 export class Controls {
   constructor(
     readonly json: Table,
-    readonly spelled: Table,
+    readonly complete: Table,
     private readonly schema: Schema,
   ) {}
 
-  /** The control of any key; none for what holds no single value. */
+  /** The control for a key; undefined for a key that holds a table or a list. */
   of(path: Path): Control | undefined {
-    const label = words(path, this.json);
+    const label = formatPath(path, this.json);
     const key = path.at(-1);
-    const known = this.schema.of(path, this.spelled);
-    const value = valueAt(this.json, this.spelled, path);
+    const known = this.schema.of(path, this.complete);
+    const value = valueAt(this.json, this.complete, path);
     const common = { path, label, title: known.description };
     if (key === "transport") return this.law(path, label, known.description, "WrittenTransportConfig", "name");
     if (typeof value === "boolean") {
@@ -116,7 +116,7 @@ export class Controls {
   }
 
   private law(path: Path, label: string, title: string, definition: string, tag: string): Control | undefined {
-    const value = lawName(valueAt(this.json, this.spelled, path), tag);
+    const value = lawName(valueAt(this.json, this.complete, path), tag);
     const choices = this.schema.names(definition, tag);
     if (!value) return undefined;
     return {
@@ -129,25 +129,22 @@ export class Controls {
     };
   }
 
-  /** The few that are there from the start: the bottleneck's, and how many flows of which transport. */
+  /** The initial controls: the bottleneck's, and each flow's transport and count. */
   initial(network: Network): Control[] {
     const found: (Control | undefined)[] = [];
     const bottleneck = this.bottleneck(network);
     if (bottleneck) {
       const at = (...keys: string[]) => [...bottleneck, ...keys];
       const named = (label: string, control: Control | undefined) => control && { ...control, label };
-      const rate = parse(valueAt(this.json, this.spelled, at("rate")));
+      const rate = parse(valueAt(this.json, this.complete, at("rate")));
       if (rate)
-        found.push(
-          slider(at("rate"), "rate of the bottleneck", "", rate.value, "rate", [rate.value / 8, rate.value * 8]),
-        );
-      const delay = parse(valueAt(this.json, this.spelled, at("delay")));
-      if (delay)
-        found.push(slider(at("delay"), "delay of the bottleneck, one way", "", delay.value, "time", [0.001, 0.4]));
-      found.push(named("queue of the bottleneck", this.queue(at("queue"))));
+        found.push(slider(at("rate"), "bottleneck rate", "", rate.value, "rate", [rate.value / 8, rate.value * 8]));
+      const delay = parse(valueAt(this.json, this.complete, at("delay")));
+      if (delay) found.push(slider(at("delay"), "bottleneck delay, one way", "", delay.value, "time", [0.001, 0.4]));
+      found.push(named("bottleneck queue", this.queue(at("queue"))));
       found.push(named("buffer, packets", this.buffer(at("queue"))));
-      found.push(named("who is dropped (victim)", this.victim(at("queue"))));
-      found.push(named("packets lost on the link", this.loss(at("loss"))));
+      found.push(named("victim (which packet is dropped)", this.victim(at("queue"))));
+      found.push(named("loss on the link", this.loss(at("loss"))));
     }
     const flows = this.json.flow;
     for (const [index, flow] of (Array.isArray(flows) ? flows : []).slice(0, 6).entries()) {
@@ -157,7 +154,7 @@ export class Controls {
       const count = parse((flow as Table).count ?? 1);
       if (count && !(flow as Table).arrivals) {
         found.push(
-          slider(["flow", index, "count"], `${name}: how many`, "", count.value, "count", [
+          slider(["flow", index, "count"], `${name}: flows`, "", count.value, "count", [
             0,
             Math.max(8, count.value * 3),
           ]),
@@ -167,11 +164,11 @@ export class Controls {
     return found.filter((one) => one !== undefined);
   }
 
-  /** The written link with the lowest rate, of those that flows cross; that of a preset is its bottleneck. */
+  /** The path of the bottleneck: a preset's `bottleneck`, or the slowest link that flows cross. */
   bottleneck(network: Network): Path | undefined {
     const topology = this.json.topology;
     if (topology && typeof topology === "object" && get(topology, ["bottleneck"])) return ["topology", "bottleneck"];
-    if (topology && get(this.spelled, ["topology", "bottleneck"])) return ["topology", "bottleneck"];
+    if (topology && get(this.complete, ["topology", "bottleneck"])) return ["topology", "bottleneck"];
     const crossed = new Set(network.groups.flatMap((group) => group.forward ?? []));
     const links = (network.links ?? []).filter((_, index) => crossed.has(index));
     const slowest = links.reduce<(typeof links)[number] | undefined>(
@@ -190,7 +187,7 @@ export class Controls {
   }
 
   private queue(path: Path): Control | undefined {
-    const value = lawName(valueAt(this.json, this.spelled, path), "discipline") || "drop-tail";
+    const value = lawName(valueAt(this.json, this.complete, path), "discipline") || "drop-tail";
     const choices = this.schema.names("WrittenQueueConfig", "discipline");
     return { path: [...path, "discipline"], label: "", title: "", kind: "choice", value, choices };
   }
@@ -202,10 +199,10 @@ export class Controls {
   }
 
   private victim(path: Path): Control | undefined {
-    const spelled = get(this.spelled, [...path, "victim"]);
+    const complete = get(this.complete, [...path, "victim"]);
     const written = get(this.json, [...path, "victim"]);
-    if (written === undefined && (spelled === undefined || spelled === null)) return undefined;
-    const value = lawName(written ?? spelled, "rule") || "tail";
+    if (written === undefined && (complete === undefined || complete === null)) return undefined;
+    const value = lawName(written ?? complete, "rule") || "tail";
     return {
       path: [...path, "victim"],
       label: "",
@@ -224,26 +221,26 @@ export class Controls {
     return slider(path, "", "", typeof share === "number" ? share : 0, "fraction", [0, 0.2]);
   }
 
-  /** The scenario with a control's new value. A table that was left out is written out first: some keys need their neighbours. */
+  /** The scenario with a control's new value. Writes out an omitted table first, because some of its keys need others. */
   with(control: Control, value: number | string): Table {
     for (let length = 2; length < control.path.length; length++) {
       const part = control.path.slice(0, length);
-      const spelled = get(this.spelled, part);
+      const complete = get(this.complete, part);
       if (
         get(this.json, part) === undefined &&
-        spelled !== undefined &&
-        spelled !== null &&
-        typeof spelled === "object"
+        complete !== undefined &&
+        complete !== null &&
+        typeof complete === "object"
       ) {
-        const filled = new Controls(set(this.json, part, spelled), this.spelled, this.schema);
-        return filled.turned(control, value);
+        const filled = new Controls(set(this.json, part, complete), this.complete, this.schema);
+        return filled.withValue(control, value);
       }
       if (typeof get(this.json, part) === "string") break;
     }
-    return this.turned(control, value);
+    return this.withValue(control, value);
   }
 
-  private turned(control: Control, value: number | string): Table {
+  private withValue(control: Control, value: number | string): Table {
     const last = control.path.at(-1);
     if (last === "capacity") return set(this.json, control.path, { packets: Math.round(Number(value)) });
     if (last === "loss" && control.kind === "slider") {
@@ -251,7 +248,7 @@ export class Controls {
     }
     if (last === "discipline" && control.kind === "choice") {
       const at = control.path.slice(0, -1);
-      const written = this.exchanged(at, String(value));
+      const written = this.replacement(at, String(value));
       return set(this.json, at, typeof written === "string" ? { discipline: written } : written);
     }
     if (control.kind === "choice") {
@@ -260,15 +257,15 @@ export class Controls {
           ? true
           : value === "false"
             ? false
-            : (NEEDS[`${String(last)} ${value}`] ?? this.exchanged(control.path, String(value)));
+            : (NEEDED_PARAMETERS[`${String(last)} ${value}`] ?? this.replacement(control.path, String(value)));
       return set(this.json, control.path, written);
     }
     if (control.kind === "slider") return set(this.json, control.path, format(Number(value), control.dimension));
     return set(this.json, control.path, value);
   }
 
-  /** Another law in the place of the one at a path: what both have in common stays, what belongs to the old one goes. */
-  private exchanged(at: Path, name: string): Json {
+  /** The table of another law at a path. It keeps the parameters that both laws have. */
+  private replacement(at: Path, name: string): Json {
     const family = FAMILIES[String(at.at(-1))];
     const old = get(this.json, at);
     if (!family || !old || typeof old !== "object" || Array.isArray(old)) return name;
@@ -281,17 +278,46 @@ export class Controls {
     return kept;
   }
 
-  /** Every key of the scenario with a value that a control can turn. */
+  /** Every key that holds a single value. */
   all(): Path[] {
     const found = new Map<string, Path>();
-    for (const source of [this.json, this.spelled]) {
+    for (const source of [this.json, this.complete]) {
       for (const [path] of leaves(source)) {
         const top = path[0];
         if (top === "name" || top === "description" || path.at(-1) === "name") continue;
         if (top === "flow" && ["from", "to", "path"].includes(String(path.at(-1)))) continue;
-        found.set(words(path), path);
+        found.set(formatPath(path), path);
       }
     }
     return [...found.values()];
   }
+}
+
+/** How a slider's positions map to values: linear, or 240 logarithmic steps of which the first is the least value. */
+export interface SliderScale {
+  min: number;
+  max: number;
+  step: number;
+  toValue(position: number): number;
+  toPosition(value: number): number;
+}
+
+const LOG_STEPS = 240;
+const LINEAR_STEPS = 200;
+
+export function scaleOf(control: Control & { kind: "slider" }): SliderScale {
+  const { least, most, log, dimension } = control;
+  if (!log) {
+    const step = dimension === "count" ? 1 : (most - least) / LINEAR_STEPS;
+    return { min: least, max: most, step, toValue: (position) => position, toPosition: (value) => value };
+  }
+  // A logarithmic scale cannot begin at 0.
+  const first = Math.max(least, most / 1e5);
+  return {
+    min: 0,
+    max: LOG_STEPS,
+    step: 1,
+    toValue: (position) => (position === 0 ? least : rounded(first * (most / first) ** (position / LOG_STEPS), 3)),
+    toPosition: (value) => (value <= first ? 0 : (LOG_STEPS * Math.log(value / first)) / Math.log(most / first)),
+  };
 }

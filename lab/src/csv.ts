@@ -1,11 +1,11 @@
-// Results as CSV: one file over time, one of flows, one of links.
+// Results as CSV: a table of rows, and time series.
 
-import type { Row, Seen } from "./protocol";
+import type { ObservedRun, Row } from "./protocol";
 
 function cell(value: number | string | boolean | null | undefined): string {
   if (value === null || value === undefined) return "";
   const text = String(value);
-  // A text that begins like a formula is a text: spreadsheets would reckon it.
+  // Spreadsheets would calculate a text that begins like a formula.
   const safe = typeof value === "string" && /^[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
@@ -16,22 +16,22 @@ export function table(rows: readonly Row[]): string {
   return `${[columns.map(cell).join(","), ...lines].join("\n")}\n`;
 }
 
-/** One row per bin: throughputs, queue by class, losses, delays of calls. */
-export function overTime(seen: Seen): string {
-  const bins = seen.groups_seen[0]?.throughput_bps.length ?? 0;
+/** One row per bin: throughput, losses, queue length by class, delay of calls. */
+export function overTime(run: ObservedRun): string {
+  const bins = run.group_series[0]?.throughput_bps.length ?? 0;
   const classes = ["voice", "other-udp", "tcp"];
   const rows = Array.from({ length: bins }, (_, bin) => {
-    const row: Row = { seed: seen.seed, digest: seen.digest, time_s: Number(((bin + 1) * seen.bin_s).toFixed(6)) };
-    for (const group of seen.groups_seen) {
+    const row: Row = { seed: run.seed, digest: run.digest, time_s: Number(((bin + 1) * run.bin_s).toFixed(6)) };
+    for (const group of run.group_series) {
       row[`throughput_bps ${group.group}`] = group.throughput_bps[bin] ?? null;
       row[`lost_packets ${group.group}`] = group.missing[bin] ?? null;
     }
-    for (const link of seen.links_seen) {
+    for (const link of run.link_series) {
       for (const [index, name] of classes.entries()) {
         row[`queue_packets ${link.link} ${name}`] = link.waiting[index]?.[bin] ?? null;
       }
     }
-    for (const call of seen.calls) {
+    for (const call of run.calls) {
       row[`delay_s ${call.flow}`] = call.delay_s[bin] ?? null;
       row[`played_after_s ${call.flow}`] = call.played_s[bin] ?? null;
     }

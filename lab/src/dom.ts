@@ -1,11 +1,16 @@
-// Parts of the page by their ids; each is there, or the page is not what it should be.
+// Elements of the page by id. A missing id is a bug, so `find` throws.
 
 export function find<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no ${id}`);
+  if (!found) throw new Error(`the page has no element with the id ${id}`);
   return found as T;
 }
 
-export const text = (id: string, words: string): void => {
-  find(id).textContent = words;
-};
+export function setText(id: string, text: string): void {
+  find(id).textContent = text;
+}
+
+/** Shows a button as pressed or not. */
+export function setPressed(button: HTMLElement, isPressed: boolean): void {
+  button.setAttribute("aria-pressed", String(isPressed));
+}

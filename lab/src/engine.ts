@@ -1,10 +1,10 @@
-// The engine for the page: a worker that answers one question after the other and can be stopped in the middle of one.
+// The engine in a worker: it answers one request after the other, and `cancel` stops it at once.
 
 import engine from "virtual:engine";
-import type { Answer, Request } from "./protocol";
+import { type Answer, CancelledError, type EngineClient, type Request } from "./protocol";
 import EngineWorker from "./worker?worker&inline";
 
-/** Base64 to bytes. */
+/** Decodes base64. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
@@ -12,25 +12,22 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The simulator, compiled: once for all workers. */
-export async function compiled(): Promise<WebAssembly.Module> {
+/** Compiles the simulator. All workers share the module. */
+export async function compileEngine(): Promise<WebAssembly.Module> {
   const stream = new Blob([bytesOf(engine)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** The question was given up. */
-export class Cancelled extends Error {}
-
-interface Asked {
+interface PendingRequest {
   resolve(answer: Answer<unknown>): void;
   reject(why: Error): void;
 }
 
-export class Engine {
+export class WorkerEngine implements EngineClient {
   private worker: Worker | undefined;
-  private waiting = new Map<number, Asked>();
+  private waiting = new Map<number, PendingRequest>();
   private next = 0;
-  /** When the question that is being answered was asked, in milliseconds; none if the engine rests. */
+  /** When the engine began to be busy, ms; undefined if it is idle. */
   private since: number | undefined;
 
   constructor(private readonly module: WebAssembly.Module) {}
@@ -49,32 +46,31 @@ export class Engine {
     });
   }
 
-  /** Gives up whatever is being answered. Nothing of it comes any more. */
   cancel(): void {
     if (this.waiting.size === 0) return;
     this.worker?.terminate();
     this.worker = undefined;
     this.since = undefined;
-    const given = [...this.waiting.values()];
+    const cancelled = [...this.waiting.values()];
     this.waiting.clear();
-    for (const one of given) one.reject(new Cancelled("a newer question was asked"));
+    for (const request of cancelled) request.reject(new CancelledError("a newer request replaced this one"));
   }
 
   private start(): Worker {
     const worker = new EngineWorker();
     worker.postMessage({ module: this.module });
     worker.onmessage = (event: MessageEvent<{ id: number; answer: Answer<unknown> }>) => {
-      const asked = this.waiting.get(event.data.id);
+      const pending = this.waiting.get(event.data.id);
       this.waiting.delete(event.data.id);
       this.since = this.waiting.size ? performance.now() : undefined;
-      asked?.resolve(event.data.answer);
+      pending?.resolve(event.data.answer);
     };
     worker.onerror = (event) => {
-      const given = [...this.waiting.values()];
+      const cancelled = [...this.waiting.values()];
       this.waiting.clear();
       this.worker = undefined;
       this.since = undefined;
-      for (const one of given) one.reject(new Error(event.message));
+      for (const request of cancelled) request.reject(new Error(event.message));
     };
     return worker;
   }

@@ -1,32 +1,33 @@
-// Hearing: the call of a scenario with real speech, A against B, at the same place in the sentence.
+// Speech for a call, and playback of two takes with the same position in the speech.
 
 import speech from "virtual:speech";
 import { bytesOf } from "./engine";
-import type { Heard } from "./protocol";
+import type { CallAudio } from "./protocol";
+import type { Take } from "./state";
 
 export const RATE = 8000;
 
-/** Names the reader of the recording that comes with the page, as its licence asks. */
+/** The attribution that the licence of the embedded recording requires. */
 export const ATTRIBUTION =
   "Speech: Asterisk core sounds, recorded by Allison Smith (theivrvoice.com), contributed by Digium, Inc.; licensed " +
-  "CC-BY-SA-3.0. Changed by fairwave: coded, cut into packets, sent through a simulated network.";
+  "CC-BY-SA-3.0. Changes by fairwave: coding, packetisation, transport over a simulated network.";
 
-/** The recording that comes with the page; none where it was built without. */
-export function ownSpeech(): Int16Array | undefined {
+/** The recording in the page; undefined if the page was built without one. */
+export function embeddedSpeech(): Int16Array | undefined {
   if (!speech) return undefined;
   const bytes = bytesOf(speech);
   return Int16Array.from(bytes, decodeMu);
 }
 
-/** G.711 µ law, for the recording as it is stored (ITU-T G.711, table 2). */
+/** Decodes a G.711 µ-law code (ITU-T G.711, table 2). */
 export function decodeMu(code: number): number {
   const plain = ~code & 0xff;
   const value = ((((plain & 0xf) << 1) + 33) << ((plain >> 4) & 7)) - 33;
   return (plain & 0x80 ? -value : value) * 4;
 }
 
-/** Any sound that the browser decodes, as mono, 8000 samples per second; at most a minute. */
-export async function fromFile(file: Blob): Promise<Int16Array> {
+/** Decodes any audio file that the browser knows, to mono, 8000 samples per second; at most one minute. */
+export async function decodeFile(file: Blob): Promise<Int16Array> {
   const context = new OfflineAudioContext(1, RATE, RATE);
   const sound = await context.decodeAudioData(await file.arrayBuffer());
   const length = Math.min(Math.ceil(sound.duration * RATE), 60 * RATE);
@@ -38,8 +39,13 @@ export async function fromFile(file: Blob): Promise<Int16Array> {
   return Int16Array.from(mono, (value) => Math.max(-32768, Math.min(32767, Math.round(value * 32767))));
 }
 
-/** What somebody says, until `done` is called. */
-export async function record(): Promise<{ stop(): Promise<Int16Array> }> {
+/** A recording in progress; `stop` ends it and answers with the samples. */
+export interface Recording {
+  stop(): Promise<Int16Array>;
+}
+
+/** Records from the microphone. */
+export async function record(): Promise<Recording> {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
   const recorder = new MediaRecorder(stream);
   const parts: Blob[] = [];
@@ -50,22 +56,15 @@ export async function record(): Promise<{ stop(): Promise<Int16Array> }> {
       new Promise((resolve, reject) => {
         recorder.onstop = () => {
           for (const track of stream.getTracks()) track.stop();
-          fromFile(new Blob(parts, { type: recorder.mimeType })).then(resolve, reject);
+          decodeFile(new Blob(parts, { type: recorder.mimeType })).then(resolve, reject);
         };
         recorder.stop();
       }),
   };
 }
 
-/** One setting as it is heard. */
-export interface Take {
-  name: string;
-  heard: Heard;
-  samples: Int16Array;
-}
-
-/** Where in `to` the same packet is heard that is heard at this sample of `from`. */
-export function samePlace(from: Heard, sample: number, to: Heard): number {
+/** The sample of `to` that plays the same packet, at the same offset, as a sample of `from`. */
+export function samePosition(from: CallAudio, sample: number, to: CallAudio): number {
   let [low, high] = [0, from.position.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -77,7 +76,7 @@ export function samePlace(from: Heard, sample: number, to: Heard): number {
   return (to.position[unit] ?? 0) + Math.min(within, Math.round(to.packet_s * RATE));
 }
 
-/** Plays takes and changes between them in mid-sentence. */
+/** Plays takes. A change of take continues from the same position in the speech. */
 export class Player {
   private context: AudioContext | undefined;
   private source: AudioBufferSourceNode | undefined;
@@ -85,24 +84,26 @@ export class Player {
   private offset = 0;
   private ticking = 0;
   current: Take | undefined;
-  onTick: (seconds: number, of: number) => void = () => {};
+  onTick: (seconds: number, duration: number) => void = () => {};
   onState: (playing: boolean) => void = () => {};
 
   get playing(): boolean {
     return this.source !== undefined;
   }
 
-  /** Samples played of the current take. */
-  get place(): number {
+  /** The position in the current take, in samples. */
+  get position(): number {
     if (!this.source || !this.context) return this.offset;
     return this.offset + Math.round((this.context.currentTime - this.begun) * RATE);
   }
 
-  /** Plays this take from the place at which the one before is. */
+  /** Plays a take from the current position. */
   play(take: Take, from?: number): void {
     const at =
       from ??
-      (this.current && this.current !== take ? samePlace(this.current.heard, this.place, take.heard) : this.place);
+      (this.current && this.current !== take
+        ? samePosition(this.current.audio, this.position, take.audio)
+        : this.position);
     this.stop();
     this.context ??= new AudioContext();
     void this.context.resume();
@@ -126,7 +127,7 @@ export class Player {
   }
 
   stop(): void {
-    this.offset = this.place;
+    this.offset = this.position;
     const source = this.source;
     this.source = undefined;
     source?.stop();
@@ -136,7 +137,7 @@ export class Player {
 
   private tick(): void {
     if (!this.source || !this.current) return;
-    this.onTick(this.place / RATE, this.current.samples.length / RATE);
+    this.onTick(this.position / RATE, this.current.samples.length / RATE);
     this.ticking = requestAnimationFrame(() => this.tick());
   }
 }

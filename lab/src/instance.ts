@@ -1,6 +1,6 @@
-// The engine itself, in this thread: a WebAssembly instance behind its four functions.
+// The engine in this thread: a WebAssembly instance with its four functions.
 
-import type { Answer, Refused, Request } from "./protocol";
+import type { Answer, Refusal, Request } from "./protocol";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -21,7 +21,7 @@ export class Instance {
     return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
   }
 
-  /** Asks; samples are linear, 16 bits, 8000 per second. A panic becomes an answer, and the next question finds a fresh engine. */
+  /** Answers a request; samples are linear, 16 bits, 8000 per second. A panic becomes a refusal and restarts the engine. */
   ask<T>(request: Request, samples?: Int16Array): Answer<T> {
     const begin = performance.now();
     const text = new TextEncoder().encode(JSON.stringify(request));
@@ -35,7 +35,7 @@ export class Instance {
       this.exports.call();
       const answer = this.answer();
       const length = new DataView(answer.buffer).getUint32(0, true);
-      const json = JSON.parse(new TextDecoder().decode(answer.subarray(4, 4 + length))) as T | Refused;
+      const json = JSON.parse(new TextDecoder().decode(answer.subarray(4, 4 + length))) as T | Refusal;
       return { json, samples: new Int16Array(answer.slice(4 + length).buffer), took: performance.now() - begin };
     } catch (error) {
       const json = this.recover(error);
@@ -49,16 +49,16 @@ export class Instance {
     return new Uint8Array(memory.buffer, answer_at(), answer_length()).slice();
   }
 
-  private recover(error: unknown): Refused {
-    let said = "";
+  private recover(error: unknown): Refusal {
+    let panic = "";
     try {
-      said = new TextDecoder().decode(this.answer());
+      panic = new TextDecoder().decode(this.answer());
     } catch {
-      // It cannot say anything any more.
+      // The instance is gone, and its panic message with it.
     }
     this.exports = Instance.start(this.module);
-    const why = said || (error instanceof Error ? error.message : String(error));
-    const message = `the simulator stopped and was started anew (${why}). If this scenario is large it may need more memory than a page has: run it outside, by \`fairwave run scenario.toml\``;
+    const why = panic || (error instanceof Error ? error.message : String(error));
+    const message = `the simulator crashed and was restarted (${why}). A large scenario may need more memory than a page has: save it and run \`fairwave run scenario.toml\``;
     return { ok: false, crashed: true, message };
   }
 }

@@ -1,13 +1,13 @@
-// Six guided pages. Each step sets the scenario; the last asks, and the page tells when its controls have answered.
+// Six lessons. Each step opens a scenario. The last step asks a question, and the page says when the controls answer it.
 
 import { lawName } from "./controls";
 import { HOME } from "./opening";
 import { get } from "./paths";
-import type { Seen, Table } from "./protocol";
+import type { ObservedRun, Table } from "./protocol";
 
 export interface Step {
   text: string;
-  /** TOML that the step opens. */
+  /** The scenario of the step, as TOML. */
   scenario: string;
 }
 
@@ -16,18 +16,19 @@ export interface Lesson {
   title: string;
   steps: Step[];
   question: string;
-  /** What the controls must be left at, if they are: a sentence that says what is missing, or nothing when all is. */
-  missing(seen: Seen, json: Table): string | undefined;
+  /** What a run still lacks for an answer, as a sentence; undefined for an answer. */
+  missing(run: ObservedRun, json: Table): string | undefined;
   found: string;
-  /** Keys of one answer, for the test that there is one. */
+  /** One answer, as keys and values: a test checks it. */
   answer: { path: (string | number)[]; value: string | number | Table }[];
 }
 
-const mos = (seen: Seen, group = "call"): number => seen.voice.find((one) => one.group === group)?.mos ?? Number.NaN;
-const goodput = (seen: Seen, group: string): number =>
-  Number(seen.groups.find((one) => one.group === group)?.goodput_bps ?? Number.NaN);
+const mos = (run: ObservedRun, group = "call"): number =>
+  run.voice.find((one) => one.group === group)?.mos ?? Number.NaN;
+const goodput = (run: ObservedRun, group: string): number =>
+  Number(run.groups.find((one) => one.group === group)?.goodput_bps ?? Number.NaN);
 
-/** A dumbbell of one call and what is beside it. */
+/** A dumbbell with one bottleneck. */
 function dumbbell(name: string, bottleneck: string, flows: string): string {
   return `name = "${name}"
 duration = "60 s"
@@ -113,27 +114,27 @@ export const LESSONS: Lesson[] = [
     title: "Bufferbloat and its cures",
     steps: [
       {
-        text: "An upload has no upper bound: it takes what there is. Its controller goes on until a packet is lost, so it fills the buffer before the uplink, however large, and whoever else sends waits behind it. Look at the queue and at the delay of the call.",
+        text: "The upload takes all the capacity that it can get. Its controller sends faster until a packet is lost. So it fills the buffer of the uplink, however large, and every other packet waits in this queue. Look at the queue and at the delay of the call.",
         scenario: home('discipline = "drop-tail", victim = "tail", capacity = { packets = 250 }'),
       },
       {
-        text: "CoDel looks at how long packets have waited, not at how many there are: it drops one when the wait stays above 5 ms, and the sender yields. The buffer is as large as before; it is no longer full.",
+        text: "CoDel measures how long packets wait, not how many there are. It drops a packet when the queueing delay stays above 5 ms, and the sender slows down. The buffer is as large as before, but no longer full.",
         scenario: home('discipline = "codel", victim = "tail", capacity = { packets = 250 }'),
       },
       {
-        text: "Back to a plain buffer that drops what finds no room. Its size alone decides between delay and loss.",
+        text: "Back to drop-tail, which drops a packet only when the buffer is full. Its size alone decides between delay and loss.",
         scenario: home('discipline = "drop-tail", victim = "tail", capacity = { packets = 250 }'),
       },
     ],
     question:
-      "Leave the queue plain (drop-tail). Which size of the buffer lets the call be good, MOS 3.6 or more, while the upload gets at least 1.6 Mb/s?",
-    missing: (seen, json) => {
-      if (get(json, ["link", 0, "queue", "discipline"]) !== "drop-tail") return "The queue must stay drop-tail.";
-      if (goodput(seen, "upload") < 1.6e6) return "The upload gets less than 1.6 Mb/s.";
-      return mos(seen) >= 3.6 ? undefined : "The call is not good yet.";
+      "Keep drop-tail. Which buffer size gives a good call (MOS 3.6 or more) and at least 1.6 Mb/s for the upload?",
+    missing: (run, json) => {
+      if (get(json, ["link", 0, "queue", "discipline"]) !== "drop-tail") return "Keep drop-tail.";
+      if (goodput(run, "upload") < 1.6e6) return "The upload gets less than 1.6 Mb/s.";
+      return mos(run) >= 3.6 ? undefined : "The call is not good yet.";
     },
     found:
-      "A plain buffer can be right for one rate and one round trip. Change the rate, and it is wrong again: that is why queues measure time.",
+      "A fixed buffer size fits one rate and one round-trip time. Change the rate, and it no longer fits. That is why modern disciplines measure delay.",
     answer: [{ path: ["link", 0, "queue", "capacity"], value: { packets: 30 } }],
   },
   {
@@ -141,29 +142,29 @@ export const LESSONS: Lesson[] = [
     title: "TCP as the carrier of a call",
     steps: [
       {
-        text: "UDP sends each packet once. What is lost is lost, and the listener hears it concealed: one packet in fifty here.",
+        text: "UDP sends each packet once. Here the link loses one packet in 50, and the receiver conceals the gaps.",
         scenario: CARRIER("udp", 0.02),
       },
       {
-        text: "TCP loses nothing and keeps the order: after a loss everything waits until the missing segment has come again, at least one round trip later. The delay has spikes, and packets that come too late are as good as lost.",
+        text: "TCP delivers everything in order. After a loss, all later data waits for the retransmission, at least one round trip. The delay has spikes, and a packet that arrives too late counts as lost.",
         scenario: CARRIER("tcp/newreno", 0.02),
       },
       {
-        text: "A spike is as long as a round trip, or a timeout. How bad that is hangs on how often it happens: turn the losses.",
+        text: "A spike lasts a round trip or a retransmission timeout. How much it hurts depends on how often it happens. Change the loss.",
         scenario: CARRIER("tcp/newreno", 0.02),
       },
     ],
     question:
-      "Leave the call on TCP and the delay of the bottleneck at 40 ms, and let at least one packet in 500 be lost. How few must they be for the call to be good, MOS 3.6 or more?",
-    missing: (seen, json) => {
-      if (!lawName(get(json, ["flow", 0, "transport"]), "name").startsWith("tcp/")) return "The call must stay on TCP.";
-      if (get(json, ["topology", "bottleneck", "delay"]) !== "40 ms") return "The delay must stay at 40 ms.";
+      "Keep the call on TCP, the bottleneck delay at 40 ms and a loss of at least one packet in 500. How low must the loss be for a good call (MOS 3.6 or more)?",
+    missing: (run, json) => {
+      if (!lawName(get(json, ["flow", 0, "transport"]), "name").startsWith("tcp/")) return "Keep the call on TCP.";
+      if (get(json, ["topology", "bottleneck", "delay"]) !== "40 ms") return "Keep the bottleneck delay at 40 ms.";
       const loss = Number(get(json, ["topology", "bottleneck", "loss", "rate"]) ?? 0);
-      if (loss < 0.002) return "The path must go on losing one packet in 500.";
-      return mos(seen) >= 3.6 ? undefined : "The call is not good yet.";
+      if (loss < 0.002) return "The loss must be at least one packet in 500.";
+      return mos(run) >= 3.6 ? undefined : "The call is not good yet.";
     },
     found:
-      "A call sends little, so TCP often learns of a loss only by a timeout, a second or more. Where losses are rare, that is rare, too.",
+      "A call sends few packets, so TCP often detects a loss only by a retransmission timeout of a second or more. Rare losses make rare timeouts.",
     answer: [{ path: ["topology", "bottleneck", "loss"], value: { model: "bernoulli", rate: 0.003 } }],
   },
   {
@@ -171,26 +172,27 @@ export const LESSONS: Lesson[] = [
     title: "Smooth against responsive",
     steps: [
       {
-        text: "Standard TCP adds a segment per round trip (α = 1) and halves on loss (β = 0.5). From 20 s to 40 s somebody else takes half of the link. It yields at once and comes back at once; its rate is a saw.",
+        text: "Standard TCP adds a segment per round trip (α = 1) and halves its window after a loss (β = 0.5). From 20 s to 40 s a UDP flow takes half of the link. TCP makes room at once and returns at once, but its rate is a coarse sawtooth.",
         scenario: SMOOTH('{ name = "tcp/aimd", alpha = 1.0, beta = 0.5, delayed-ack = false }'),
       },
       {
-        text: "TCP(0.31, 0.875) gives up an eighth instead of a half, and for fairness adds only 0.31. The saw is finer; so is its answer when the link is free again.",
+        text: "TCP(0.31, 0.875) gives up an eighth instead of a half. For fairness it adds only 0.31 segments per round trip. The sawtooth is finer, but the return after 40 s is slower.",
         scenario: SMOOTH('{ name = "tcp/aimd", alpha = 0.31, beta = 0.875, delayed-ack = false }'),
       },
       {
-        text: "γ and δ ask for how long the sender has been without a loss and how far its share has moved, and let α follow.",
+        text: "tcp/gamma-delta measures the queueing delay. At a threshold it cuts the window by γ, before the buffer overflows. While the delay is low, it adds δ segments per round trip instead of α.",
         scenario: SMOOTH('{ name = "tcp/gamma-delta", delayed-ack = false }'),
       },
     ],
     question:
-      "Take tcp/aimd and turn α and β (add the keys flow.main.transport.alpha and .beta). Which saw keeps the goodput's coefficient of variation below 0.46, although half of the link goes and comes?",
-    missing: (seen, json) => {
-      if (lawName(get(json, ["flow", 0, "transport"]), "name") !== "tcp/aimd") return "Take tcp/aimd.";
-      const cov = Number(seen.groups.find((one) => one.group === "main")?.cov ?? Number.NaN);
+      "Choose tcp/aimd and change α and β (add controls for flow.main.transport.alpha and .beta). Which pair keeps the goodput's coefficient of variation below 0.46?",
+    missing: (run, json) => {
+      if (lawName(get(json, ["flow", 0, "transport"]), "name") !== "tcp/aimd") return "Choose tcp/aimd.";
+      const cov = Number(run.groups.find((one) => one.group === "main")?.cov ?? Number.NaN);
       return cov < 0.46 ? undefined : `The coefficient of variation is ${cov.toFixed(2)}.`;
     },
-    found: "A coarse saw is rough by itself; too fine a one comes back late after 40 s. Both count as variation.",
+    found:
+      "A coarse sawtooth varies by itself. A sawtooth that is too fine returns late after 40 s. Both count as variation.",
     answer: [
       { path: ["flow", 0, "transport"], value: { name: "tcp/aimd", alpha: 0.5, beta: 0.75, "delayed-ack": false } },
     ],
@@ -200,30 +202,30 @@ export const LESSONS: Lesson[] = [
     title: "Which packet to drop",
     steps: [
       {
-        text: "A router's queue (RED) says when a packet must go; the victim rule says which. Here it is the one that arrives, whoever's it is: calls lose as many as file transfers.",
+        text: "A router's queue (RED) decides when to drop a packet. The victim rule decides which one. Here the victim is the arriving packet of any flow, so calls lose packets like all other flows.",
         scenario: DROPPING("tail"),
       },
       {
-        text: "Drop-Sel takes the packet nearest the front of the class that holds most bytes of the queue. Open the packet view: the marked victims are no longer the calls' packets.",
+        text: "Drop-Sel chooses the class with most bytes in the queue and drops its packet nearest the front. Show the packets: few victims belong to the calls now.",
         scenario: DROPPING("drop-sel"),
       },
       {
-        text: "Back to the arrival as the victim.",
+        text: "Back to the arriving packet as the victim.",
         scenario: DROPPING("tail"),
       },
     ],
     question:
-      "Without touching rates or numbers of flows: which victim makes the calls lose less than 1 % of their packets?",
-    missing: (seen, json) => {
-      if (get(json, ["topology", "bottleneck", "rate"]) !== "3.5 Mb/s") return "The rate must stay as it is.";
+      "Keep the rates and the numbers of flows. With which victim rule do the calls lose less than 1 % of their packets?",
+    missing: (run, json) => {
+      if (get(json, ["topology", "bottleneck", "rate"]) !== "3.5 Mb/s") return "Keep the bottleneck rate at 3.5 Mb/s.";
       if (get(json, ["flow", 0, "count"]) !== 8 || get(json, ["flow", 1, "count"]) !== 32) {
-        return "The numbers of flows must stay as they are.";
+        return "Keep the numbers of flows.";
       }
-      const row = seen.groups.find((one) => one.group === "call");
+      const row = run.groups.find((one) => one.group === "call");
       const share = Number(row?.dropped_share ?? 1);
       return share < 0.01 ? undefined : `The calls lose ${(share * 100).toFixed(1)} %.`;
     },
-    found: "Voice is a small class: whoever takes from the largest class leaves it alone.",
+    found: "Voice is a small class. A rule that drops from the largest class spares it.",
     answer: [{ path: ["topology", "bottleneck", "queue", "victim"], value: "drop-sel" }],
   },
   {
@@ -231,11 +233,11 @@ export const LESSONS: Lesson[] = [
     title: "A receiver that knows its rate",
     steps: [
       {
-        text: "A video in five layers, one megabit in all, over a link of one megabit that two file transfers use, too. Over UDP it sends everything and loses whatever does not fit, of each layer.",
+        text: "A video in five layers, 1 Mb/s in all, shares a 1 Mb/s link with two file transfers. Over UDP it sends all layers, and each layer loses packets.",
         scenario: VIDEO("udp", 2),
       },
       {
-        text: "Over DVRC the receiver measures what arrives and asks for as many layers as fit. Fewer layers are sent, and less than half as many of its packets are dropped.",
+        text: "With DVRC the receiver measures its rate and requests as many layers as fit. The sender sends fewer layers, and the share of dropped packets is less than half.",
         scenario: VIDEO("dvrc", 2),
       },
       {
@@ -243,47 +245,46 @@ export const LESSONS: Lesson[] = [
         scenario: VIDEO("udp", 2),
       },
     ],
-    question:
-      "The two transfers stay, and so does the rate. How can fewer than 15 % of the video's packets be dropped?",
-    missing: (seen, json) => {
-      if (get(json, ["flow", 1, "count"]) !== 2) return "The two transfers must stay.";
-      if (get(json, ["topology", "bottleneck", "rate"]) !== "1 Mb/s") return "The rate must stay.";
-      const video = seen.groups.find((one) => one.group === "video");
+    question: "Keep the two transfers and the rate. How can the queue drop less than 15 % of the video's packets?",
+    missing: (run, json) => {
+      if (get(json, ["flow", 1, "count"]) !== 2) return "Keep the two transfers.";
+      if (get(json, ["topology", "bottleneck", "rate"]) !== "1 Mb/s") return "Keep the bottleneck rate at 1 Mb/s.";
+      const video = run.groups.find((one) => one.group === "video");
       const share = Number(video?.dropped_share ?? 1);
-      if (Number(video?.units_received ?? 0) < 1000) return "Hardly anything of the video arrives.";
-      return share < 0.15 ? undefined : `${Math.round(share * 100)} % are dropped.`;
+      if (Number(video?.units_received ?? 0) < 1000) return "Too little of the video arrives (fewer than 1000 units).";
+      return share < 0.15 ? undefined : `${Math.round(share * 100)} % of the video's packets are dropped.`;
     },
     found:
-      "Who knows the rate can leave out what would be dropped. Compare what the viewer sees, too: a sender that yields beside TCP has less to show than one that does not.",
+      "A sender that knows the rate omits the layers that would be dropped. But look at the throughput, too: next to TCP, a responsive sender gets less than UDP.",
     answer: [{ path: ["flow", 0, "transport"], value: "dvrc" }],
   },
   {
-    id: "today",
-    title: "What FQ-CoDel and DualPI2 changed",
+    id: "disciplines",
+    title: "What FQ-CoDel and DualPI2 change",
     steps: [
       {
-        text: "FQ-CoDel gives each flow a queue of its own and serves them in turn; one that sends little is served at once. The call no longer waits behind the upload, whatever the upload does.",
+        text: "FQ-CoDel gives each flow a separate queue and serves the queues in turn. A flow that sends little is served at once. The call no longer waits behind the upload.",
         scenario: home('discipline = "fq-codel", capacity = { packets = 1000 }'),
       },
       {
-        text: "DualPI2 has two queues: one for senders that answer marks little by little (Prague), with a wait of about a millisecond, one for all others; coupled so that both get their share. An upload over CUBIC is in the second, and so is the call.",
+        text: "DualPI2 has two queues. One is for scalable senders (Prague) and holds the delay near one millisecond; the other is for all other traffic. A coupling shares the rate between them. The CUBIC upload and the call are both in the second queue.",
         scenario: home('discipline = "dualpi2", capacity = { packets = 1000 }'),
       },
       {
-        text: "One queue for all, with a bound: PIE. The call shares it with the upload.",
+        text: "PIE: one queue for all traffic, with a target delay. The call shares it with the upload.",
         scenario: home('discipline = "pie", victim = "tail", capacity = { packets = 1000 }'),
       },
     ],
     question:
-      "Leave the upload on CUBIC. Which queue lets the call lose less than 0.2 % of its packets and hear less than 120 ms after they were said?",
-    missing: (seen, json) => {
-      if (lawName(get(json, ["flow", 2, "transport"]), "name") !== "tcp/cubic") return "The upload must stay on CUBIC.";
-      const flow = seen.flows.find((row) => row.group === "call");
-      const group = seen.groups.find((row) => row.group === "call");
-      if (Number(group?.dropped_share ?? 1) >= 0.002) return "The call loses more than that.";
-      return Number(flow?.mouth_to_ear_s ?? 1) < 0.12 ? undefined : "The call is heard later than that.";
+      "Keep the upload on CUBIC. Which queue gives the call less than 0.2 % drops and a mouth-to-ear delay below 120 ms?",
+    missing: (run, json) => {
+      if (lawName(get(json, ["flow", 2, "transport"]), "name") !== "tcp/cubic") return "Keep the upload on CUBIC.";
+      const flow = run.flows.find((row) => row.group === "call");
+      const group = run.groups.find((row) => row.group === "call");
+      if (Number(group?.dropped_share ?? 1) >= 0.002) return "The queue drops at least 0.2 % of the call's packets.";
+      return Number(flow?.mouth_to_ear_s ?? 1) < 0.12 ? undefined : "The mouth-to-ear delay is 120 ms or more.";
     },
-    found: "Queues of their own make it a matter of the flow itself how long it waits.",
+    found: "With a queue per flow, the queueing delay of a flow depends on that flow alone.",
     answer: [{ path: ["link", 0, "queue"], value: { discipline: "fq-codel", capacity: { packets: 1000 } } }],
   },
 ];

@@ -1,7 +1,9 @@
-// A scenario in the hash of a link: `#s=` and its TOML, deflated, in base64 for addresses. Whatever stands there is text to be
-// checked, never markup or code.
+// A scenario in the hash of a link: `#s=` and its TOML, deflated, in URL-safe base64. The hash is untrusted text: it is checked, and
+// never becomes markup or code.
 
-const MOST = 2_000_000;
+const MOST_BYTES = 2_000_000;
+
+class LengthError extends Error {}
 
 async function through(bytes: Uint8Array<ArrayBuffer>, stream: ReadableWritablePair): Promise<Uint8Array<ArrayBuffer>> {
   const reader = (new Blob([bytes]).stream().pipeThrough(stream) as ReadableStream<Uint8Array>).getReader();
@@ -11,9 +13,9 @@ async function through(bytes: Uint8Array<ArrayBuffer>, stream: ReadableWritableP
     const { done, value } = await reader.read();
     if (done) break;
     length += value.length;
-    if (length > MOST) {
+    if (length > MOST_BYTES) {
       await reader.cancel();
-      throw new Error(`the scenario in this link is longer than ${MOST} bytes`);
+      throw new LengthError(`it is longer than ${MOST_BYTES} bytes`);
     }
     parts.push(value);
   }
@@ -33,18 +35,18 @@ export async function toHash(text: string): Promise<string> {
   return `#s=${btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** The scenario in a hash; none where there is none. An error says why it cannot be read. */
+/** The scenario in a hash; undefined for a hash without one. Throws if it cannot be read. */
 export async function fromHash(hash: string): Promise<string | undefined> {
   if (!hash.startsWith("#s=")) return undefined;
   const written = hash.slice(3);
-  if (written.length > MOST || !/^[A-Za-z0-9_-]*$/.test(written)) throw new Error("this link holds no scenario");
+  if (written.length > MOST_BYTES || !/^[A-Za-z0-9_-]*$/.test(written)) throw new Error("this link holds no scenario");
   try {
     const binary = atob(written.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
     const text = await through(bytes, new DecompressionStream("deflate-raw"));
     return new TextDecoder("utf-8", { fatal: true }).decode(text);
   } catch (error) {
-    const why = error instanceof Error && error.message.includes("longer") ? `: ${error.message}` : "";
+    const why = error instanceof LengthError ? `: ${error.message}` : "";
     throw new Error(`the scenario in this link cannot be read${why}`);
   }
 }

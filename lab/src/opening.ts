@@ -1,11 +1,11 @@
-// The scenario with which the page opens.
+// The page's first scenario.
 
 export const HOME = `name = "a home uplink"
-description = "A call and a video conference while somebody uploads: which queue keeps the call alive?"
+description = "A call and a video conference share the uplink with an upload. Which queue keeps the call good?"
 duration = "60 s"
 warmup = "2 s"
 
-# The uplink, and the way back.
+# The uplink and the downlink.
 [[link]]
 from = "home"
 to = "isp"

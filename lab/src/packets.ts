@@ -1,22 +1,22 @@
-// Packet view: a stretch of time slowed down. Packets wait in the queue of the bottleneck, are sent one by one, or are dropped;
-// the victim that is chosen is marked where it stood.
+// Packet view: a stretch of time in slow motion. Packets wait in the queue of the bottleneck, are sent one by one, or are dropped.
+// A dropped packet is marked at its place in the queue.
 
-import { CLASSES, colour } from "./plots";
-import type { Passage, Passages } from "./protocol";
+import type { PacketTrace, Passage } from "./protocol";
+import { CLASSES, colour } from "./views/plots";
 
-/** What is to be seen at a moment. */
+/** The packets at one moment. */
 export interface Scene {
-  /** Those that wait, the next to be sent first. */
+  /** Packets in the queue, in the order of sending. */
   waiting: Passage[];
-  /** The one in transmission, and how much of it has been sent, 0 to 1. */
+  /** The packet in transmission, and its share that has been sent, 0 to 1. */
   sending: { passage: Passage; share: number } | undefined;
-  /** Dropped within the last moments: with its place in the queue when it had to go, and how long ago. */
+  /** Packets dropped a moment ago: place in the queue at the drop, and time since the drop, s. */
   victims: { passage: Passage; place: number; ago: number }[];
 }
 
 const begins = (passage: Passage) => passage.begun ?? Number.POSITIVE_INFINITY;
 
-/** When a passage ends at the queue: its transmission begins, or it is dropped. */
+/** When a packet leaves the queue: its transmission begins, or it is dropped. */
 const leaves = (passage: Passage) => Math.min(begins(passage), passage.gone ?? Number.POSITIVE_INFINITY);
 
 export function waitingAt(passages: readonly Passage[], time: number): Passage[] {
@@ -24,7 +24,7 @@ export function waitingAt(passages: readonly Passage[], time: number): Passage[]
   return waiting.sort((a, b) => begins(a) - begins(b) || a.arrived - b.arrived);
 }
 
-/** What is to be seen at `time`; `linger` is for how long victims stay to be seen. */
+/** The packets at `time`; victims stay visible for `linger`, s. */
 export function scene(passages: readonly Passage[], time: number, linger: number): Scene {
   const sent = passages.find((one) => one.begun !== null && one.left !== null && one.begun <= time && one.left > time);
   const share =
@@ -33,28 +33,28 @@ export function scene(passages: readonly Passage[], time: number, linger: number
     .filter((one) => one.gone !== null && one.gone <= time && one.gone > time - linger)
     .map((passage) => {
       const gone = passage.gone as number;
-      // Where it stood: behind those that had come before it and still waited. An arrival that finds no room stands last.
+      // Its place: behind earlier arrivals that still wait. A packet that finds no room is last.
       const ahead = passages.filter((one) => one !== passage && one.arrived <= passage.arrived && leaves(one) >= gone);
       return { passage, place: ahead.length, ago: time - gone };
     });
   return { waiting: waitingAt(passages, time), sending: sent && { passage: sent, share }, victims };
 }
 
-/** A sentence for each cause of loss, by class. */
+/** Counts drops by class, in a sentence. */
 export function tally(passages: readonly Passage[]): string {
   const counts = new Map<string, number>();
   for (const one of passages) {
     if (one.gone === null) continue;
-    const waited = one.gone > one.arrived ? "while it waited" : "on arrival";
+    const waited = one.gone > one.arrived ? "from the queue" : "on arrival";
     const key = `${CLASSES[one.class]} ${waited}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  if (!counts.size) return "No packet is dropped here in this stretch.";
-  return `Dropped: ${[...counts].map(([what, count]) => `${count} ${what}`).join(", ")}.`;
+  if (!counts.size) return "No drops in these two seconds.";
+  return `Dropped: ${[...counts].map(([kind, count]) => `${count} ${kind}`).join(", ")}.`;
 }
 
 export class PacketView {
-  private passages: Passages | undefined;
+  private passages: PacketTrace | undefined;
   private time = 0;
   private from = 0;
   private until = 0;
@@ -67,7 +67,7 @@ export class PacketView {
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
-  show(passages: Passages, from: number, until: number): void {
+  show(passages: PacketTrace, from: number, until: number): void {
     this.passages = passages;
     this.from = from;
     this.until = until;
@@ -126,7 +126,7 @@ export class PacketView {
     ];
     context.font = "12px system-ui, sans-serif";
     context.fillStyle = soft;
-    context.fillText(`${found.waiting.length} packets wait; t = ${this.time.toFixed(3)} s`, 4, 16);
+    context.fillText(`${found.waiting.length} packets in the queue; t = ${this.time.toFixed(3)} s`, 4, 16);
     context.fillText("transmitter", width - 110, 16);
     context.strokeStyle = soft;
     context.strokeRect(width - 112, 30, 104, box + 8);

@@ -1,10 +1,10 @@
-// Places in a scenario: keys and indices. A law that is written as a name becomes a table when one of its keys is set.
+// Paths in a scenario: keys and indices. Setting a parameter of a law that is written as a name turns the name into a table.
 
 import type { Json, Table } from "./protocol";
 
 export type Path = readonly (string | number)[];
 
-/** The key that carries a law's name, by the key under which the law stands. */
+/** For each key that holds a law: the key of the law's name in its table. */
 const TAGS: Record<string, string> = {
   transport: "name",
   traffic: "kind",
@@ -25,7 +25,7 @@ export function get(root: Json, path: Path): Json | undefined {
   return at;
 }
 
-/** The same scenario with another value there; null removes the key. */
+/** A copy with another value at a path; null removes the key. */
 export function set(root: Table, path: Path, value: Json): Table {
   const copy = structuredClone(root);
   let at: Json = copy;
@@ -38,7 +38,8 @@ export function set(root: Table, path: Path, value: Json): Table {
       holder[step as string] = typeof path[index + 1] === "number" ? [] : {};
     }
     at = holder[step as string] as Json;
-    if (at === null || typeof at !== "object") throw new Error(`${words(path)}: nothing can be set there`);
+    if (at === null || typeof at !== "object")
+      throw new Error(`${formatPath(path)}: cannot be set, because a part of the path holds a single value`);
   }
   const last = path.at(-1) as string;
   if (value === null) delete (at as Table)[last];
@@ -46,8 +47,8 @@ export function set(root: Table, path: Path, value: Json): Table {
   return copy;
 }
 
-/** As people read it: `flow.call.transport`, with the names of flows and links instead of their numbers. */
-export function words(path: Path, root?: Json): string {
+/** Formats a path for readers: `flow.call.transport`, with names of flows and links instead of indices. */
+export function formatPath(path: Path, root?: Json): string {
   const parts: string[] = [];
   for (const [index, step] of path.entries()) {
     if (typeof step === "number" && root !== undefined) {
@@ -61,7 +62,7 @@ export function words(path: Path, root?: Json): string {
   return parts.join(".");
 }
 
-/** Every place that holds a value, with the value. */
+/** Every path that holds a single value, with the value. */
 export function* leaves(root: Json, path: Path = []): Generator<[Path, string | number | boolean]> {
   if (root === null) return;
   if (typeof root !== "object") {

@@ -1,38 +1,39 @@
-// What the engine (crates/fairwave-wasm) is asked and answers. Times are in seconds, rates in bits per second; what is not
-// defined is null.
+// Requests to the engine (crates/fairwave-wasm) and its answers. Times are in seconds, rates in bits per second; undefined
+// values are null.
 
-export type Maybe = number | null;
+export type OptionalNumber = number | null;
 
 export interface Problem {
   message: string;
   path: string;
+  /** Line and column of the text, from 1; null if the problem has no place in the text. */
   line: number | null;
   column: number | null;
   allowed: string | null;
   help: string | null;
 }
 
-export interface Refused {
+export interface Refusal {
   ok: false;
   message: string;
   problems?: Problem[];
   too_large?: boolean;
-  /** The engine itself failed and was started anew. */
+  /** The engine failed and was restarted. */
   crashed?: boolean;
 }
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Table = { [key: string]: Json };
 
-export interface Checked {
+export interface CheckedScenario {
   ok: true;
   name: string;
   description: string;
   hash: string;
-  /** As it is written. */
+  /** The scenario as written. */
   json: Table;
-  /** With all parameters of its laws. */
-  spelled: Table;
+  /** The scenario with every parameter of its laws. */
+  complete: Table;
   toml: string;
   happenings: number;
   too_large: string | null;
@@ -68,19 +69,19 @@ export interface Network {
   groups: NetworkGroup[];
 }
 
-export interface LinkSeen {
+export interface LinkSeries {
   link: string;
-  /** Packets that wait, by class (voice, other UDP, TCP) and bin. */
+  /** Packets in the queue, by class (voice, other UDP, TCP) and bin. */
   waiting: [number[], number[], number[]];
-  /** Packets dropped or lost, likewise. */
+  /** Packets dropped or lost, by class and bin. */
   gone: [number[], number[], number[]];
 }
 
-export interface CallSeen {
+export interface CallSeries {
   flow: string;
-  delay_s: Maybe[];
-  longest_s: Maybe[];
-  played_s: Maybe[];
+  delay_s: OptionalNumber[];
+  longest_s: OptionalNumber[];
+  played_s: OptionalNumber[];
   lost: number[];
   late: number[];
   counts: { played: number; late: number; lost: number };
@@ -88,7 +89,7 @@ export interface CallSeen {
 
 export type Row = { [column: string]: number | string | null };
 
-export interface Ran {
+export interface RunResult {
   ok: true;
   digest: string;
   seed: number;
@@ -102,19 +103,19 @@ export interface Ran {
   classes: Row[];
   conversations: Row[];
   completions: Row[];
-  voice: { group: string; rated: number; mos: Maybe; note: string }[];
+  voice: { group: string; rated: number; mos: OptionalNumber; note: string }[];
 }
 
-/** A run that was looked at. */
-export interface Seen extends Ran {
+/** A run with its time series. */
+export interface ObservedRun extends RunResult {
   hash: string;
   network: Network;
   marks: { at_s: number; label: string }[];
   bin_s: number;
-  links_seen: LinkSeen[];
-  groups_seen: { group: string; throughput_bps: number[]; missing: number[] }[];
+  link_series: LinkSeries[];
+  group_series: { group: string; throughput_bps: number[]; missing: number[] }[];
   senders: { flow: string; window: [number, number][]; srtt_s: [number, number][]; rate_bps: [number, number][] }[];
-  calls: CallSeen[];
+  calls: CallSeries[];
 }
 
 export interface Passage {
@@ -124,14 +125,14 @@ export interface Passage {
   feedback: boolean;
   marked: boolean;
   arrived: number;
-  begun: Maybe;
-  left: Maybe;
-  gone: Maybe;
+  begun: OptionalNumber;
+  left: OptionalNumber;
+  gone: OptionalNumber;
   why: "" | "overflow" | "early" | "failed";
   lost: boolean;
 }
 
-export interface Passages {
+export interface PacketTrace {
   ok: true;
   link: string;
   groups: string[];
@@ -140,35 +141,48 @@ export interface Passages {
   full: boolean;
 }
 
-export interface Heard {
+export interface CallAudio {
   ok: true;
   flow: string;
   packet_s: number;
-  /** Of each packet, the first of its samples. */
+  /** The index of each packet's first sample. */
   position: number[];
   played: number;
   units: number;
-  mos: Maybe;
-  mouth_to_ear_s: Maybe;
+  mos: OptionalNumber;
+  mouth_to_ear_s: OptionalNumber;
 }
 
-interface Of {
+interface ScenarioInput {
   text: string;
   file?: string;
   seed?: number;
 }
 
 export type Request =
-  | ({ op: "check" } & Of)
+  | ({ op: "check" } & ScenarioInput)
   | { op: "schema" }
-  | ({ op: "run"; observe: boolean; bins?: number } & Of)
-  | ({ op: "packets"; link: string; from_s: number; until_s: number } & Of)
-  | ({ op: "speech"; flow?: string; law?: "u" | "a"; conceal?: boolean } & Of);
+  | ({ op: "run"; observe: boolean; bins?: number } & ScenarioInput)
+  | ({ op: "packets"; link: string; from_s: number; until_s: number } & ScenarioInput)
+  | ({ op: "speech"; flow?: string; law?: "u" | "a"; conceal?: boolean } & ScenarioInput);
 
-/** An answer with the samples that came with it. */
+/** An answer, with audio samples if the request was for audio. */
 export interface Answer<T> {
-  json: T | Refused;
+  json: T | Refusal;
   samples: Int16Array<ArrayBuffer>;
-  /** How long it took, in milliseconds. */
+  /** Computing time, ms. */
   took: number;
+}
+
+/** The request was cancelled before the engine answered. */
+export class CancelledError extends Error {}
+
+/** An engine in another thread that answers one request after the other. */
+export interface EngineClient {
+  /** Rejects with `CancelledError` after `cancel`. Samples are linear, 16 bits, 8000 per second. */
+  ask<T>(request: Request, samples?: Int16Array): Promise<Answer<T>>;
+  /** Cancels all requests that have no answer yet. */
+  cancel(): void;
+  /** How long the engine has worked on the current request, ms; 0 if it is idle. */
+  readonly busyFor: number;
 }

@@ -29,7 +29,7 @@ export interface Quantity {
   dimension: Dimension;
 }
 
-/** Reads a number or a text with a unit; none for what is neither. */
+/** Parses a number or a text with a unit; undefined for anything else. */
 export function parse(written: unknown): Quantity | undefined {
   if (typeof written === "number") return { value: written, dimension: "number" };
   if (typeof written !== "string") return undefined;
@@ -44,12 +44,12 @@ export function parse(written: unknown): Quantity | undefined {
   return undefined;
 }
 
-/** So many significant digits, without an exponent where one is not needed. */
+/** Rounds to significant digits. */
 export function rounded(value: number, digits = 3): number {
   return Number(value.toPrecision(digits));
 }
 
-/** Writes a value as the language does. */
+/** Formats a value as the scenario language writes it. */
 export function format(value: number, dimension: Dimension): string | number {
   if (dimension === "count") return Math.round(value);
   if (dimension === "number" || dimension === "fraction") return rounded(value);
@@ -59,8 +59,8 @@ export function format(value: number, dimension: Dimension): string | number {
   return `${rounded(value / worth)} ${unit}`;
 }
 
-/** What people read: as the language, with a per cent sign for fractions. */
-export function shown(value: number, dimension: Dimension): string {
+/** Formats a value for readers: as the scenario language writes it, but fractions in per cent. */
+export function formatDisplay(value: number, dimension: Dimension): string {
   if (dimension === "fraction") return `${rounded(value * 100)} %`;
   return String(format(value, dimension));
 }

@@ -1,10 +1,10 @@
-// What the language's JSON Schema says of a key: which values it may have, within which bounds, what it is.
+// The JSON Schema of the scenario language: choices, bounds and description of a key.
 
 import type { Path } from "./paths";
 import type { Json, Table } from "./protocol";
 
-export interface Known {
-  /** Names that it may have. */
+export interface KeyDescription {
+  /** Names that the key allows. */
   choices: string[];
   least?: number;
   most?: number;
@@ -16,8 +16,8 @@ type Part = Table;
 export class Schema {
   constructor(private readonly root: Table) {}
 
-  /** What is known of the key at a path of a scenario whose value there is `scenario`'s. */
-  of(path: Path, scenario: Json): Known {
+  /** Describes the key at a path of a scenario. */
+  of(path: Path, scenario: Json): KeyDescription {
     let parts: Part[] = [this.root];
     let value: Json | undefined = scenario;
     let description = "";
@@ -34,12 +34,12 @@ export class Schema {
       if (!next.length) return { choices: [], description: "" };
       parts = next;
       value = value !== null && typeof value === "object" ? (value as Table)[step as string] : undefined;
-      const said = next.find((part) => typeof part.description === "string")?.description;
-      description = typeof said === "string" ? said : "";
+      const written = next.find((part) => typeof part.description === "string")?.description;
+      description = typeof written === "string" ? written : "";
     }
     const all = this.flat(parts);
     const choices = new Set<string>();
-    const known: Known = { choices: [], description };
+    const known: KeyDescription = { choices: [], description };
     for (const part of all) {
       for (const one of [part.const, ...((part.enum as Json[] | undefined) ?? [])]) {
         if (typeof one === "string") choices.add(one);
@@ -51,7 +51,7 @@ export class Schema {
     return known;
   }
 
-  /** Names of laws, read off the alternatives of a definition: the constants under `key`. */
+  /** The names of the laws of a definition: the constants under `key` of its alternatives. */
   names(definition: string, key: string): string[] {
     const start = (this.root.$defs as Table | undefined)?.[definition];
     const found = new Set<string>();
@@ -64,19 +64,9 @@ export class Schema {
     return [...found];
   }
 
-  /** Whether the alternative of a definition whose `key` is `name` has another key. */
-  takes(definition: string, key: string, name: string, other: string): boolean {
-    const start = (this.root.$defs as Table | undefined)?.[definition];
-    if (!start || typeof start !== "object") return false;
-    return this.flat([start as Part]).some((part) => {
-      const properties = part.properties as Table | undefined;
-      return (properties?.[key] as Part | undefined)?.const === name && properties?.[other] !== undefined;
-    });
-  }
-
   /**
-   * The keys that two laws of a definition have in common, so that they stay when one takes the place of the other: keys of the same
-   * kind, and letters that each law gives its own meaning only where both describe them in the same words.
+   * The keys that a law may take over from another law of the same definition: keys of the same type. Keys of `x-own-meaning`
+   * mean something else in each law, so both laws must describe them in the same words.
    */
   inCommon(definition: string, tag: string, from: string, to: string): string[] {
     const start = (this.root.$defs as Table | undefined)?.[definition] as Part | undefined;
@@ -106,7 +96,7 @@ export class Schema {
     return (at as Part | undefined) ?? {};
   }
 
-  /** A part with all that it may be instead. */
+  /** Parts with all their alternatives. */
   private flat(parts: Part[], depth = 0): Part[] {
     if (depth > 12) return [];
     const found: Part[] = [];
@@ -121,7 +111,7 @@ export class Schema {
     return found;
   }
 
-  /** The alternatives that fit a table: those whose constants are its own. */
+  /** The alternatives that fit a table: those whose constants the table has. */
   private alternatives(parts: Part[], value: Json | undefined): Part[] {
     const all = this.flat(parts);
     if (value === null || typeof value !== "object" || Array.isArray(value) || value === undefined) return all;
@@ -136,7 +126,7 @@ export class Schema {
   }
 }
 
-/** What values a key has, as text: without what says whether and how it may be left out. */
+/** The type of a key as text, without its default and without null. */
 function kind(part: Part): string {
   const { description: _description, default: _default, title: _title, examples: _examples, ...rest } = part;
   if (Array.isArray(rest.type)) {

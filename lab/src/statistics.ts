@@ -1,6 +1,6 @@
-// Means with their uncertainty, as the rest of fairwave has them: Student's t, 95 %.
+// Means with 95 % intervals (Student's t), as in the rest of fairwave.
 
-/** The 97.5 % point of Student's t by degrees of freedom from 1 on; beyond these the normal's. */
+/** The 97.5 % point of Student's t for 1, 2, … degrees of freedom. Beyond this table, the normal distribution's 1.96. */
 const T = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
   2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,

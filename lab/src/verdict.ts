@@ -1,7 +1,7 @@
-// What a result says in words. Bands as in the report pages: after ITU-T G.109 for opinion scores, G.1010 for loss.
+// The verdict of a run as sentences. Bands as in the report pages: ITU-T G.109 for opinion scores, G.1010 for loss.
 
-import type { Seen } from "./protocol";
-import type { Interval } from "./statistics";
+import type { ObservedRun } from "./protocol";
+import { type Interval, interval } from "./statistics";
 
 export type Band = "good" | "fair" | "poor";
 
@@ -13,29 +13,45 @@ export function bandOfLoss(share: number): Band {
   return share <= 0.01 ? "good" : share <= 0.03 ? "fair" : "poor";
 }
 
-export interface Said {
+export interface Verdict {
   text: string;
   band: Band | "";
 }
 
-const per = (share: number) => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+const percent = (share: number) => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
 export function rate(bps: number): string {
   if (bps >= 1e6) return `${Number((bps / 1e6).toPrecision(3))} Mb/s`;
   return `${Number((bps / 1e3).toPrecision(3))} kb/s`;
 }
 
-/** A sentence per group of flows, calls first. `scores` are means over replications. */
-export function verdicts(seen: Seen, scores: ReadonlyMap<string, Interval>): Said[] {
-  const said: Said[] = [];
-  for (const voice of seen.voice) {
+/** The mean opinion score of each group of calls over replications. */
+export function scoresOf(runs: readonly ObservedRun[]): Map<string, Interval> {
+  const scores = new Map<string, number[]>();
+  for (const { voice } of runs) {
+    for (const { group, mos } of voice) {
+      if (mos !== null) scores.set(group, [...(scores.get(group) ?? []), mos]);
+    }
+  }
+  return new Map([...scores].map(([group, values]) => [group, interval(values)]));
+}
+
+/** Whether every mean is known to ± `half`. */
+export function isPrecise(scores: ReadonlyMap<string, Interval>, half: number): boolean {
+  return [...scores.values()].every((score) => Number.isNaN(score.mean) || score.half <= half);
+}
+
+/** One or two sentences for each group of flows, calls first. `scores` are means over replications. */
+export function verdicts(run: ObservedRun, scores: ReadonlyMap<string, Interval>): Verdict[] {
+  const found: Verdict[] = [];
+  for (const voice of run.voice) {
     const score = scores.get(voice.group);
     const mos = score?.mean ?? voice.mos;
     const many = voice.rated > 1 ? "calls are" : "call is";
     const name = voice.group === "call" ? "" : ` (${voice.group})`;
     if (mos === null || mos === undefined || Number.isNaN(mos)) {
       const why = voice.note ? `: ${voice.note}` : "";
-      said.push({
+      found.push({
         text: `The ${voice.group === "call" ? "call" : `call ${voice.group}`} has no rating${why}.`,
         band: "",
       });
@@ -43,27 +59,30 @@ export function verdicts(seen: Seen, scores: ReadonlyMap<string, Interval>): Sai
     }
     const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)} over ${score.n} runs` : "";
     const band = bandOfMos(mos);
-    said.push({ text: `The ${many} ${band}: MOS ${mos.toFixed(1)}${sure}${name}.`, band });
-    const flow = seen.flows.find((row) => row.group === voice.group);
-    const [mouth, missed] = [flow?.mouth_to_ear_s, flow?.missed_ratio];
-    if (voice.rated === 1 && typeof mouth === "number" && typeof missed === "number") {
-      said.push({
-        text: `Mouth to ear ${Math.round(mouth * 1000)} ms, ${per(missed)} of its packets not heard.`,
+    found.push({ text: `The ${many} ${band}: MOS ${mos.toFixed(1)}${sure}${name}.`, band });
+    const flow = run.flows.find((row) => row.group === voice.group);
+    const [mouthToEar, missed] = [flow?.mouth_to_ear_s, flow?.missed_ratio];
+    if (voice.rated === 1 && typeof mouthToEar === "number" && typeof missed === "number") {
+      found.push({
+        text: `Mouth-to-ear delay ${Math.round(mouthToEar * 1000)} ms; ${percent(missed)} of the packets are not played.`,
         band: "",
       });
     }
   }
-  for (const group of seen.network.groups.filter((one) => !one.call)) {
-    const row = seen.groups.find((one) => one.group === group.name);
+  for (const group of run.network.groups.filter((one) => !one.call)) {
+    const row = run.groups.find((one) => one.group === group.name);
     if (!row || typeof row.goodput_bps !== "number") continue;
     const sent = Number(row.units_sent);
     const received = Number(row.units_received);
     if (group.class === "tcp" || !sent) {
-      said.push({ text: `${group.name} gets ${rate(row.goodput_bps)}.`, band: "" });
+      found.push({ text: `${group.name} gets ${rate(row.goodput_bps)}.`, band: "" });
     } else {
       const lost = Math.max(0, 1 - received / sent);
-      said.push({ text: `${group.name} gets ${rate(row.goodput_bps)}, ${per(lost)} lost.`, band: bandOfLoss(lost) });
+      found.push({
+        text: `${group.name} gets ${rate(row.goodput_bps)}, ${percent(lost)} lost.`,
+        band: bandOfLoss(lost),
+      });
     }
   }
-  return said;
+  return found;
 }

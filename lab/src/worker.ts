@@ -1,17 +1,17 @@
-// The engine's thread: takes the compiled module first, then questions one after the other.
+// The engine's thread: it receives the compiled module first, then one request after the other.
 
 import { Instance } from "./instance";
 import type { Answer, Request } from "./protocol";
 
 let instance: Instance | undefined;
 
-interface Question {
+interface WorkerRequest {
   id: number;
   request: Request;
   samples?: Int16Array;
 }
 
-self.onmessage = (event: MessageEvent<{ module: WebAssembly.Module } | Question>) => {
+self.onmessage = (event: MessageEvent<{ module: WebAssembly.Module } | WorkerRequest>) => {
   if ("module" in event.data) {
     instance = new Instance(event.data.module);
     return;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Control, Controls } from "../src/controls";
 import { LESSONS } from "../src/lessons";
 import { HOME } from "../src/opening";
-import { words } from "../src/paths";
-import type { Checked, Seen, Table } from "../src/protocol";
+import { formatPath } from "../src/paths";
+import type { CheckedScenario, ObservedRun, Table } from "../src/protocol";
 import { Schema } from "../src/schema";
 import { engine } from "./engine";
 
@@ -11,81 +11,81 @@ const asked = engine.ask<{ ok: true; schema: Table }>({ op: "schema" }).json;
 if (!asked.ok) throw new Error(asked.message);
 const schema = new Schema(asked.schema);
 
-function opened(text: string): { own: Controls; seen: Seen } {
-  const { json } = engine.ask<Checked>({ op: "check", text });
+function open(text: string): { controls: Controls; run: ObservedRun } {
+  const { json } = engine.ask<CheckedScenario>({ op: "check", text });
   if (!json.ok) throw new Error(json.message);
-  const run = engine.ask<Seen>({ op: "run", text, observe: true, bins: 20 }).json;
-  if (!run.ok) throw new Error(run.message);
-  return { own: new Controls(json.json, json.spelled, schema), seen: run };
+  const observed = engine.ask<ObservedRun>({ op: "run", text, observe: true, bins: 20 }).json;
+  if (!observed.ok) throw new Error(observed.message);
+  return { controls: new Controls(json.json, json.complete, schema), run: observed };
 }
 
 const accepts = (json: Table) => {
-  const found = engine.ask<Checked>({ op: "check", text: JSON.stringify(json) }).json;
+  const found = engine.ask<CheckedScenario>({ op: "check", text: JSON.stringify(json) }).json;
   return found.ok ? "" : found.message;
 };
 
 describe("controls", () => {
   test("there are a few sensible ones from the start", () => {
-    const { own, seen } = opened(HOME);
-    const labels = own.initial(seen.network).map((control) => control.label);
+    const { controls, run } = open(HOME);
+    const labels = controls.initial(run.network).map((control) => control.label);
     expect(labels).toEqual([
-      "rate of the bottleneck",
-      "delay of the bottleneck, one way",
-      "queue of the bottleneck",
+      "bottleneck rate",
+      "bottleneck delay, one way",
+      "bottleneck queue",
       "buffer, packets",
-      "who is dropped (victim)",
-      "packets lost on the link",
+      "victim (which packet is dropped)",
+      "loss on the link",
       "call: transport",
-      "call: how many",
+      "call: flows",
       "conference: transport",
-      "conference: how many",
+      "conference: flows",
       "upload: transport",
-      "upload: how many",
+      "upload: flows",
     ]);
   });
 
   test("another law keeps what both have in common", () => {
     const queue = `{ discipline = "red", capacity = { bytes = 250000 }, victim = "front", ecn = true, max-threshold = 15 }`;
-    const { own, seen } = opened(
+    const { controls, run } = open(
       HOME.replace(/queue = \{.*\}/, `queue = ${queue}`).replace(
         'transport = "tcp/cubic"',
         'transport = { name = "tcp/aimd", receiver-window = 100, alpha = 0.31 }',
       ),
     );
     const turn = (label: string, choice: string) => {
-      const control = own.initial(seen.network).find((one) => one.label === label);
+      const control = controls.initial(run.network).find((one) => one.label === label);
       if (!control) throw new Error(label);
-      return own.with(control, choice) as { link: { queue: Table }[]; flow: { transport: Table }[] };
+      return controls.with(control, choice) as { link: { queue: Table }[]; flow: { transport: Table }[] };
     };
     const kept = { capacity: { bytes: 250000 }, victim: "front", ecn: true };
-    const queues = turn("queue of the bottleneck", "codel").link.map((link) => link.queue);
+    const queues = turn("bottleneck queue", "codel").link.map((link) => link.queue);
     expect(queues).toContainEqual({ discipline: "codel", ...kept });
     const transports = turn("upload: transport", "tcp/vegas").flow.map((flow) => flow.transport);
     expect(transports).toContainEqual({ name: "tcp/vegas", "receiver-window": 100 });
   });
 
-  const turned = (own: Controls, control: Control): [string, Table][] => {
-    if (control.kind === "choice") return control.choices.map((choice) => [choice, own.with(control, choice)]);
-    if (control.kind === "text") return [[control.value, own.with(control, control.value)]];
-    return [control.least, control.value, control.most].map((value) => [String(value), own.with(control, value)]);
+  const turned = (controls: Controls, control: Control): [string, Table][] => {
+    if (control.kind === "choice") return control.choices.map((choice) => [choice, controls.with(control, choice)]);
+    if (control.kind === "text") return [[control.value, controls.with(control, control.value)]];
+    return [control.least, control.value, control.most].map((value) => [String(value), controls.with(control, value)]);
   };
 
   test.each(
     [HOME, ...LESSONS.map((lesson) => lesson.steps.at(-1)?.scenario ?? "")].map((text) => [text.slice(8, 40), text]),
-  )("each of the first ones of %s can be turned to every end and choice, or is refused in words", (_, text) => {
-    const { own, seen } = opened(text);
-    for (const control of own.initial(seen.network)) {
-      for (const [value, json] of turned(own, control)) {
+  )("each of the first ones of %s can be turned to every end and choice, or is refused with a reason", (_, text) => {
+    const { controls, run } = open(text);
+    for (const control of controls.initial(run.network)) {
+      for (const [value, json] of turned(controls, control)) {
         const refused = accepts(json);
-        // Some transports do not carry some traffic; that is told.
+        // Some transports cannot carry some traffic, and some victims fit only some disciplines.
         if (refused) expect(`${control.label} ${value}: ${refused}`).toMatch(/transport|victim|discipline|queue/);
       }
     }
   });
 
   test("every key of the scenario that holds a value can become one, and keeps the scenario as it is", () => {
-    const { own } = opened(HOME);
-    const keys = own.all().map((path) => words(path));
+    const { controls } = open(HOME);
+    const keys = controls.all().map((path) => formatPath(path));
     for (const key of [
       "duration",
       "link.0.queue.capacity.packets",
@@ -95,12 +95,12 @@ describe("controls", () => {
     ]) {
       expect(keys).toContain(key);
     }
-    const controls = own.all().flatMap((path) => own.of(path) ?? []);
-    expect(controls.length).toBeGreaterThan(40);
-    for (const control of controls) {
-      const json = own.with(control, control.value);
-      expect(accepts(json), words(control.path)).toBe("");
+    const all = controls.all().flatMap((path) => controls.of(path) ?? []);
+    expect(all.length).toBeGreaterThan(40);
+    for (const control of all) {
+      const json = controls.with(control, control.value);
+      expect(accepts(json), formatPath(control.path)).toBe("");
     }
-    expect(own.of(["flow", 0, "traffic", "codec"])).toMatchObject({ kind: "choice", value: "g711" });
+    expect(controls.of(["flow", 0, "traffic", "codec"])).toMatchObject({ kind: "choice", value: "g711" });
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { scaleOf } from "../src/controls";
 import { table } from "../src/csv";
 import { fromHash, toHash } from "../src/link";
-import { leaves, set, words } from "../src/paths";
+import { formatPath, leaves, set } from "../src/paths";
 import type { Passage } from "../src/protocol";
-import { format, parse, shown } from "../src/quantities";
+import { format, formatDisplay, parse } from "../src/quantities";
 import { interval } from "../src/statistics";
 import { bandOfLoss, bandOfMos } from "../src/verdict";
 
@@ -18,7 +19,7 @@ describe("quantities", () => {
     expect(format(0.02, "time")).toBe("20 ms");
     expect(format(90, "time")).toBe("90 s");
     expect(format(999.9e3, "rate")).toBe("1 Mb/s");
-    expect(shown(0.015, "fraction")).toBe("1.5 %");
+    expect(formatDisplay(0.015, "fraction")).toBe("1.5 %");
   });
 
   test.each([
@@ -38,11 +39,35 @@ describe("paths", () => {
     expect(before.flow[0]?.transport).toBe("udp");
   });
 
-  test("null takes a key away, and names stand for numbers in words", () => {
+  test("null takes a key away, and names stand for indices in paths", () => {
     const json = { link: [{ from: "a", to: "b", loss: "none" }] };
     expect(set(json, ["link", 0, "loss"], null)).toEqual({ link: [{ from: "a", to: "b" }] });
-    expect(words(["link", 0, "rate"], json)).toBe("link.a>b.rate");
+    expect(formatPath(["link", 0, "rate"], json)).toBe("link.a>b.rate");
     expect([...leaves(json)]).toHaveLength(3);
+  });
+});
+
+describe("sliders", () => {
+  const slider = { path: [], label: "", title: "", kind: "slider", value: 10 } as const;
+
+  test("are logarithmic in 240 steps, and the first step is the least value, also 0", () => {
+    const scale = scaleOf({ ...slider, least: 0, most: 1e5, log: true, dimension: "count" });
+    expect(scale).toMatchObject({ min: 0, max: 240, step: 1 });
+    expect([0, 120, 240].map(scale.toValue)).toEqual([0, 316, 1e5]);
+    for (const value of [0, 10, 1e3, 1e5]) expect(scale.toValue(scale.toPosition(value))).toBeCloseTo(value);
+  });
+
+  test("are linear otherwise; counts are whole numbers", () => {
+    const { toValue, toPosition, ...scale } = scaleOf({
+      ...slider,
+      least: 0,
+      most: 1,
+      log: false,
+      dimension: "number",
+    });
+    expect(scale).toEqual({ min: 0, max: 1, step: 0.005 });
+    expect(toValue(toPosition(0.3))).toBe(0.3);
+    expect(scaleOf({ ...slider, least: 0, most: 20, log: false, dimension: "count" }).step).toBe(1);
   });
 });
 
@@ -60,8 +85,8 @@ describe("links", () => {
     },
   );
 
-  test("that unpack to more than any scenario are given up", async () => {
-    await expect(fromHash(await toHash("a".repeat(3_000_000)))).rejects.toThrow(/longer/);
+  test("that unpack to more than the limit are rejected", async () => {
+    await expect(fromHash(await toHash("a".repeat(3_000_000)))).rejects.toThrow(/longer than 2000000 bytes/);
   });
 });
 
@@ -104,7 +129,7 @@ describe("packets", () => {
     lost: false,
   });
 
-  test("wait in the order in which they will be sent; a victim is shown where it stood", async () => {
+  test("wait in the order in which they will be sent; a victim is formatDisplay where it stood", async () => {
     const { scene } = await import("../src/packets");
     const passages = [one(0, 0), one(0.2, 2), one(0.4, null, 1.5), one(0.6, 1), one(1.5, 3)];
     const found = scene(passages, 0.9, 1);
@@ -118,13 +143,13 @@ describe("packets", () => {
 
 describe("hearing", () => {
   test("the same place is the same packet, and as far within it", async () => {
-    const { samePlace } = await import("../src/hearing");
-    const heard = (position: number[]) => ({ position, packet_s: 0.02 }) as never;
-    expect(samePlace(heard([100, 260, 420]), 300, heard([500, 700, 860]))).toBe(740);
-    expect(samePlace(heard([100, 260]), 0, heard([500, 700]))).toBe(500);
+    const { samePosition } = await import("../src/hearing");
+    const audio = (position: number[]) => ({ position, packet_s: 0.02 }) as never;
+    expect(samePosition(audio([100, 260, 420]), 300, audio([500, 700, 860]))).toBe(740);
+    expect(samePosition(audio([100, 260]), 0, audio([500, 700]))).toBe(500);
   });
 
-  test("the stored recording is decoded as G.711's table 2 says", async () => {
+  test("the stored recording is decoded by G.711's table 2", async () => {
     const { decodeMu } = await import("../src/hearing");
     expect([0xff, 0xfe, 0xef, 0x80, 0x00].map((code) => decodeMu(code) + 0)).toEqual([0, 8, 132, 32124, -32124]);
   });

@@ -1,12 +1,12 @@
-// The network, drawn: nodes from left to right in the order in which flows cross them, the queue of the bottleneck filled.
+// A drawing of the network: nodes from left to right in the order in which flows cross them, and the queue of the bottleneck.
 
+import type { Network, ObservedRun } from "../protocol";
+import { rate } from "../verdict";
 import { colour } from "./plots";
-import type { Network, Seen } from "./protocol";
-import { rate } from "./verdict";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Beyond so many nodes a drawing says nothing. */
-const MOST = 60;
+/** A drawing of more nodes is unreadable. */
+const MOST_NODES = 60;
 
 function element(name: string, attributes: Record<string, string | number>, text?: string): SVGElement {
   const made = document.createElementNS(SVG, name);
@@ -15,7 +15,7 @@ function element(name: string, attributes: Record<string, string | number>, text
   return made;
 }
 
-/** The place of each node that a flow crosses: column by its distance from the senders, row within it. */
+/** The place of each node that a flow crosses: its column (distance from the senders) and its relative height in the column. */
 export function layout(network: Network): Map<number, [number, number]> {
   const links = network.links ?? [];
   const column = new Map<number, number>();
@@ -43,27 +43,27 @@ export function layout(network: Network): Map<number, [number, number]> {
 export class NetworkView {
   private fill: SVGElement | undefined;
   private label: SVGElement | undefined;
-  private seen: Seen | undefined;
+  private run: ObservedRun | undefined;
   private full = 1;
 
   constructor(private readonly place: HTMLElement) {}
 
-  draw(seen: Seen): void {
-    this.seen = seen;
+  draw(run: ObservedRun): void {
+    this.run = run;
     this.fill = undefined;
-    const { network } = seen;
+    const { network } = run;
     const links = network.links ?? [];
-    const words = network.groups
+    const description = network.groups
       .map(
         (group) =>
           `${group.name}, ${group.flows} ${group.flows === 1 ? "flow" : "flows"}, along ${(group.forward ?? []).map((index) => links[index]?.name ?? "").join(", ")}`,
       )
       .join("; ");
     const places = layout(network);
-    if (!network.nodes || places.size > MOST) {
-      const said = document.createElement("p");
-      said.textContent = `${network.node_count} nodes, ${network.link_count} link directions: too many to be drawn.`;
-      this.place.replaceChildren(said);
+    if (!network.nodes || places.size > MOST_NODES) {
+      const notice = document.createElement("p");
+      notice.textContent = `${network.node_count} nodes, ${network.link_count} link directions: too many to draw.`;
+      this.place.replaceChildren(notice);
       return;
     }
     const columns = Math.max(1, ...[...places.values()].map(([column]) => column));
@@ -76,9 +76,9 @@ export class NetworkView {
     const svg = element("svg", {
       viewBox: `0 0 ${width} ${height}`,
       role: "img",
-      "aria-label": `The network. ${words}`,
+      "aria-label": `The network. ${description}`,
     });
-    const busiest = seen.links_seen[0]?.link;
+    const busiest = run.link_series[0]?.link;
     const crossed = new Map<number, number[]>();
     for (const [index, group] of network.groups.entries()) {
       for (const link of group.forward ?? []) crossed.set(link, [...(crossed.get(link) ?? []), index]);
@@ -117,7 +117,7 @@ export class NetworkView {
       svg.append(text);
     }
     this.place.replaceChildren(svg);
-    this.at(undefined);
+    this.moveTo(undefined);
   }
 
   private rowsOf(places: Map<number, [number, number]>): number[] {
@@ -127,19 +127,19 @@ export class NetworkView {
   }
 
   private total(): number[] {
-    const waiting = this.seen?.links_seen[0]?.waiting;
+    const waiting = this.run?.link_series[0]?.waiting;
     return (waiting?.[0] ?? []).map((_, bin) => (waiting ?? []).reduce((all, row) => all + (row[bin] ?? 0), 0));
   }
 
-  /** The queue as it is at this time; its mean without one. */
-  at(seconds: number | undefined): void {
-    if (!this.seen || !this.fill || !this.label) return;
+  /** Shows the queue at a time; without a time, its mean. */
+  moveTo(seconds: number | undefined): void {
+    if (!this.run || !this.fill || !this.label) return;
     const total = this.total();
     const mean = total.reduce((sum, value) => sum + value, 0) / Math.max(1, total.length);
-    const bin = seconds === undefined ? -1 : Math.min(total.length - 1, Math.floor(seconds / this.seen.bin_s));
+    const bin = seconds === undefined ? -1 : Math.min(total.length - 1, Math.floor(seconds / this.run.bin_s));
     const value = total[bin] ?? mean;
     this.fill.setAttribute("width", String(90 * Math.min(1, value / this.full)));
     const when = bin >= 0 && seconds !== undefined ? `at ${seconds.toFixed(1)} s` : "on average";
-    this.label.textContent = `${value < 10 ? value.toFixed(1) : Math.round(value)} packets wait ${when}`;
+    this.label.textContent = `${value < 10 ? value.toFixed(1) : Math.round(value)} packets in the queue ${when}`;
   }
 }

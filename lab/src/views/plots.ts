@@ -1,12 +1,12 @@
-// What is drawn over time: throughput, queue, windows, losses, delay of the call. The last result stays beside as a ghost.
+// Figures over time: throughput, queue, windows, losses, delay of the call. The previous run is drawn dashed.
 
 import uPlot from "uplot";
-import type { Seen } from "./protocol";
-import { interval } from "./statistics";
+import type { ObservedRun } from "../protocol";
+import { interval } from "../statistics";
 
 export const CLASSES = ["voice", "other UDP", "TCP"] as const;
 
-/** Okabe and Ito's colours, as in all of fairwave's figures: on light ground, on dark. */
+/** Okabe and Ito's colours, as in all figures of fairwave: for light and for dark backgrounds. */
 const COLOURS: [string, string][] = [
   ["#0072b2", "#56b4e9"],
   ["#d55e00", "#ff9d4d"],
@@ -35,21 +35,21 @@ interface Panel {
   lines: Line[];
 }
 
-const times = (seen: Seen): number[] =>
-  Array.from({ length: seen.groups_seen[0]?.throughput_bps.length ?? 0 }, (_, bin) => (bin + 0.5) * seen.bin_s);
+const times = (run: ObservedRun): number[] =>
+  Array.from({ length: run.group_series[0]?.throughput_bps.length ?? 0 }, (_, bin) => (bin + 0.5) * run.bin_s);
 
-/** A sender's samples, brought to the bins. */
-function binned(samples: [number, number][], seen: Seen, bins: number): (number | null)[] {
+/** A sender's samples per bin: the last one in or before the bin. */
+function binned(samples: [number, number][], run: ObservedRun, bins: number): (number | null)[] {
   const found: (number | null)[] = new Array(bins).fill(null);
   for (const [time, value] of samples) {
-    const bin = Math.floor(time / seen.bin_s);
+    const bin = Math.floor(time / run.bin_s);
     if (bin >= 0 && bin < bins) found[bin] = value;
   }
   for (let bin = 1; bin < bins; bin++) found[bin] ??= found[bin - 1] ?? null;
   return found;
 }
 
-/** A mean over neighbours, so that lines can be read: `over` bins on each side. */
+/** A moving average over `over` bins on each side. */
 function smooth(values: number[], over: number): number[] {
   return values.map((_, at) => {
     const part = values.slice(Math.max(0, at - over), at + over + 1);
@@ -61,29 +61,29 @@ function sum(rows: readonly number[][]): number[] {
   return (rows[0] ?? []).map((_, bin) => rows.reduce((total, row) => total + (row[bin] ?? 0), 0));
 }
 
-let made = new WeakMap<Seen, Panel[]>();
+let made = new WeakMap<ObservedRun, Panel[]>();
 
-/** What is drawn of a result; made once for each. */
-export function panels(seen: Seen): Panel[] {
-  const known = made.get(seen) ?? makePanels(seen);
-  made.set(seen, known);
+/** The figures of a run, made once for each run. */
+export function panels(run: ObservedRun): Panel[] {
+  const known = made.get(run) ?? makePanels(run);
+  made.set(run, known);
   return known;
 }
 
-function makePanels(seen: Seen): Panel[] {
-  const bins = times(seen).length;
+function makePanels(run: ObservedRun): Panel[] {
+  const bins = times(run).length;
   const found: Panel[] = [];
   found.push({
     id: "throughput",
-    title: "Throughput of each group, on the wire",
+    title: "Throughput on the wire, by group",
     unit: "Mb/s",
-    lines: seen.groups_seen.map((group, index) => ({
+    lines: run.group_series.map((group, index) => ({
       label: group.group,
       colour: colour(index),
       values: smooth(group.throughput_bps, Math.max(1, Math.round(bins / 150))).map((bps) => bps / 1e6),
     })),
   });
-  const link = seen.links_seen[0];
+  const link = run.link_series[0];
   if (link) {
     const used = link.waiting.map((row, index) => ({ row, index })).filter(({ row }) => row.some((value) => value > 0));
     found.push({
@@ -96,7 +96,7 @@ function makePanels(seen: Seen): Panel[] {
       ],
     });
   }
-  const windows = seen.senders.filter((sender) => sender.window.length);
+  const windows = run.senders.filter((sender) => sender.window.length);
   if (windows.length) {
     found.push({
       id: "window",
@@ -105,22 +105,22 @@ function makePanels(seen: Seen): Panel[] {
       lines: windows.map((sender, index) => ({
         label: sender.flow,
         colour: colour(index),
-        values: binned(sender.window, seen, bins),
+        values: binned(sender.window, run, bins),
       })),
     });
   }
-  const missing = seen.groups_seen.filter((group) => group.missing.some((count) => count > 0));
+  const missing = run.group_series.filter((group) => group.missing.some((count) => count > 0));
   found.push({
     id: "losses",
     title: "Packets dropped or lost",
     unit: "packets per bin",
-    lines: seen.groups_seen.map((group, index) => ({
+    lines: run.group_series.map((group, index) => ({
       label: group.group,
       colour: colour(index),
       values: missing.length ? group.missing : group.missing.map(() => 0),
     })),
   });
-  const call = seen.calls[0];
+  const call = run.calls[0];
   if (call) {
     const millis = (values: (number | null)[]) => values.map((value) => (value === null ? null : value * 1000));
     found.push({
@@ -136,24 +136,24 @@ function makePanels(seen: Seen): Panel[] {
   return found;
 }
 
-/** A result that is summed up for those who cannot see it. */
+/** A summary of a figure for screen readers. */
 export function summary(panel: Panel): string {
   const each = panel.lines.map((line) => {
     const values = line.values.filter((value): value is number => value !== null && Number.isFinite(value));
-    if (!values.length) return `${line.label} none`;
+    if (!values.length) return `${line.label}: no values`;
     const mean = values.reduce((total, value) => total + value, 0) / values.length;
-    return `${line.label} mean ${Number(mean.toPrecision(3))}, most ${Number(Math.max(...values).toPrecision(3))}`;
+    return `${line.label} mean ${Number(mean.toPrecision(3))}, maximum ${Number(Math.max(...values).toPrecision(3))}`;
   });
-  return `${panel.title}, ${panel.unit}, over time: ${each.join("; ")}`;
+  return `${panel.title} (${panel.unit}) over time: ${each.join("; ")}`;
 }
 
-/** Over replications, what the first line of the queue and the delay come to: low and high end of the interval per bin. */
-export function spread(
+/** The 95 % interval per bin of a figure's first line, over replications. */
+export function intervalOf(
   id: string,
-  several: readonly Seen[],
+  replications: readonly ObservedRun[],
 ): { low: (number | null)[]; high: (number | null)[] } | undefined {
-  const rows = several.flatMap((seen) => {
-    const line = panels(seen).find((panel) => panel.id === id)?.lines[0];
+  const rows = replications.flatMap((run) => {
+    const line = panels(run).find((panel) => panel.id === id)?.lines[0];
     return line ? [line.values] : [];
   });
   const first = rows[0];
@@ -169,15 +169,19 @@ export function spread(
   return { low, high };
 }
 
-interface Drawn {
+/** A value in a legend, with three digits. */
+const formatValue = (_: uPlot, value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : String(Number(value.toPrecision(3)));
+
+interface Figure {
   figure: HTMLElement;
   plot: uPlot;
   shape: string;
 }
 
 export class Plots {
-  private readonly drawn = new Map<string, Drawn>();
-  /** Called when the pointer is over a time. */
+  private readonly drawn = new Map<string, Figure>();
+  /** Called with the time under the pointer. */
   onTime: (seconds: number | undefined) => void = () => {};
   private cursor: number | undefined;
 
@@ -197,7 +201,7 @@ export class Plots {
     for (const { plot } of this.drawn.values()) plot.setSize({ width: this.width(), height: 170 });
   }
 
-  /** Everything anew: the reader's colours have changed. */
+  /** Removes all figures, so that the next `draw` uses the current colours. */
   clear(): void {
     made = new WeakMap();
     for (const { plot, figure } of this.drawn.values()) {
@@ -207,16 +211,16 @@ export class Plots {
     this.drawn.clear();
   }
 
-  /** A vertical line at this time in every figure. */
+  /** Draws a vertical line at a time in every figure. */
   moveTo(seconds: number | undefined): void {
     this.cursor = seconds;
     for (const { plot } of this.drawn.values()) plot.redraw(false, false);
   }
 
-  draw(seen: Seen, ghost: Seen | undefined, several: readonly Seen[]): void {
-    const now = panels(seen);
-    const before = ghost ? panels(ghost) : [];
-    const x = times(seen);
+  draw(run: ObservedRun, previous: ObservedRun | undefined, replications: readonly ObservedRun[]): void {
+    const now = panels(run);
+    const before = previous ? panels(previous) : [];
+    const x = times(run);
     for (const [id, { plot, figure }] of this.drawn) {
       if (now.some((panel) => panel.id === id)) continue;
       plot.destroy();
@@ -225,19 +229,19 @@ export class Plots {
     }
     for (const panel of now) {
       const old = before.find((one) => one.id === panel.id);
-      // A ghost of another duration would lie.
-      const ghosts = old && ghost && Math.abs(ghost.bin_s - seen.bin_s) < 1e-9 ? old.lines : [];
-      const band = panel.id === "queue" || panel.id === "delay" ? spread(panel.id, several) : undefined;
+      // The bins of a run of another duration do not match.
+      const previousLines = old && previous && Math.abs(previous.bin_s - run.bin_s) < 1e-9 ? old.lines : [];
+      const band = panel.id === "queue" || panel.id === "delay" ? intervalOf(panel.id, replications) : undefined;
       const data = [
         x,
         ...panel.lines.map((line) => line.values),
-        ...ghosts.map((line) => line.values),
+        ...previousLines.map((line) => line.values),
         ...(band ? [band.high, band.low] : []),
       ] as uPlot.AlignedData;
       const shape = JSON.stringify([
         panel.title,
         panel.lines.map((line) => line.label),
-        ghosts.map((line) => line.label),
+        previousLines.map((line) => line.label),
         !!band,
       ]);
       const known = this.drawn.get(panel.id);
@@ -258,7 +262,7 @@ export class Plots {
       canvas.setAttribute("aria-label", summary(panel));
       figure.replaceChildren(caption, canvas);
       if (!known) this.insert(figure, now.indexOf(panel));
-      const plot = new uPlot(this.options(panel, ghosts, !!band), data, canvas);
+      const plot = new uPlot(this.options(panel, previousLines, !!band), data, canvas);
       this.drawn.set(panel.id, { figure, plot, shape });
     }
   }
@@ -267,31 +271,31 @@ export class Plots {
     this.place.insertBefore(figure, this.place.children[at] ?? null);
   }
 
-  private options(panel: Panel, ghosts: Line[], band: boolean): uPlot.Options {
+  private options(panel: Panel, previousLines: Line[], band: boolean): uPlot.Options {
     const style = getComputedStyle(document.documentElement);
     const soft = style.getPropertyValue("--soft").trim();
     const rule = style.getPropertyValue("--rule").trim();
     const axis = { stroke: soft, grid: { stroke: rule, width: 0.5 }, ticks: { stroke: rule, width: 0.5 } };
     const count = panel.lines.length;
     const series: uPlot.Series[] = [
-      { label: "s", value: (_, value) => (value === null ? "–" : `${value.toFixed(1)} s`) },
+      { label: "time", value: (_, value) => (value === null ? "–" : `${value.toFixed(1)} s`) },
       ...panel.lines.map(
         (line): uPlot.Series => ({
           label: line.label,
           stroke: line.colour,
           width: 1.6,
           points: { show: false },
-          value: (_, value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(3)))),
+          value: formatValue,
         }),
       ),
-      ...ghosts.map(
+      ...previousLines.map(
         (line): uPlot.Series => ({
           label: `${line.label}, before`,
           stroke: `${line.colour}80`,
           dash: [4, 4],
           width: 1,
           points: { show: false },
-          value: (_, value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(3)))),
+          value: formatValue,
         }),
       ),
     ];
@@ -299,10 +303,10 @@ export class Plots {
     if (band) {
       const tint = `${panel.lines[0]?.colour ?? soft}26`;
       series.push(
-        { label: "95 % high", stroke: "transparent", points: { show: false } },
-        { label: "95 % low", stroke: "transparent", points: { show: false } },
+        { label: "95 %, upper", stroke: "transparent", points: { show: false }, value: formatValue },
+        { label: "95 %, lower", stroke: "transparent", points: { show: false }, value: formatValue },
       );
-      bands.push({ series: [1 + count + ghosts.length, 2 + count + ghosts.length], fill: tint });
+      bands.push({ series: [1 + count + previousLines.length, 2 + count + previousLines.length], fill: tint });
     }
     return {
       width: this.width(),

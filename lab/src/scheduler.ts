@@ -1,0 +1,259 @@
+// When the engines work and on what. The latest change wins: each change starts a new generation, and answers of older
+// generations are drawn only while a drag goes on, or dropped.
+
+import type { Control } from "./controls";
+import {
+  type Answer,
+  type CallAudio,
+  CancelledError,
+  type CheckedScenario,
+  type EngineClient,
+  type ObservedRun,
+  type PacketTrace,
+  type Refusal,
+  type Request,
+} from "./protocol";
+import { controlsOf, type PageStore, renewControls, type Side, settingsOf } from "./state";
+import { isPrecise, scoresOf } from "./verdict";
+
+const BINS = 300;
+/** Replications go on until the 95 % interval of each call's MOS is at most ± this, or until `MOST_RUNS`. */
+const PRECISE_MOS = 0.05;
+const LEAST_RUNS = 5;
+const MOST_RUNS = 40;
+/** A run is cancelled after this time if the scenario has changed. */
+const PATIENCE_MS = 400;
+/** A change after a longer pause begins a new gesture. */
+const GESTURE_PAUSE_MS = 800;
+/** The text and the replications wait for this pause. */
+const SETTLE_MS = 300;
+
+/** How a call becomes audio. */
+export interface AudioOptions {
+  law: "u" | "a";
+  conceal: boolean;
+}
+
+export class Scheduler {
+  /** Rises with each change of the scenario. */
+  private generation = 0;
+  /** Rises with each scenario that replaces the one before. */
+  private openings = 0;
+  private checks = 0;
+  private isWanted = false;
+  private isRunning = false;
+  private areControlsStale = false;
+  private lastChange = Number.NEGATIVE_INFINITY;
+  private settleTimer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `foreground` makes what the reader waits for, `background` checks and replications. */
+  constructor(
+    private readonly store: PageStore,
+    private readonly foreground: EngineClient,
+    private readonly background: EngineClient,
+  ) {}
+
+  /** Opens a scenario and runs it; `file` is its name in messages. False if it cannot be used: then the state has the problem. */
+  async open(text: string, file: string): Promise<boolean> {
+    this.startGeneration();
+    this.store.update({ linkProblem: undefined });
+    const answer = await this.check(text, file);
+    if (!answer) return false;
+    if (!answer.ok) {
+      this.refuse(answer);
+      return false;
+    }
+    if (answer.too_large) {
+      this.report(answer.too_large);
+      return false;
+    }
+    this.openings++;
+    this.take(answer, true);
+    this.store.update({ addedKeys: [], previousRun: undefined, run: undefined });
+    this.run();
+    return true;
+  }
+
+  /** Sets a control and runs the scenario. */
+  set(control: Control, value: number | string): void {
+    const { store } = this;
+    const controls = controlsOf(store.state);
+    if (!controls) return;
+    try {
+      store.update({ scenario: controls.with(control, value) });
+    } catch (error) {
+      this.report(error instanceof Error ? error.message : String(error));
+      return;
+    }
+    const now = performance.now();
+    if (now - this.lastChange > GESTURE_PAUSE_MS && store.state.run) store.update({ previousRun: store.state.run });
+    this.lastChange = now;
+    store.update({ linkProblem: undefined });
+    this.run();
+    if (control.kind !== "slider") this.areControlsStale = true;
+  }
+
+  /** Shows a problem that has no place in the scenario's text. */
+  report(message: string): void {
+    this.store.update({ problem: { message, line: null } });
+  }
+
+  /** The scenario as it is set, as TOML; undefined if it cannot be used: then the state has the problem. */
+  async toml(): Promise<string | undefined> {
+    const answer = await this.check(this.scenarioText(), "scenario");
+    if (answer?.ok) return answer.toml;
+    if (answer) this.refuse(answer);
+    return undefined;
+  }
+
+  /** Every packet at a link direction between two times; undefined if a newer request replaced this one. */
+  async tracePackets(link: string, from_s: number, until_s: number): Promise<PacketTrace | Refusal | undefined> {
+    const request: Request = { op: "packets", text: this.scenarioText(), link, from_s, until_s };
+    return (await this.query<PacketTrace>(request))?.json;
+  }
+
+  /** Renders the call of the scenario as it is set and keeps it as A or B; undefined if a newer request replaced this one. */
+  async keepTake(
+    side: Side,
+    speech: Int16Array,
+    { law, conceal }: AudioOptions,
+  ): Promise<CallAudio | Refusal | undefined> {
+    const settings = settingsOf(this.store.state);
+    const answer = await this.query<CallAudio>({ op: "speech", text: this.scenarioText(), law, conceal }, speech);
+    if (answer?.json.ok) {
+      const take = { settings, audio: answer.json, samples: answer.samples };
+      this.store.update({ takes: { ...this.store.state.takes, [side]: take } });
+    }
+    return answer?.json;
+  }
+
+  private async query<T>(request: Request, samples?: Int16Array): Promise<Answer<T> | undefined> {
+    try {
+      return await this.foreground.ask<T>(request, samples);
+    } catch (error) {
+      if (error instanceof CancelledError) return undefined;
+      const message = error instanceof Error ? error.message : String(error);
+      return { json: { ok: false, message }, samples: new Int16Array(), took: 0 };
+    }
+  }
+
+  private scenarioText(): string {
+    return JSON.stringify(this.store.state.scenario);
+  }
+
+  /** The answer to a check; undefined if a newer check replaced it. */
+  private async check(text: string, file: string): Promise<CheckedScenario | Refusal | undefined> {
+    const check = ++this.checks;
+    for (;;) {
+      try {
+        return (await this.background.ask<CheckedScenario>({ op: "check", text, file })).json;
+      } catch (error) {
+        // A change cancels the replications, and with them a check that waits behind them.
+        if (!(error instanceof CancelledError)) throw error;
+        if (check !== this.checks) return undefined;
+      }
+    }
+  }
+
+  /** Takes over a checked scenario; the editor's text only with `replacesText`, or if the reader has not changed it. */
+  private take(checked: CheckedScenario, replacesText: boolean): void {
+    const { json: scenario, complete, name, description, toml } = checked;
+    this.store.update({ scenario, complete, name, description });
+    if (!replacesText && this.store.state.isTextEdited) return;
+    this.store.update({ text: toml, problem: this.store.state.linkProblem });
+  }
+
+  private startGeneration(): void {
+    this.generation++;
+    clearTimeout(this.settleTimer);
+    this.background.cancel();
+    this.store.update({ replications: [], isReplicated: false, isCurrent: false });
+  }
+
+  /** Runs the scenario, now or when the current run ends. A run that takes long is cancelled. */
+  private run(): void {
+    this.startGeneration();
+    this.isWanted = true;
+    this.store.update({ isTextEdited: false, isBusy: true });
+    if (this.isRunning && this.foreground.busyFor > PATIENCE_MS) this.foreground.cancel();
+    else if (this.isRunning) {
+      // The current run may turn out to take long.
+      const { generation } = this;
+      setTimeout(() => {
+        const isStillWaiting = this.isWanted && generation === this.generation;
+        if (isStillWaiting && this.foreground.busyFor > PATIENCE_MS) this.foreground.cancel();
+      }, PATIENCE_MS);
+    }
+    void this.runWanted();
+  }
+
+  private request(seed?: number): Request {
+    const base = { op: "run", text: this.scenarioText(), file: "scenario", observe: true, bins: BINS } as const;
+    return seed === undefined ? base : { ...base, seed };
+  }
+
+  private async runWanted(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    while (this.isWanted) {
+      this.isWanted = false;
+      const { generation, openings } = this;
+      try {
+        const { json } = await this.foreground.ask<ObservedRun>(this.request());
+        const isCurrent = generation === this.generation;
+        // During a drag, an answer of an older generation is drawn: another follows it.
+        if (json.ok && openings === this.openings) this.show(json, isCurrent);
+        else if (!json.ok && isCurrent) this.refuse(json);
+      } catch (error) {
+        if (!(error instanceof CancelledError)) this.report(String(error));
+      }
+    }
+    this.isRunning = false;
+    this.store.update({ isBusy: false });
+  }
+
+  private show(run: ObservedRun, isCurrent: boolean): void {
+    const isFirst = this.store.state.run === undefined;
+    this.store.update({ run, isCurrent, problem: this.store.state.linkProblem });
+    if (isFirst) renewControls(this.store);
+    if (!isCurrent) return;
+    const { generation } = this;
+    this.settleTimer = setTimeout(() => void this.settle(generation), SETTLE_MS);
+  }
+
+  /** After a pause: the text, and replications until the interval is small. */
+  private async settle(generation: number): Promise<void> {
+    const answer = await this.check(this.scenarioText(), "scenario");
+    if (!answer || generation !== this.generation) return;
+    if (answer.ok) {
+      this.take(answer, false);
+      if (this.areControlsStale) renewControls(this.store);
+      this.areControlsStale = false;
+    }
+    await this.replicate(generation);
+  }
+
+  private async replicate(generation: number): Promise<void> {
+    const { store } = this;
+    const { run } = store.state;
+    if (!run) return;
+    const runs = [run];
+    while (runs.length < MOST_RUNS && !(runs.length >= LEAST_RUNS && isPrecise(scoresOf(runs), PRECISE_MOS))) {
+      try {
+        const { json } = await this.background.ask<ObservedRun>(this.request(run.seed + runs.length));
+        if (generation !== this.generation || !json.ok) return;
+        runs.push(json);
+      } catch {
+        // A newer generation has begun, or the engine has failed: the runs so far stay on the page.
+        return;
+      }
+      store.update({ replications: [...runs] });
+    }
+    store.update({ isReplicated: true });
+  }
+
+  private refuse(refusal: Refusal): void {
+    const line = refusal.problems?.find((problem) => problem.line !== null)?.line ?? null;
+    this.store.update({ problem: { message: refusal.message, line } });
+  }
+}

@@ -1,0 +1,230 @@
+// The scheduler with engines whose answers the test gives by hand.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Control } from "../src/controls";
+import { type Answer, CancelledError, type EngineClient, type Request, type Table } from "../src/protocol";
+import { Scheduler } from "../src/scheduler";
+import { Schema } from "../src/schema";
+import { initialState, type PageState, Store } from "../src/state";
+
+interface Pending {
+  request: Request;
+  resolve(answer: Answer<never>): void;
+  reject(why: Error): void;
+}
+
+class ManualEngine implements EngineClient {
+  pending: Pending[] = [];
+  cancelled = 0;
+  busyFor = 0;
+
+  ask<T>(request: Request): Promise<Answer<T>> {
+    return new Promise((resolve, reject) => {
+      this.pending.push({ request, resolve: resolve as Pending["resolve"], reject });
+    });
+  }
+
+  cancel(): void {
+    if (!this.pending.length) return;
+    this.cancelled++;
+    for (const { reject } of this.pending.splice(0)) reject(new CancelledError("cancelled"));
+  }
+
+  /** Answers the oldest request, and lets the scheduler go on. */
+  async answer(json: object): Promise<Request> {
+    const pending = this.pending.shift();
+    if (!pending) throw new Error("no request is pending");
+    pending.resolve({ json: json as never, samples: new Int16Array([7]), took: 0 });
+    await vi.advanceTimersByTimeAsync(0);
+    return pending.request;
+  }
+}
+
+const checked = (scenario: Table, more: object = {}) => ({
+  ok: true,
+  name: "a name",
+  description: "",
+  json: scenario,
+  complete: scenario,
+  toml: `# ${JSON.stringify(scenario)}`,
+  too_large: null,
+  ...more,
+});
+const result = (digest: string, seed = 1, mos: number | null = 4) => ({
+  ok: true,
+  digest,
+  seed,
+  network: { groups: [], links: [], nodes: [], node_count: 0, link_count: 0 },
+  voice: [{ group: "call", rated: 1, mos, note: "" }],
+});
+const scenarioOf = (request: Request): Table => JSON.parse("text" in request ? request.text : "{}");
+const rate: Control = {
+  path: ["rate"],
+  label: "rate",
+  title: "",
+  kind: "slider",
+  value: 1,
+  least: 0,
+  most: 9,
+  log: false,
+  dimension: "number",
+};
+
+let store: Store<PageState>;
+let foreground: ManualEngine;
+let background: ManualEngine;
+let scheduler: Scheduler;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  store = new Store<PageState>({ ...initialState(), schema: new Schema({}) });
+  [foreground, background] = [new ManualEngine(), new ManualEngine()];
+  scheduler = new Scheduler(store, foreground, background);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function open(scenario: Table = { rate: 1 }): Promise<boolean> {
+  const opened = scheduler.open("text", "x.toml");
+  await background.answer(checked(scenario));
+  return opened;
+}
+
+describe("the scheduler", () => {
+  test("checks a scenario, then runs it", async () => {
+    expect(await open()).toBe(true);
+    expect(store.state).toMatchObject({ name: "a name", text: '# {"rate":1}', isBusy: true, run: undefined });
+    expect(scenarioOf(await foreground.answer(result("first")))).toEqual({ rate: 1 });
+    expect(store.state).toMatchObject({ isBusy: false, isCurrent: true, run: { digest: "first" } });
+  });
+
+  test("refuses a mistake with the line that the engine names, and does not run", async () => {
+    const opened = scheduler.open("text", "x.toml");
+    // The place in the prose is another one: only the field counts.
+    const message = "error --> x.toml:9:9";
+    await background.answer({ ok: false, message, problems: [{ line: null }, { line: 3, column: 1 }] });
+    expect(await opened).toBe(false);
+    expect(store.state.problem).toEqual({ message, line: 3 });
+    expect(foreground.pending).toEqual([]);
+  });
+
+  test("refuses what is too large for a page", async () => {
+    const opened = scheduler.open("text", "x.toml");
+    await background.answer(checked({}, { too_large: "too much" }));
+    expect(await opened).toBe(false);
+    expect(store.state.problem).toEqual({ message: "too much", line: null });
+  });
+
+  test("of several changes during a run, runs only the latest; older answers are not current", async () => {
+    await open();
+    for (const value of [2, 3, 4]) scheduler.set(rate, value);
+    expect(foreground.pending).toHaveLength(1);
+    expect(scenarioOf(await foreground.answer(result("old")))).toEqual({ rate: 1 });
+    expect(store.state).toMatchObject({ run: { digest: "old" }, isCurrent: false, isBusy: true });
+    expect(scenarioOf(await foreground.answer(result("new")))).toEqual({ rate: 4 });
+    expect(store.state).toMatchObject({ run: { digest: "new" }, isCurrent: true, isBusy: false });
+    expect(foreground.pending).toEqual([]);
+  });
+
+  test("drops the answer of a scenario that another one has replaced", async () => {
+    await open({ rate: 1 });
+    await open({ rate: 5 });
+    await foreground.answer(result("replaced"));
+    expect(store.state.run).toBeUndefined();
+    await foreground.answer(result("opened"));
+    expect(store.state.run?.digest).toBe("opened");
+  });
+
+  test("cancels a run that takes longer than its patience once another is wanted", async () => {
+    await open();
+    scheduler.set(rate, 2);
+    expect(foreground.cancelled).toBe(0);
+    foreground.busyFor = 450;
+    await vi.advanceTimersByTimeAsync(400);
+    expect(foreground.cancelled).toBe(1);
+    expect(scenarioOf(await foreground.answer(result("new")))).toEqual({ rate: 2 });
+  });
+
+  test("keeps the result before a gesture, not those within it", async () => {
+    await open();
+    await foreground.answer(result("before"));
+    await vi.advanceTimersByTimeAsync(1000);
+    for (const value of [2, 3]) {
+      scheduler.set(rate, value);
+      await foreground.answer(result(`at ${value}`));
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(store.state.previousRun?.digest).toBe("before");
+  });
+
+  test("replicates after a pause with the next seeds until the MOS is precise", async () => {
+    await open();
+    await foreground.answer(result("first", 11));
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }));
+    for (let seed = 12; seed <= 15; seed++) {
+      expect(await background.answer(result(`run ${seed}`, seed))).toMatchObject({ op: "run", seed });
+    }
+    expect(store.state.isReplicated).toBe(true);
+    expect(store.state.replications.map((run) => run.seed)).toEqual([11, 12, 13, 14, 15]);
+  });
+
+  test("replicates on while the MOS varies, at most forty times", async () => {
+    await open();
+    await foreground.answer(result("first", 1));
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }));
+    for (let seed = 2; seed <= 40; seed++) await background.answer(result("", seed, seed % 2 ? 1 : 4));
+    expect(store.state).toMatchObject({ isReplicated: true });
+    expect(store.state.replications).toHaveLength(40);
+  });
+
+  test("a change ends the replications, and drops those that it made", async () => {
+    await open();
+    await foreground.answer(result("first"));
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }));
+    await background.answer(result("second", 2));
+    scheduler.set(rate, 2);
+    expect(background.cancelled).toBe(1);
+    expect(store.state).toMatchObject({ replications: [], isReplicated: false });
+    expect(background.pending).toEqual([]);
+  });
+
+  test("does not replace a text that the reader edits during a run", async () => {
+    await open();
+    await foreground.answer(result("first"));
+    store.update({ text: "edited", isTextEdited: true });
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }, { name: "checked" }));
+    expect(store.state).toMatchObject({ text: "edited", name: "checked" });
+  });
+
+  test("keeps two takes, each with its settings, and says when a change cancelled one", async () => {
+    await open();
+    await foreground.answer(result("first"));
+    const options = { law: "u", conceal: true } as const;
+    const kept = scheduler.keepTake("a", new Int16Array(3), options);
+    await foreground.answer({ ok: true, played: 5, units: 6 });
+    expect(await kept).toMatchObject({ played: 5 });
+    const other = scheduler.keepTake("b", new Int16Array(3), options);
+    foreground.cancel();
+    expect(await other).toBeUndefined();
+    expect(store.state.takes.a).toMatchObject({ audio: { units: 6 }, samples: new Int16Array([7]) });
+    expect(store.state.takes.b).toBeUndefined();
+  });
+});
+
+describe("the store", () => {
+  test("calls the subscribers of changed keys, once per update", () => {
+    const numbers = new Store({ one: 1, two: 2 });
+    const react = vi.fn();
+    numbers.subscribe(["one"], react);
+    numbers.update({ two: 3 });
+    numbers.update({ one: 1 });
+    expect(react).not.toHaveBeenCalled();
+    numbers.update({ one: 5, two: 6 });
+    expect(react.mock.calls).toEqual([[{ one: 5, two: 6 }]]);
+  });
+});
