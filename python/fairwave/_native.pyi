@@ -110,6 +110,9 @@ def live_order(order: str) -> int:
     """Carries out an order of a live run, as the first process of its program; answers with the status to end with."""
 
 def names() -> dict[str, list[tuple[str, str]]]: ...
+def group_measures() -> str:
+    """The measures of flow groups that the simulator defines, as JSON: column, name, title, unit, range, kinds."""
+
 def decodable_layers(kinds: str, shown: bytes, arrived: bytes, layers: int) -> bytes: ...
 def play(
     created: bytes, arrived: bytes, packet_time: int, config: str | None = None

@@ -37,7 +37,7 @@ class LinkLoad:
     Attributes:
         name: `from>to`.
         rate_bps: Its rate.
-        offered_bps: By sources with a rate of their own, while all are on.
+        offered_bps: Peak rate of all constant-rate sources together.
         greedy: Flows of bulk data that cross it.
         flows: Flows that cross it, of both kinds.
         round_trip_s: Mean over the flows that cross it of propagation there and back.
@@ -182,22 +182,22 @@ def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
     for one in loads:
         if one.load > SLACK:
             said.append(
-                f"{one.name} is offered {rate_in_words(one.offered_bps)} by sources with a rate of their own, but has "
-                f"{rate_in_words(one.rate_bps)}: while all are on, {1 - 1 / one.load:.0%} of it or more is "
-                "lost or held back"
+                f"{one.name} is offered {rate_in_words(one.offered_bps)} by constant-rate sources, but has "
+                f"{rate_in_words(one.rate_bps)}: when all send, {1 - 1 / one.load:.0%} of it or more is "
+                "lost or delayed"
             )
         wait = one.buffer * 8000 / one.rate_bps if one.buffer is not None else 0.0
         if wait > 1.0 and (one.greedy or one.load > SLACK):
             said.append(
                 f"the queue of {one.name} holds {one.buffer:g} packets, {wait:.1f} s at "
-                f"{rate_in_words(one.rate_bps)}: whoever "
-                "fills it delays all others by that (bufferbloat)"
+                f"{rate_in_words(one.rate_bps)}: a flow that "
+                "fills it delays all others by that time (bufferbloat)"
             )
         if one.greedy and one.buffer is not None and one.buffer < one.bdp_packets / 10:
             said.append(
                 f"the queue of {one.name} holds {one.buffer:g} packets, less than a tenth of its "
                 "bandwidth-delay product "
-                f"({one.bdp_packets:.0f}): bulk flows will hardly fill the link"
+                f"({one.bdp_packets:.0f}): bulk flows will not fill the link"
             )
     return said
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.study.grid import Axes
+    from fairwave.runs.grid import Axes
 
 COLUMNS = ("run", "seed", "scenario", "value", "flow", "group")
 """Columns of the tables that an axis cannot be called like."""
@@ -56,7 +56,7 @@ def axes(over: object, call: str) -> Axes:
 
 
 def _labels(name: str, values: Any) -> Mapping[Any, Any]:
-    from fairwave.study.grid import vary
+    from fairwave.runs.grid import vary
 
     if name in COLUMNS:
         more = "; for several seeds write seeds=[1, 2]" if name == "seed" else ""

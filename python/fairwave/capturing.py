@@ -24,7 +24,7 @@ PATTERN_EXAMPLE = "link:r1>r2=losses.txt"
 
 
 @dataclass(frozen=True)
-class Captured:
+class CapturedFile:
     """A file that was written.
 
     Attributes:
@@ -39,7 +39,7 @@ class Captured:
 
 
 @dataclass(frozen=True)
-class Seen:
+class CaptureOutcome:
     """What looking on left.
 
     Attributes:
@@ -49,8 +49,8 @@ class Seen:
     """
 
     digest: str
-    captures: tuple[Captured, ...]
-    patterns: tuple[Captured, ...]
+    captures: tuple[CapturedFile, ...]
+    patterns: tuple[CapturedFile, ...]
 
 
 def capture(
@@ -60,7 +60,7 @@ def capture(
     *,
     seed: int = 1,
     payload: bool = False,
-) -> Seen:
+) -> CaptureOutcome:
     """Makes one run and writes what was seen at some places.
 
     Args:
@@ -85,13 +85,13 @@ def capture(
     digest, written = _native.capture(
         prepared(scenario).native, seed, _pairs(captures), _pairs(patterns), payload=payload
     )
-    files = [Captured(Path(path), packets, lost) for path, packets, lost in written]
+    files = [CapturedFile(Path(path), packets, lost) for path, packets, lost in written]
     names = {path for _, path in _pairs(patterns)}
     made = tuple(one for one in files if one.path in names)
     for one in made:
         if one.path.suffix.lower() in {".csv", ".g192", ".byte"} and one.packets:
             patterns_.write(one.path, patterns_.parse(one.path.read_bytes()))
-    return Seen(digest, tuple(one for one in files if one.path not in names), made)
+    return CaptureOutcome(digest, tuple(one for one in files if one.path not in names), made)
 
 
 def check(

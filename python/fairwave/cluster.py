@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
 from fairwave.extras import need
-from fairwave.study.keeping import engine
-from fairwave.study.replication import runs_made_by
+from fairwave.runs.keeping import engine
+from fairwave.runs.replication import runs_made_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from fairwave._native import RawTables
-    from fairwave.study.replication import Job
+    from fairwave.runs.replication import Job
 
 PATIENCE = 30.0
 """Seconds that a scheduler has to answer, and then to have a worker."""
@@ -50,7 +50,7 @@ Made = list[tuple[int, "RawTables | str"]]
 """Number of a run and its tables, or why there are none."""
 
 
-class Unfit(str):
+class Unsuitability(str):
     """Why a worker cannot make a run that others can make."""
 
     __slots__ = ()
@@ -224,7 +224,7 @@ class _Runner:
     def __call__(
         self, jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
     ) -> Iterator[tuple[int, RawTables]]:
-        """As `fairwave.study.replication.native`; how many runs are made at once is the workers' to say."""
+        """As `fairwave.runs.replication.native`; how many runs are made at once is the workers' to say."""
         del threads, tell
         distributed = need("distributed", "cluster", ClusterError)
         with _in_words(self._address):
@@ -259,7 +259,7 @@ class _Runner:
                     return
                 hand_over()
                 for number, tables in made:
-                    if isinstance(tables, Unfit):
+                    if isinstance(tables, Unsuitability):
                         raise self._unfit(tables, texts[jobs[number][0].hash])
                     if isinstance(tables, str):
                         raise _native.RunError(tables)
@@ -270,7 +270,7 @@ class _Runner:
                 if self._client.status == "running":
                     self._client.cancel(list(open_), force=True)
 
-    def _unfit(self, said: Unfit, text: str) -> ClusterError | _native.RunError:
+    def _unfit(self, said: Unsuitability, text: str) -> ClusterError | _native.RunError:
         """Why a worker could not make a run: it lacks a law, unless the scenario cannot be read here either."""
         try:
             _native.Scenario.from_text(text)
@@ -315,12 +315,12 @@ def _one(text: str, meant: str, seed: int) -> RawTables | str:
         scenario = _native.Scenario.from_text(text)
     except _native.ScenarioError as error:
         # Whoever asks could read it, and wrote it without files: what is not known here is a law.
-        return Unfit(
+        return Unsuitability(
             f"a worker does not know a law of this scenario: {WORKERS_LAWS}. The worker says:\n{error}"
         )
     if scenario.hash != meant:
         # A scenario's hash holds the code of laws written in Python.
-        return Unfit(f"a worker has other laws of these names than this process: {WORKERS_LAWS}")
+        return Unsuitability(f"a worker has other laws of these names than this process: {WORKERS_LAWS}")
     try:
         ((_, tables),) = _native.Batch([(scenario, seed)], 1)
     except (_native.RunError, _native.ScenarioError) as error:

@@ -1,4 +1,4 @@
-"""Packages that fairwave does without until somebody asks for what they bring, and the extras that install them."""
+"""Packages that fairwave does without until they are needed, and the extras that install them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,41 @@ PURPOSES = {
     "anywidget": "the lab as a widget",
     "av": "reading, coding and decoding sound and pictures",
     "distributed": "making runs on a cluster",
+    "matplotlib": "drawing a figure",
     "pandas": "a table as pandas data frame",
+    "polars": "a table as polars data frame",
+    "pyarrow": "a table as pyarrow table",
 }
 """Optional package to what it is needed for."""
 
+BRING = {
+    "jinja2": "report",
+    "matplotlib": "report",
+    "pandas": "pandas",
+    "polars": "tables",
+    "pyarrow": "tables",
+    "scipy": "report",
+    "sklearn": "explore",
+}
+"""Optional package to the smallest extra that brings it."""
 
-def need(package: str, extra: str, error: type[Exception] = ImportError) -> Any:
-    """An optional package, which is made sure to be there.
+
+class MissingExtraError(ImportError):
+    """A package is missing that an extra of fairwave brings; the message names the command that installs it."""
+
+
+def install(extra: str) -> str:
+    """How to install an extra."""
+    return f"install it with: pip install 'fairwave[{extra}]'"
+
+
+def need(package: str, extra: str, error: type[Exception] = MissingExtraError) -> Any:
+    """Imports an optional package.
 
     Args:
         package: One of `PURPOSES`.
         extra: The extra of fairwave that brings it.
-        error: What is raised where it is not there.
+        error: What is raised when it is missing.
 
     Raises:
         Exception: `error`, whose message names the command that installs what is missing.
@@ -29,6 +52,57 @@ def need(package: str, extra: str, error: type[Exception] = ImportError) -> Any:
         return importlib.import_module(package)
     except ImportError as missing:
         raise error(
-            f"{PURPOSES[package]} needs the package {package!r}, which is not installed; "
-            f"install it with: pip install 'fairwave[{extra}]'"
+            f"{PURPOSES[package]} needs the package {package!r}, which is not installed; {install(extra)}"
         ) from missing
+
+
+CARRIED = {
+    "report": ("jinja2", "matplotlib", "polars", "pyarrow", "scipy"),
+    "studies": ("jinja2", "matplotlib", "polars", "pyarrow", "scipy"),
+}
+"""Extra to the packages that it brings."""
+
+
+def need_all(what: str, extra: str) -> None:
+    """Refuses a command whose extra is not installed.
+
+    Args:
+        what: The command: "fairwave study".
+        extra: One of `CARRIED`.
+
+    Raises:
+        MissingExtraError: A package of the extra is missing; the message names it and the command that installs it.
+    """
+    for package in CARRIED[extra]:
+        if not _is_there(package):
+            raise MissingExtraError(
+                f"{what} needs the package {package!r}, which is not installed; {install(extra)}"
+            )
+
+
+def _is_there(package: str) -> bool:
+    """Whether a package is installed, which is found without importing it."""
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
+
+
+def lacking(error: ImportError, what: str, extra: str = "") -> MissingExtraError | None:
+    """The error that names the extra, when a failed import is that of an optional package; None for any other.
+
+    Args:
+        error: The failed import.
+        what: What needed it, in words: "pages with figures and audio".
+        extra: The extra that brings all that is needed; when empty, the one that brings the package.
+    """
+    package = (error.name or "").partition(".")[0]
+    if isinstance(error, MissingExtraError):
+        return error
+    if package not in PURPOSES and package not in BRING:
+        return None
+    return MissingExtraError(
+        f"{what} needs the package {package!r}, which is not installed; {install(extra or BRING.get(package, 'all'))}"
+    )

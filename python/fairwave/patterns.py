@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.extras import need
 from fairwave.named_files import named_files
 
 if TYPE_CHECKING:
@@ -273,6 +274,7 @@ def summary(lost: Pattern) -> Summary:
 
 def draw(lost: Pattern, path: str | Path, title: str) -> Path:
     """Draws a pattern: every packet in rows, and the lengths of runs beside Gilbert's and chance's."""
+    need("matplotlib", "report")
     import matplotlib as mpl
 
     mpl.use("agg")

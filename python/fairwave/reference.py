@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fairwave import _native
+from fairwave import _native, layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,9 +159,7 @@ def every_name() -> list[str]:
 def listed(kind: str) -> list[tuple[str, str]]:
     """The names of a kind, each with a line about it."""
     if kind == "studies":
-        from fairwave import studies
-
-        return [(name, studies.find(name).title) for name in studies.names()]
+        return [(name, layers.title(name)) for name in layers.studies()]
     if kind == "codecs":
         from fairwave import codecs
 
@@ -223,10 +221,8 @@ def _names(kind: str) -> list[str]:
 
         return [one.codec for one in codecs.known()]
     if kind == "studies":
-        from fairwave import studies
-
-        return studies.names()
-    from fairwave.study import measures
+        return layers.studies()
+    from fairwave.measuring import measures
 
     return list(measures.STANDARD)
 
@@ -238,7 +234,7 @@ def _about(kind: str, name: str) -> str:
         return _flat(_presets()[name])
     if kind == "events":
         return _flat(_schema()["$defs"][EVENTS[name]]["description"])
-    from fairwave.study import measures
+    from fairwave.measuring import measures
 
     return _flat((measures.STANDARD[name].__doc__ or "").strip().split("\n\n")[0])
 
@@ -265,9 +261,7 @@ def _entry(kind: str, name: str) -> Entry:
 
         return Entry(kind, name, f"{codecs.find(name)}.", example=_scenario("codecs", name), how=HOW)
     if kind == "studies":
-        from fairwave import studies
-
-        study = studies.find(name)
+        study = layers.study(name)
         notes = (f"{len(study.claims)} claims, {len(study.figures)} figures, {len(study.tables)} tables.",)
         return Entry(
             kind, name, f"{study.title}. {study.question}", notes=notes, example=f"fairwave study {name}"
@@ -284,7 +278,7 @@ LIVE = "a whole scenario; `fairwave live FILE` runs it"
 
 
 def _measure(name: str) -> Entry:
-    from fairwave.study import measures
+    from fairwave.measuring import measures
 
     found = measures.STANDARD[name]("voice")
     least, most = found.limits
@@ -394,71 +388,28 @@ def inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
-    ("transports", "tcp/aimd"): {"alpha": 0.31, "beta": 0.875},
-    ("transports", "tcp/vegas"): {"alpha": 2.0, "beta": 4.0},
-    ("transports", "host/tcp"): {"controller": "fw_gamma"},
-    ("traffic", "transfer"): {"size": "1 MB"},
-    ("traffic", "web"): {"reading": {"distribution": "exponential", "mean": "5 s"}},
-    ("traffic", "voice"): {"codec": "g729"},
-    ("traffic", "recording"): {"talk": [[0, 62], [80, 121]], "repeat-after": 150},
-    ("traffic", "cbr"): {"rate": "500 kb/s"},
-    ("traffic", "burst"): {
-        "rate": "500 kb/s",
-        "on": {"distribution": "exponential", "mean": "1 s"},
-        "off": {"distribution": "exponential", "mean": "1 s"},
-    },
-    ("traffic", "video-trace"): {
-        "repeat": True,
-        "frames": [{"type": "I", "sizes": [4000]}, {"type": "P", "sizes": [1000]}],
-    },
-    ("queues", "red"): {"min-threshold": 5.0, "max-threshold": 15.0},
-    ("queues", "codel"): {"target": "5 ms", "interval": "100 ms"},
-    ("queues", "fq-codel"): {"target": "5 ms", "quantum": "300 B"},
-    ("queues", "fq-pie"): {"target": "15 ms", "ecn": True},
-    ("queues", "dualpi2"): {"step-thresh": "1 ms", "classic-protection": 0.1},
-    ("queues", "cake"): {"bandwidth": "900 kb/s", "isolation": "dual-dsthost"},
-    ("losses", "bernoulli"): {"rate": 0.01},
-    ("losses", "markov"): {"good": "4 s", "bad": "100 ms", "bad-loss": 0.3},
-    ("losses", "handoff"): {"up": "4 s", "down": "200 ms"},
-    ("losses", "blackout"): {"from": "4 s", "to": "5 s"},
-    ("losses", "pattern"): {"pattern": "0000100001"},
-    ("losses", "schedule"): {
-        "steps": [{"at": "0 s", "is": "none"}, {"at": "5 s", "is": {"model": "bernoulli", "rate": 0.02}}]
-    },
-    ("rates", "constant"): {"rate": "2 Mb/s"},
-    ("rates", "schedule"): {"steps": [{"at": "0 s", "is": "2 Mb/s"}, {"at": "5 s", "is": "500 kb/s"}]},
-    ("rates", "trace"): {"series": "100 2000, 100 850.5, 50 0", "after": "repeat"},
-    ("rates", "markov"): {"preset": "lte"},
-    ("jitters", "gaussian"): {"deviation": "5 ms"},
-    ("jitters", "uniform"): {"up-to": "30 ms"},
-    ("playouts", "fixed"): {"delay": "60 ms"},
-}
-"""What an example sets besides the name: what is needed, or what one would set first."""
-
-
-def _needed(kind: str, name: str) -> dict[str, Any]:
-    """An example of each key that a law needs, where its schema has one."""
-    part = _laws(kind)[name] if kind in SCHEMA else {}
-    properties = part.get("properties", {})
-    each = {key: properties.get(key, {}).get("examples") for key in part.get("required", [])}
+def _example(kind: str, name: str) -> dict[str, Any]:
+    """What an example sets besides the name: the law's own example, or that of each key that it needs."""
+    law = _laws(kind)[name]
+    if "examples" in law:
+        return {key: value for key, value in law["examples"][0].items() if key != SCHEMA[kind][1]}
+    each = {key: law["properties"].get(key, {}).get("examples") for key in law.get("required", [])}
     return {key: examples[0] for key, examples in each.items() if examples}
 
 
 def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kind
     """A small scenario in TOML that uses a name."""
-    given = EXAMPLES.get((kind, name)) or _needed(kind, name)
+    given = _example(kind, name) if kind in SCHEMA else {}
+    beside = _laws(kind)[name].get("x-beside", {}) if kind in SCHEMA else {}
     table = {SCHEMA[kind][1]: name, **given} if kind in SCHEMA else {}
     written = inline(table if given else name)
     bottleneck = {"rate": '"2 Mb/s"', "delay": '"20 ms"'}
     flow = {"transport": '"udp"', "traffic": '"voice"'}
     preset = "dumbbell"
     if kind == "transports":
-        traffic = {"udp": "voice", "dvrc": "video", "rtcp": "video"}.get(name, "bulk")
-        flow = {"transport": written, "traffic": f'"{traffic}"'}
+        flow = {"transport": written, "traffic": inline(beside.get("traffic", "bulk"))}
     elif kind == "traffic":
-        over_tcp = name.startswith("bulk") or name in {"transfer", "web"}
-        flow = {"transport": '"tcp/sack"' if over_tcp else '"udp"', "traffic": written}
+        flow = {"transport": inline(beside.get("transport", "udp")), "traffic": written}
     elif kind == "queues":
         bottleneck["queue"], flow = written, {"transport": '"tcp/sack"', "traffic": '"bulk"'}
     elif kind == "victims":

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from fairwave import tables as tables_
-from fairwave.extras import need
+from fairwave.extras import MissingExtraError, install, need
 from fairwave.provenance import METADATA_KEY, Provenance
 from fairwave.staging import staging, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
-    from fairwave.study.measured import Measured
-    from fairwave.study.measures import Measure
+    from fairwave.measuring.measured import Measured
+    from fairwave.measuring.measures import Measure
 
 SUMS = "SHA256SUMS"
 """File that lists the tables of a folder with the SHA-256 of each, as `sha256sum -c` reads it."""
@@ -30,6 +29,49 @@ SUMS = "SHA256SUMS"
 
 class DamagedResultsError(ValueError):
     """Files of results are not as they were written; the message says which, and how to make them again."""
+
+
+class ArrowTables(MutableMapping[str, Any]):
+    """Tables that become pyarrow's when they are asked for; each is kept as it was given, too.
+
+    Args:
+        given: Tables by name, `fairwave.tables.Table` or pyarrow's.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._rows = {name: table for name, table in given.items() if isinstance(table, tables_.Table)}
+        self._arrow = {name: table for name, table in given.items() if name not in self._rows}
+        self._names = list(given)
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in self._arrow:
+            self._arrow[name] = self._rows[name].to_arrow()
+        return self._arrow[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __setitem__(self, name: str, table: Any) -> None:
+        del self[name]
+        (self._rows if isinstance(table, tables_.Table) else self._arrow)[name] = table
+        self._names.append(name)
+
+    def __delitem__(self, name: str) -> None:
+        for kept in (self._rows, self._arrow):
+            kept.pop(name, None)
+        self._names = [one for one in self._names if one != name]
+
+    def rows(self, name: str) -> tables_.Table:
+        """A table in NumPy."""
+        if name not in self._rows:
+            self._rows[name] = tables_.Table.of(self._arrow[name])
+        return self._rows[name]
 
 
 @dataclass(frozen=True)
@@ -42,9 +84,23 @@ class Results:
         provenance: Where the numbers come from.
     """
 
-    tables: dict[str, pa.Table]
+    tables: MutableMapping[str, Any]
     axes: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tables, ArrowTables):
+            object.__setattr__(self, "tables", ArrowTables(self.tables))
+
+    def rows(self, table: str) -> tables_.Table:
+        """A table in NumPy, which needs no extra.
+
+        Raises:
+            LookupError: The runs left no such table.
+        """
+        self._is_there(table)
+        assert isinstance(self.tables, ArrowTables)
+        return self.tables.rows(table)
 
     @property
     def runs(self) -> pa.Table:
@@ -97,8 +153,12 @@ class Results:
         return self._of("units")
 
     def _of(self, name: str) -> pa.Table:
+        self._is_there(name)
+        return self.tables[name]
+
+    def _is_there(self, name: str) -> None:
         if name in self.tables:
-            return self.tables[name]
+            return
         hint = ": ask for them in the scenario's [record]" if name in {"series", "units"} else ""
         raise LookupError(f"these runs left no {name}{hint}; they left {', '.join(self.tables)}")
 
@@ -108,6 +168,8 @@ class Results:
         Raises:
             LookupError: The runs left no such table.
         """
+        self._is_there(table)
+        need("polars", "tables")
         import polars as pl
 
         frame = pl.from_arrow(self._of(table))
@@ -125,6 +187,7 @@ class Results:
             LookupError: The runs left no such table.
             ImportError: pandas is not there; the message says how to install it.
         """
+        self._is_there(table)
         need("pandas", "pandas")
         found = self._of(table)
         if not arrow:
@@ -134,7 +197,7 @@ class Results:
         return found.to_pandas(types_mapper=pd.ArrowDtype)
 
     def measured(self, measure: Measure | str, group: str | None = None) -> Measured:
-        """A measure, one number per run: "goodput", "loss", "r_factor", … (see `fairwave.study.measures`).
+        """A measure, one number per run: "goodput", "loss", "r_factor", … (see `fairwave.measuring.measures`).
 
         Args:
             measure: Its name, or a measure itself.
@@ -144,7 +207,7 @@ class Results:
             KeyError: No measure has that name.
             LookupError: No flow group has that name; the message says which there are.
         """
-        from fairwave.study.measures import find
+        from fairwave.measuring.measures import find
 
         if not isinstance(measure, str):
             return measure.over(self)
@@ -164,7 +227,7 @@ class Results:
             LookupError: There is none of that name; the message lists those that there are.
         """
         found = {
-            one for name in ("flows", "groups") if name in self.tables for one in _names(self.tables[name])
+            one for name in ("flows", "groups") if name in self.tables for one in _names(self.rows(name))
         }
         if group not in found and found:
             from difflib import get_close_matches
@@ -177,6 +240,8 @@ class Results:
 
     def save(self, out: str | Path) -> Path:
         """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.
+
+        Without pyarrow (the extra `tables`) there is no Parquet, and `load` cannot read the folder.
 
         Returns:
             The folder.
@@ -195,7 +260,9 @@ class Results:
     def write_into(self, folder: Path) -> None:
         """Writes into an existing folder, file by file."""
         files = []
-        for name, table in self.tables.items():
+        has_parquet = can_write_parquet()
+        for name in self.tables:
+            table = self.tables[name] if has_parquet else self.rows(name)
             files += write_table(table, folder / name, self.provenance, {"axes": list(self.axes)})
         # Last in the list, which shows that the list is whole.
         files.append(folder / PROVENANCE)
@@ -221,6 +288,9 @@ class Results:
             raise FileNotFoundError(
                 f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has runs.parquet"
             )
+        need("pyarrow", "tables")
+        import pyarrow.parquet as pq
+
         tables = {file.stem: pq.read_table(file) for file in files}
         metadata = tables["runs"].schema.metadata or {}
         axes = json.loads(metadata.get(b"axes", b"[]"))
@@ -233,31 +303,29 @@ class Results:
         Warns:
             MixedProvenanceWarning: They come from different versions or scenarios.
         """
-        import pyarrow.compute as pc
-
         each = list(several)
         offset = 0
         parts = []
         for one in each:
             shifted = {}
-            for name, table in one.tables.items():
-                at = table.column_names.index("run")
-                shifted[name] = table.set_column(
-                    at, "run", pc.add(table["run"], pa.scalar(offset, pa.int64()))
-                )
+            for name in one.tables:
+                table = one.rows(name)
+                run = tables_.Column(table["run"].values + offset)
+                shifted[name] = table.with_columns({"run": run})
             parts.append(shifted)
-            offset += one.runs.num_rows
+            offset += one.rows("runs").num_rows
         axes = tuple(dict.fromkeys(axis for one in each for axis in one.axes))
         return cls(tables_.concatenate(parts), axes, Provenance.merge(one.provenance for one in each))
 
     def _repr_html_(self) -> str:
         """For notebooks: what was run, and which tables there are."""
-        from fairwave.report.notebook import results
+        from fairwave.notebook import results
 
         return results(self)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{name} {table.num_rows}" for name, table in self.tables.items() if table.num_rows)
+        counts = {name: self.rows(name).num_rows for name in self.tables}
+        sizes = ", ".join(f"{name} {rows}" for name, rows in counts.items() if rows)
         return f"Results(rows: {sizes}; seeds {list(self.provenance.seeds)})"
 
 
@@ -277,6 +345,11 @@ def _whole(folder: Path) -> list[Path]:
     except ValueError:
         sums = {}
     kinds = {Path(name).suffix for name in sums}
+    if kinds == {".csv", ".json"} and next(reversed(sums)) == PROVENANCE:
+        raise FileNotFoundError(
+            f"{folder} has the tables as CSV alone, because pyarrow was not installed where they were saved; "
+            f"{install('tables')}, then {_again(folder)}"
+        )
     is_whole = next(reversed(sums), "") == PROVENANCE and kinds <= {".parquet", ".csv", ".json"}
     if not is_whole or "runs.parquet" not in sums:
         raise DamagedResultsError(
@@ -313,28 +386,48 @@ def _sha256(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _names(table: pa.Table) -> list[str]:
+def _names(table: tables_.Table) -> list[str]:
     """The flow groups that a table names."""
     if "group" not in table.column_names:
         return []
-    return [str(one) for one in table["group"].unique().to_pylist()]
+    return [str(one) for one in table["group"].unique()]
+
+
+def can_write_parquet() -> bool:
+    """Whether pyarrow is installed, which the extra `tables` brings."""
+    try:
+        need("pyarrow", "tables")
+    except MissingExtraError:
+        return False
+    return True
 
 
 def write_table(
-    table: pa.Table, stem: Path, provenance: Provenance, extra: dict[str, Any] | None = None
+    table: Any, stem: Path, provenance: Provenance, extra: dict[str, Any] | None = None
 ) -> list[Path]:
-    """Writes `stem`.parquet, with provenance in its metadata, and `stem`.csv.
+    """Writes `stem`.parquet, with provenance in its metadata, and `stem`.csv; without pyarrow `stem`.csv alone.
+
+    Args:
+        table: A pyarrow table; without pyarrow a `fairwave.tables.Table`.
+        stem: The files' path without suffix.
+        provenance: Where the numbers come from.
+        extra: What else goes into the metadata.
 
     Returns:
-        The two files.
+        The files.
     """
     import json
 
+    parquet, csv = (stem.with_name(stem.name + suffix) for suffix in (".parquet", ".csv"))
+    if isinstance(table, tables_.Table):
+        write_text(csv, _csv(table))
+        return [csv]
+    import pyarrow as pa
     import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
 
     metadata = {METADATA_KEY: provenance.to_json().encode()}
     metadata.update({key.encode(): json.dumps(value).encode() for key, value in (extra or {}).items()})
-    parquet, csv = (stem.with_name(stem.name + suffix) for suffix in (".parquet", ".csv"))
     pq.write_table(table.replace_schema_metadata(metadata), parquet, compression="zstd")
     plain = [
         column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
@@ -342,3 +435,19 @@ def write_table(
     ]
     pa_csv.write_csv(pa.table(dict(zip(table.column_names, plain, strict=True))), csv)
     return [parquet, csv]
+
+
+def _csv(table: tables_.Table) -> str:
+    """The table as CSV, written as pyarrow writes it: texts between quotes, nothing where there is no value."""
+    columns = [one.to_list() for one in table.columns.values()]
+    lines = [[f'"{name}"' for name in table.column_names]]
+    lines += [[_cell(value) for value in row] for row in zip(*columns, strict=True)]
+    return "".join(f"{','.join(line)}\n" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return '"{}"'.format(value.replace('"', '""')) if isinstance(value, str) else repr(value)

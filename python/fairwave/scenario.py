@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairwave.results import Results
-    from fairwave.study.grid import Axes
-    from fairwave.study.replication import Progress
+    from fairwave.runs.grid import Axes
+    from fairwave.runs.replication import Progress
 
 
 LARGEST_SEED = 2**63 - 1
@@ -127,7 +127,7 @@ class Scenario:
 
     def _repr_html_(self) -> str:
         """For notebooks: network and flows at a glance, the text beneath."""
-        from fairwave.report.notebook import scenario
+        from fairwave.notebook import scenario
 
         return scenario(self)
 
@@ -250,12 +250,12 @@ def prepared(scenario: Scenario) -> Scenario:
         scenario = with_files(scenario, Path())
     if '"clip"' not in text:
         return scenario
-    from fairwave.video import VideoError
-    from fairwave.video.layers import coded_scenario
+    from fairwave.layers import layer
 
+    clips = layer("clips")
     try:
-        frames = coded_scenario(scenario.to_dict().get("flow", []))
-    except VideoError as error:
+        frames = clips.coded_scenario(scenario.to_dict().get("flow", []))
+    except clips.VideoError as error:
         raise _native.ScenarioError(f"error: {error}") from None
     return scenario.with_overrides(frames) if frames else scenario
 
@@ -374,7 +374,7 @@ def compare(
         fairwave.RunError: A run was refused or failed.
     """
     from fairwave import arguments
-    from fairwave.study.grid import Grid
+    from fairwave.runs.grid import Grid
 
     arguments.check_scenario(scenario, "fairwave.compare")
     grid = Grid("compare", scenario, arguments.axes(over, "fairwave.compare"))

@@ -1,63 +1,324 @@
-"""Tables of results, in Arrow.
+"""Tables of results in NumPy: what the simulator leaves, without a library of tables.
 
-The simulator leaves columns in Arrow's memory layout; here they become `pyarrow.Table`s without being copied again.
-What the tables hold is in `docs/results.md`.
+The simulator leaves columns as bytes in Arrow's memory layout; here they become NumPy arrays without being copied.
+Users see them as pyarrow tables or polars frames, which are made when they are asked for. What the tables hold is in
+`docs/results.md`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+import numpy as np
+
+from fairwave.extras import need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fairwave._native import Column, RawTables
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
-Tables = dict[str, pa.Table]
+    from fairwave import _native
 
-
-def array(column: Column) -> pa.Array:
-    """An Arrow array over the bytes of a column."""
-    if column[0] == "dictionary":
-        _, codes, values = column
-        return pa.DictionaryArray.from_arrays(_flat(pa.int32(), codes, 4), pa.array(values, pa.string()))
-    if column[0] == "f64":
-        _, data, valid = column
-        return _flat(pa.float64(), data, 8, valid)
-    return _flat(pa.int64(), column[1], 8)
+    Raw = _native.Column
+    RawTables = _native.RawTables
+    Mask = NDArray[np.bool_]
 
 
-def _flat(kind: pa.DataType, data: bytes, width: int, valid: bytes | None = None) -> pa.Array:
-    there = None if valid is None else pa.py_buffer(valid)
-    return pa.Array.from_buffers(kind, len(data) // width, [there, pa.py_buffer(data)])
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column.
+
+    Attributes:
+        values: Numbers (float64, int64, bool), or codes (int32) into `words`.
+        valid: Where there is a value; None where there is one everywhere.
+        words: The texts that codes stand for; None for numbers.
+        plain: Whether Arrow shows texts as they are, not as codes into a dictionary.
+    """
+
+    values: NDArray[Any]
+    valid: Mask | None = None
+    words: tuple[str, ...] | None = None
+    plain: bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def raw(cls, column: Raw) -> Column:
+        """A column of the simulator, whose bytes it shares."""
+        if column[0] == "dictionary":
+            return cls(np.frombuffer(column[1], "<i4"), words=tuple(column[2]))
+        if column[0] == "f64":
+            values = np.frombuffer(column[1], "<f8")
+            if column[2] is None:
+                return cls(values)
+            bits = np.frombuffer(column[2], "u1")
+            return cls(values, np.unpackbits(bits, count=len(values), bitorder="little").astype(bool))
+        return cls(np.frombuffer(column[1], "<i8"))
+
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> Column:
+        """A column of Python's values; None stands for none. Texts among numbers make all of them texts."""
+        each = [one.item() if isinstance(one, np.generic) else one for one in values]
+        there = [one for one in each if one is not None]
+        valid = None if len(there) == len(each) else np.array([one is not None for one in each], dtype=bool)
+        if any(isinstance(one, str) for one in there):
+            words = tuple(dict.fromkeys(str(one) for one in there))
+            codes = {word: code for code, word in enumerate(words)}
+            made = [0 if one is None else codes[str(one)] for one in each]
+            return cls(np.array(made, dtype=np.int32), valid, words, plain=True)
+        if there and all(isinstance(one, bool) for one in there):
+            return cls(np.array([bool(one) for one in each], dtype=bool), valid)
+        kind: Any = np.int64 if there and all(isinstance(one, int) for one in there) else np.float64
+        return cls(np.array([0 if one is None else one for one in each], dtype=kind), valid)
+
+    @classmethod
+    def from_arrow(cls, column: pa.ChunkedArray | pa.Array) -> Column:
+        """The values of an Arrow column."""
+        return cls.of(column.to_pylist()) if len(column) else cls(np.zeros(0))
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers, NaN where there is none."""
+        values = self.values.astype(np.float64, copy=self.valid is not None)
+        if self.valid is not None:
+            values[~self.valid] = np.nan
+        return values
+
+    @property
+    def texts(self) -> NDArray[Any]:
+        """The texts, None where there is none."""
+        words = np.array([*(self.words or ()), None], dtype=object)
+        codes = self.values if self.valid is None else np.where(self.valid, self.values, -1)
+        found: NDArray[Any] = words[codes]
+        return found
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """A whole number for each value, the same for equal values."""
+        found = self.values if self.words is not None else np.unique(self.values, return_inverse=True)[1]
+        whole = found.astype(np.int64)
+        return whole if self.valid is None else np.where(self.valid, whole, -1)
+
+    def is_(self, label: Any) -> Mask:
+        """Where the value is `label`."""
+        if self.words is not None:
+            code = self.words.index(label) if label in self.words else -2
+            found = self.values == code
+        elif isinstance(label, str):
+            found = np.zeros(len(self), dtype=bool)
+        else:
+            found = self.values == label
+        mask: Mask = found if self.valid is None else found & self.valid
+        return mask
+
+    def at(self, rows: Any) -> Column:
+        """Some rows: a mask, or numbers of rows."""
+        return Column(
+            self.values[rows], None if self.valid is None else self.valid[rows], self.words, self.plain
+        )
+
+    def to_list(self) -> list[Any]:
+        """Python's values, None where there is none."""
+        if self.words is not None:
+            return list(self.texts)
+        values: list[Any] = self.values.tolist()
+        if self.valid is None:
+            return values
+        return [one if there else None for one, there in zip(values, self.valid, strict=True)]
+
+    def unique(self) -> list[Any]:
+        """The values that occur, in order of first appearance."""
+        _, first = np.unique(self.codes, return_index=True)
+        return self.at(np.sort(first)).to_list()
+
+    def to_arrow(self) -> pa.Array:
+        """An Arrow array over the same memory."""
+        pa = need("pyarrow", "tables")
+        there = None
+        if self.valid is not None:
+            there = pa.py_buffer(np.packbits(self.valid, bitorder="little").tobytes())
+        if self.plain:
+            return pa.array(self.to_list(), pa.large_string())
+        if self.words is not None:
+            codes = pa.Array.from_buffers(
+                pa.int32(), len(self), [there, pa.py_buffer(np.ascontiguousarray(self.values))]
+            )
+            return pa.DictionaryArray.from_arrays(codes, pa.array(self.words, pa.string()))
+        if self.values.dtype == np.bool_:
+            return pa.array(self.to_list(), pa.bool_())
+        kind = pa.float64() if self.values.dtype == np.float64 else pa.int64()
+        return pa.Array.from_buffers(
+            kind, len(self), [there, pa.py_buffer(np.ascontiguousarray(self.values))]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of the same length by name."""
+
+    columns: Mapping[str, Column]
+
+    @classmethod
+    def of(cls, columns: Any) -> Table:
+        """A table of whatever holds columns: one of these, lists by name, a polars frame, a pyarrow table."""
+        if isinstance(columns, Table):
+            return columns
+        if isinstance(columns, Mapping):
+            return cls({name: Column.of(values) for name, values in columns.items()})
+        if hasattr(columns, "column_names"):
+            return cls({name: Column.from_arrow(columns[name]) for name in columns.column_names})
+        return cls({name: Column.of(columns[name].to_list()) for name in columns.columns})
+
+    @cached_property
+    def num_rows(self) -> int:
+        """How many rows it has."""
+        return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns, in order."""
+        return list(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[name]
+
+    def numbers(self, name: str, default: float | None = None) -> NDArray[np.float64]:
+        """A column of numbers, NaN where there is none; `default` throughout where results lack the column."""
+        if default is not None and name not in self.columns:
+            return np.full(self.num_rows, default)
+        return self.columns[name].numbers
+
+    def where(self, rows: Any) -> Table:
+        """Some rows: a mask, or numbers of rows."""
+        return Table({name: column.at(rows) for name, column in self.columns.items()})
+
+    def only(self, **labels: Any) -> Table:
+        """The rows with these values."""
+        found = self
+        for name, label in labels.items():
+            found = found.where(found[name].is_(label))
+        return found
+
+    def with_columns(self, columns: Mapping[str, Column]) -> Table:
+        """The same with columns behind, or in the place of those of the same name."""
+        return Table({**self.columns, **columns})
+
+    def parted(self, *by: str) -> Iterator[Table]:
+        """The rows of each combination of the columns `by`, in order of first appearance."""
+        if not self.num_rows:
+            return
+        key = np.zeros(self.num_rows, dtype=np.int64)
+        for name in by:
+            _, codes = np.unique(self[name].codes, return_inverse=True)
+            key = key * (int(codes.max()) + 1) + codes
+            _, key = np.unique(key, return_inverse=True)
+        order = np.argsort(key, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+        for rows in sorted(parts, key=lambda one: int(one[0])):
+            yield self.where(rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as Python's values."""
+        lists = [column.to_list() for column in self.columns.values()]
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*lists, strict=True)]
+
+    def to_arrow(self) -> pa.Table:
+        """The same as a pyarrow table, over the same memory.
+
+        Raises:
+            fairwave.extras.MissingExtraError: pyarrow is not installed.
+        """
+        pa = need("pyarrow", "tables")
+        return pa.table({name: column.to_arrow() for name, column in self.columns.items()})
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a polars frame; texts are plain strings.
+
+        Raises:
+            fairwave.extras.MissingExtraError: polars is not installed.
+        """
+        need("polars", "tables")
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                name: column.to_list()
+                if column.words is not None or column.valid is not None
+                else column.values
+                for name, column in self.columns.items()
+            },
+            schema_overrides={
+                name: pl.String if column.words is not None else pl.Float64
+                for name, column in self.columns.items()
+                if column.words is not None or column.values.dtype == np.float64
+            },
+        )
+
+
+Tables = dict[str, Table]
 
 
 def tables(raw: RawTables) -> Tables:
     """The tables of one run; those without rows are left out, as their columns are not known."""
     return {
-        name: pa.table({column: array(values) for column, values in columns.items()})
+        name: Table({column: Column.raw(values) for column, values in columns.items()})
         for name, columns in raw.items()
         if columns
     }
 
 
-def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
-    """The table with constant columns in front, one per item, where it does not have them yet."""
-    for position, (name, value) in enumerate(columns.items()):
-        if name not in table.column_names:
-            table = table.add_column(position, name, pa.repeat(pa.scalar(value), table.num_rows))
-    return table
+def with_constant(table: Table, name: str, value: int) -> Table:
+    """The table with a constant column in front, where it does not have it yet."""
+    if name in table:
+        return table
+    return Table({name: Column(np.full(table.num_rows, value, dtype=np.int64)), **table.columns})
 
 
 def concatenate(parts: Iterable[Tables]) -> Tables:
-    """Tables of the same name one below the other, each column in one piece: whoever reads them need not copy."""
-    collected: dict[str, list[pa.Table]] = {}
+    """Tables of the same name one below the other."""
+    collected: dict[str, list[Table]] = {}
     for part in parts:
         for name, table in part.items():
             collected.setdefault(name, []).append(table)
-    return {
-        name: pa.concat_tables(several, promote_options="default").unify_dictionaries().combine_chunks()
-        for name, several in collected.items()
-    }
+    return {name: _below(several) for name, several in collected.items()}
+
+
+def _below(several: Sequence[Table]) -> Table:
+    names = dict.fromkeys(name for table in several for name in table.columns)
+    return Table(
+        {name: _joined([(table.columns.get(name), table.num_rows) for table in several]) for name in names}
+    )
+
+
+def _joined(parts: Sequence[tuple[Column | None, int]]) -> Column:
+    """Columns one below the other; one that is missing has no value in any of its rows."""
+    there = [part for part, _ in parts if part is not None]
+    words = None
+    if there[0].words is not None:
+        words = tuple(dict.fromkeys(word for part in there for word in part.words or ()))
+        codes = {word: code for code, word in enumerate(words)}
+    values, valid = [], []
+    for part, rows in parts:
+        if part is None:
+            values.append(np.zeros(rows, dtype=there[0].values.dtype))
+            valid.append(np.zeros(rows, dtype=bool))
+            continue
+        mine = part.values
+        if words is not None and part.words != words:
+            mine = np.array([codes[word] for word in part.words or ()], dtype=np.int32)[mine]
+        values.append(mine)
+        valid.append(np.ones(rows, dtype=bool) if part.valid is None else part.valid)
+    whole = (
+        None if all(part is not None and part.valid is None for part, _ in parts) else np.concatenate(valid)
+    )
+    return Column(np.concatenate(values), whole, words, there[0].plain)

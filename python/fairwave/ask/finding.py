@@ -26,16 +26,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairwave.ask.wording import AskError, Condition, condition, steps
-from fairwave.study.statistics import LEVEL, Interval, interval, t_quantile
+from fairwave.measuring.statistics import LEVEL, Interval, interval, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from fairwave.runs.grid import Label
+    from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
-    from fairwave.study.grid import Label
-    from fairwave.study.keeping import Keep
 
 BEGIN = 6
 MOST = 12
@@ -366,10 +366,10 @@ def find(
         fairwave.ScenarioError: A value does not fit the scenario.
     """
     from fairwave import arguments
+    from fairwave.runs.grid import Point, assemble
+    from fairwave.runs.keeping import Memory
+    from fairwave.runs.replication import replicate
     from fairwave.scenario import prepared
-    from fairwave.study.grid import Point, assemble
-    from fairwave.study.keeping import Memory
-    from fairwave.study.replication import replicate
 
     arguments.check_scenario(scenario, "fairwave.find")
     if not isinstance(until, (str, Condition)):

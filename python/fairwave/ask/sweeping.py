@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave.ask.wording import AskError, Precision, measure, precision
-from fairwave.study.statistics import Interval, interval, t_quantile
+from fairwave.measuring.statistics import Interval, interval, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairwave.measuring.measures import Measure
     from fairwave.results import Results
+    from fairwave.runs.grid import Axes, Label, Point
+    from fairwave.runs.keeping import Keep
+    from fairwave.runs.replication import Progress
     from fairwave.scenario import Scenario
-    from fairwave.study.grid import Axes, Label, Point
-    from fairwave.study.keeping import Keep
-    from fairwave.study.measures import Measure
-    from fairwave.study.replication import Progress
     from fairwave.tables import Tables
 
 BEGIN = 5
@@ -93,7 +93,7 @@ def sweep(
         scenario: What is varied.
         over: Dotted path to values, or axis to labels with their overrides, as for `fairwave.compare`.
         until: Precisions, as `"mos.voice:±0.05"`; with none, each point has `n` replications.
-        show: Further measures to tell of each point: `"loss.voice"`, or `fairwave.ask.wording.Asked`.
+        show: Further measures to tell of each point: `"loss.voice"`, or `fairwave.ask.wording.MeasureRequest`.
         n: Replications to begin with, 2 or more where a precision is asked for.
         most: The most replications of a point.
         seed: The first seed; a point's seeds follow each other.
@@ -107,10 +107,10 @@ def sweep(
         fairwave.ScenarioError: A value does not fit the scenario.
     """
     from fairwave import arguments
+    from fairwave.runs.grid import Grid, Point, assemble_runs
+    from fairwave.runs.keeping import Memory
+    from fairwave.runs.replication import check_runs, replicate
     from fairwave.scenario import prepared
-    from fairwave.study.grid import Grid, Point, assemble_runs
-    from fairwave.study.keeping import Memory
-    from fairwave.study.replication import check_runs, replicate
 
     arguments.check_scenario(scenario, "fairwave.sweep")
     axes = arguments.axes(over, "fairwave.sweep")
@@ -146,7 +146,7 @@ def sweep(
         for (i, _), tables in zip(fresh, left, strict=True):
             runs[i].append(tables)
         for one in asked:
-            for (i, _), value in zip(fresh, one.measure.over(part).frame["value"].to_list(), strict=True):
+            for (i, _), value in zip(fresh, one.measure.over(part).values, strict=True):
                 values[i, one.text].append(value)
         for i in open_points:
             needed = max((_needed(values[i, goal.of.text], goal) for goal in goals), default=0)

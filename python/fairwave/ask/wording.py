@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from fairwave import _native
 
 if TYPE_CHECKING:
+    from fairwave.measuring.measures import Measure
+    from fairwave.runs.grid import Label
     from fairwave.scenario import Scenario
-    from fairwave.study.grid import Label
-    from fairwave.study.measures import Measure
 
 Sign = Literal[">=", "<=", ">", "<"]
 
@@ -40,7 +40,7 @@ LINKS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasureRequest:
     """A measure as it was written.
 
     Attributes:
@@ -62,7 +62,7 @@ class Precision:
         relative: Whether it is a share.
     """
 
-    of: Asked
+    of: MeasureRequest
     half: float
     relative: bool = False
 
@@ -84,7 +84,7 @@ class Condition:
         bound: With what.
     """
 
-    of: Asked
+    of: MeasureRequest
     sign: Sign
     bound: float
 
@@ -97,7 +97,7 @@ class Condition:
         return f"{self.of.text} {self.sign} {self.bound:g}"
 
 
-def measure(text: str, scenario: Scenario | None = None) -> Asked:
+def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     """Reads a measure.
 
     Args:
@@ -107,7 +107,7 @@ def measure(text: str, scenario: Scenario | None = None) -> Asked:
     Raises:
         AskError: There is no such measure, group or link.
     """
-    from fairwave.study import measures
+    from fairwave.measuring import measures
 
     name, dot, whose = text.strip().partition(".")
     if ">" in whose:
@@ -118,14 +118,14 @@ def measure(text: str, scenario: Scenario | None = None) -> Asked:
         if scenario is not None:
             _known(whose, [link["name"] for link in scenario.plan()["links"]], "link direction")
         column, title, unit, scale = LINKS[name]
-        return Asked(text.strip(), measures.link(column, whose, title.format(whose), unit, scale))
+        return MeasureRequest(text.strip(), measures.link(column, whose, title.format(whose), unit, scale))
     try:
         found = measures.find(name, whose or None)
     except KeyError as error:
         raise AskError(f"{error.args[0]}; write for example 'mos.voice'") from None
     if dot and scenario is not None:
         _known(whose, [flow["name"] for flow in scenario.to_dict().get("flow", [])], "flow group")
-    return Asked(text.strip(), found)
+    return MeasureRequest(text.strip(), found)
 
 
 def _known(name: str, names: list[str], what: str) -> None:

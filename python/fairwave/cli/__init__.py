@@ -112,7 +112,7 @@ def _trace(error: BaseException) -> None:
 
     from fairwave.cli.console import visible
 
-    here = __file__.rpartition("cli")[0]
+    here = __file__.rpartition("/cli/")[0]  # and, as their names begin so, the packages above
     frames = [
         one
         for one in traceback.extract_tb(cause.__traceback__)
@@ -128,6 +128,7 @@ def _questions() -> tuple[type[Exception], ...]:
     """Mistakes in what was asked, of modules that may not have been needed."""
     wanted = (
         ("fairwave.ask.wording", "AskError"),
+        ("fairwave.extras", "MissingExtraError"),
         ("fairwave.folders", "FolderTakenError"),
         ("fairwave.laws.files", "LawFileError"),
     )
@@ -170,7 +171,7 @@ def _usage(error: Exception) -> int | None:
     if said:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "fairwave"
-        said = _of_number(error) or _superfluous(said) or said
+        said = _of_number(error) or _superfluous(said) or _of_layer(said) or said
         complain(f"{said}; `{command} --help` shows what it takes")
     elif callable(show := getattr(error, "show", None)):
         show()  # no command at all: the help
@@ -186,6 +187,17 @@ def _superfluous(message: str) -> str | None:
         f"nothing takes {found[1]!r}; join several values by commas (--over udp,tcp/vegas), a key and its value by = "
         "(--set KEY=VALUE), and quote what holds spaces or >"
     )
+
+
+def _of_layer(message: str) -> str | None:
+    """What to install for a command of a package that is not there; None where that is not the mistake."""
+    from fairwave.extras import install
+    from fairwave.layers import COMMANDS
+
+    found = re.search(r"No such command '(.*?)'", message)
+    if found is None or found[1] not in COMMANDS:
+        return None
+    return f"the command {found[1]!r} is not installed; {install(COMMANDS[found[1]])}"
 
 
 def _of_number(error: Exception) -> str | None:

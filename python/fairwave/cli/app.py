@@ -9,6 +9,26 @@ import typer
 
 from fairwave._native import version as __version__
 from fairwave.cli import kernel
+from fairwave.cli.options import (
+    Cluster,
+    FirstSeed,
+    HostCapture,
+    Json,
+    Laws,
+    Measures,
+    Overwrite,
+    RecordedFlows,
+    Replications,
+    RunFolder,
+    RunSeed,
+    ScenarioFile,
+    Settings,
+    Threads,
+    Yes,
+    examples,
+    use_laws,
+)
+from fairwave.layers import offered
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,11 +38,6 @@ app = typer.Typer(
     help="Will voice and video over this network be good? A packet-level laboratory.",
 )
 app.add_typer(kernel.app, name="kernel")
-
-
-def _examples(*lines: str) -> str:
-    """Examples beneath a command's help, one a line."""
-    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
 
 
 def _kinds(incomplete: str) -> list[str]:
@@ -39,69 +54,11 @@ def _new_kinds(incomplete: str) -> list[str]:
     return [one for one in KINDS if one.startswith(incomplete)]
 
 
-def _studies(incomplete: str) -> list[str]:
-    """Completes names of studies."""
-    from fairwave import studies
-
-    return [one for one in studies.names() if one.startswith(incomplete)]
-
-
 def _explained(incomplete: str) -> list[str]:
     """Completes names that can be explained."""
     from fairwave.reference import every_name
 
     return [one for one in every_name() if one.startswith(incomplete)]
-
-
-# Typer reads these annotations at run time, under Python 3.10 too, hence Optional.
-ScenarioFile = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")
-]
-Settings = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the scenario: flow.voice.count=20. Repeatable."
-    ),
-]
-Replications = Annotated[int, typer.Option("--replications", "-n", help="Independent runs per point.")]
-Threads = Annotated[Optional[int], typer.Option(help="Runs at once; all cores if left out.")]
-Cluster = Annotated[
-    Optional[str],
-    typer.Option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Make the runs on the workers of a Dask scheduler: tcp://host:8786.",
-    ),
-]
-Laws = Annotated[
-    Optional[list[Path]],
-    typer.Option(
-        "--laws",
-        metavar="FILE.py",
-        help="Laws and measures of your own: a Python file, which is run. A scenario never runs one. Repeatable.",
-    ),
-]
-Measures = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--measures",
-        metavar="NAME,…",
-        help="Show these measures instead of the usual: mos,missed, loss.voice for one flow group, or all. "
-        "`fairwave list measures` names them. Repeatable.",
-    ),
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
-
-
-def use_laws(files: list[Path] | None) -> None:
-    """Hands in the laws and measures of each file."""
-    if files:
-        from fairwave.laws import load_laws
-
-        for file in files:
-            load_laws(file)
 
 
 def _version(wanted: bool) -> None:
@@ -120,7 +77,7 @@ def options(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave run examples/home-uplink.toml",
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
@@ -129,15 +86,10 @@ def options(
 )
 def run(
     scenario: ScenarioFile,
-    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    seed: FirstSeed = 1,
     replications: Replications = 1,
-    out: Annotated[
-        Optional[Path], typer.Option(help="Folder for page and tables, as Parquet and CSV.")
-    ] = None,
-    record: Annotated[
-        Optional[list[str]],
-        typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
-    ] = None,
+    out: RunFolder = None,
+    record: RecordedFlows = None,
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,
@@ -167,7 +119,7 @@ def run(
         Optional[Path],
         typer.Option(
             metavar="FILE",
-            help="With --out: a recording to carry through the first call, to be heard on the page.",
+            help="With --out: a recording to send through the first call and to play on the page.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -202,7 +154,7 @@ def run(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave live examples/home-uplink.toml",
         "fairwave live calls.toml --set 'flow.download.transport=host/cubic' --beside",
         "fairwave live calls.toml --out out/live --capture all.pcapng",
@@ -210,22 +162,15 @@ def run(
 )
 def live(
     scenario: ScenarioFile,
-    seed: Annotated[int, typer.Option(help="The seed.")] = 1,
-    out: Annotated[
-        Optional[Path], typer.Option(help="Folder for page and tables, as Parquet and CSV.")
-    ] = None,
-    record: Annotated[
-        Optional[list[str]],
-        typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
-    ] = None,
+    seed: RunSeed = 1,
+    out: RunFolder = None,
+    record: RecordedFlows = None,
     settings: Settings = None,
     beside: Annotated[
-        bool, typer.Option("--beside", help="Simulate it as well, and lay both side by side.")
+        bool, typer.Option("--beside", help="Simulate the scenario as well and compare both.")
     ] = False,
     page: Annotated[bool, typer.Option(help="With --out: draw the run on a page.")] = True,
-    capture: Annotated[
-        Optional[Path], typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
-    ] = None,
+    capture: HostCapture = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -243,7 +188,7 @@ def live(
 
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": False},
-    epilog=_examples(
+    epilog=examples(
         "fairwave shell examples/lte-call.toml -- bash",
         "fairwave shell examples/home-uplink.toml --no-flows --at cloud -- iperf3 -s -1 --at nas -- iperf3 -c cloud",
     ),
@@ -258,15 +203,13 @@ def shell(
             help="The host of the first command, the first flow's sender if left out; others: --at HOST -- COMMAND….",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed.")] = 1,
+    seed: RunSeed = 1,
     settings: Settings = None,
     longest: Annotated[
         float, typer.Option("--for", metavar="SECONDS", help="How long it lasts at most.")
     ] = 3600.0,
-    flows: Annotated[bool, typer.Option(help="With the scenario's own flows, beside the programs.")] = True,
-    capture: Annotated[
-        Optional[Path], typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
-    ] = None,
+    flows: Annotated[bool, typer.Option(help="Run the scenario's flows next to the programs.")] = True,
+    capture: HostCapture = None,
     laws: Laws = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Tell of the accounts only what is wrong.")] = False,
 ) -> None:
@@ -282,7 +225,7 @@ def shell(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
         "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
         "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",
@@ -312,14 +255,14 @@ def compare(
     playout: Annotated[
         Optional[str],
         typer.Option(
-            help="The playout buffer of the call that is heard: neteq, adaptive, or its fixed delay: '100 ms'; "
+            help="The playout buffer of the call on the page: neteq, adaptive, or its fixed delay: '100 ms'; "
             "the scenario's if left out."
         ),
     ] = None,
     out: Annotated[
         Optional[Path], typer.Option(help="Folder for page, tables and audio; out/compare if left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    seed: FirstSeed = 1,
     replications: Replications = 10,
     settings: Settings = None,
     threads: Threads = None,
@@ -343,7 +286,7 @@ def compare(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave sweep calls.toml --grid flow.voice.count=5,10,20 --until mos.voice:±0.05",
         "fairwave sweep calls.toml --grid flow.voice.count=1..20 --until mos.voice:±0.1 --show loss.voice --out out/s",
     )
@@ -369,7 +312,7 @@ def sweep(
         typer.Option(metavar="MEASURE", help="Another measure to show: loss.voice. Repeatable."),
     ] = None,
     out: Annotated[Optional[Path], typer.Option(help="Folder for the tables, as Parquet and CSV.")] = None,
-    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a point to begin with.")
     ] = 5,
@@ -396,7 +339,7 @@ def sweep(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave find examples/home-uplink.toml --vary flow.call.count=1..200 --until 'mos.call >= 2.5'",
         "fairwave find calls.toml --vary 'topology.bottleneck.rate=200 kb/s..2 Mb/s' --until 'loss.voice <= 1'",
     )
@@ -410,7 +353,7 @@ def find(
         str, typer.Option(metavar="CONDITION", help="What is to hold: 'mos.voice >= 3.6' (or <=, >, <).")
     ],
     out: Annotated[Optional[Path], typer.Option(help="Folder for the answer and the runs.")] = None,
-    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a value to begin with.")
     ] = 6,
@@ -443,103 +386,7 @@ def find(
         )
 
 
-@app.command(
-    epilog=_examples(
-        "fairwave evaluate tcp/westwood -n 5",
-        "fairwave evaluate '{ name = \"tcp/aimd\", alpha = 0.31, beta = 0.875 }' --figure fairness",
-        "fairwave evaluate --queue codel --out out/codel",
-    )
-)
-def evaluate(
-    controller: Annotated[
-        Optional[str],
-        typer.Argument(
-            metavar="[CONTROLLER]",
-            help="A transport that carries bulk data: its name, or a table with its parameters.",
-        ),
-    ] = None,
-    queue: Annotated[
-        Optional[str], typer.Option(metavar="DISCIPLINE", help="Instead: a queue discipline, likewise.")
-    ] = None,
-    against: Annotated[
-        Optional[str],
-        typer.Option(
-            metavar="NAME",
-            help="What it is compared with; CUBIC (for CUBIC: Reno with SACK), and drop-tail, if left out.",
-        ),
-    ] = None,
-    out: Annotated[
-        Optional[Path],
-        typer.Option(help="Folder for page, figures, data and ledger; out/evaluate-NAME if left out."),
-    ] = None,
-    replications: Replications = 10,
-    figure: Annotated[
-        Optional[str], typer.Option(metavar="CRITERION", help="Make only this criterion's figure.")
-    ] = None,
-    threads: Threads = None,
-    cluster: Cluster = None,
-    laws: Laws = None,
-    json: Json = False,
-) -> None:
-    """Evaluate a congestion control as RFC 9743 asks, or a queue discipline as RFC 7928 does."""
-    use_laws(laws)
-    from fairwave.cli.evaluating import evaluate as carry_out
-    from fairwave.cli.input import where
-
-    with where(cluster):
-        carry_out(controller, queue, against, out, replications, figure, threads, json=json)
-
-
-@app.command(epilog=_examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"))
-def study(
-    name: Annotated[
-        str,
-        typer.Argument(help="Which study; `fairwave list studies` shows them.", autocompletion=_studies),
-    ],
-    out: Annotated[
-        Optional[Path], typer.Option(help="Folder for page, figures, data and ledger; out/NAME if left out.")
-    ] = None,
-    replications: Replications = 10,
-    figure: Annotated[Optional[str], typer.Option(help="Make only this figure or table.")] = None,
-    reading: Annotated[
-        Optional[Path],
-        typer.Option(
-            metavar="FILE", help="Another reading of the paper: a JSON object of factors to values."
-        ),
-    ] = None,
-    explore: Annotated[
-        Optional[int],
-        typer.Option(
-            metavar="N",
-            help="Judge every claim in N readings of the paper, drawn from all that its words allow; 128 are usual.",
-        ),
-    ] = None,
-    settings: Settings = None,
-    threads: Threads = None,
-    cluster: Cluster = None,
-    json: Json = False,
-) -> None:
-    """Carry out a study: every figure and table of its papers, and a verdict per claim."""
-    from fairwave.cli.input import where
-    from fairwave.cli.studying import run_study
-
-    with where(cluster):
-        run_study(
-            name,
-            out,
-            replications,
-            figure,
-            settings or [],
-            threads,
-            reading=reading,
-            explored=explore,
-            json=json,
-        )
-
-
-@app.command(
-    "list", epilog=_examples("fairwave list", "fairwave list presets", "fairwave list queues --json")
-)
+@app.command("list", epilog=examples("fairwave list", "fairwave list presets", "fairwave list queues --json"))
 def list_(
     what: Annotated[
         Optional[str],
@@ -560,7 +407,7 @@ def list_(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave explain vegas", "fairwave explain red", "fairwave explain mos", "fairwave explain g729"
     )
 )
@@ -582,7 +429,7 @@ def explain(
     explain_name(name, json=json)
 
 
-@app.command(epilog=_examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"))
+@app.command(epilog=examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"))
 def check(
     scenario: ScenarioFile,
     expand: Annotated[
@@ -601,7 +448,7 @@ def check(
 
 
 @app.command(
-    epilog=_examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json")
+    epilog=examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json")
 )
 def pattern(
     file: Annotated[
@@ -622,7 +469,7 @@ def pattern(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave trace examples/lte.csv --draw lte.png",
         "fairwave trace uplink.mahi --out uplink.csv",
         "fairwave trace gym.json --part downlink --out gym.trace --to rattan",
@@ -667,7 +514,7 @@ def trace(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave lab",
         "fairwave lab examples/home-uplink.toml",
         "fairwave lab calls.toml --out calls-lab.html",
@@ -702,7 +549,7 @@ def schema(laws: Laws = None) -> None:
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "fairwave new controller my-aimd",
         "fairwave new measure stalled",
         "fairwave new discipline fair --rust",
@@ -735,3 +582,8 @@ def new(
     from fairwave.cli.beginning import begin
 
     begin(kind, name, folder, rust=rust, checkout=checkout)
+
+
+# Commands of the packages above this one: each entry point is an application of typer's.
+for _entry in offered("fairwave.commands").values():
+    app.registered_commands += _entry.load().registered_commands

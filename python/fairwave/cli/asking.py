@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.answers.answer import Answer
     from fairwave.ask import Sweep
-    from fairwave.ask.wording import Asked
-    from fairwave.report.answer import Answer
+    from fairwave.ask.wording import MeasureRequest
+    from fairwave.measuring.statistics import Interval
     from fairwave.scenario import Scenario
-    from fairwave.study.statistics import Interval
 
 
 def sweep_grid(
@@ -92,10 +92,10 @@ def sweep_grid(
         console.say(f"\ntables: {out}")
 
 
-def _named(given: Sequence[str], read: Scenario) -> list[Asked]:
+def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
     """The measures that `--measures` names: of the group that is swept, unless a name says of which."""
     from fairwave.ask.wording import measure
-    from fairwave.study.measures import STANDARD
+    from fairwave.measuring.measures import STANDARD
 
     names = [one.strip() for text in given for one in text.split(",") if one.strip()]
     group = media_group(read)
@@ -104,11 +104,11 @@ def _named(given: Sequence[str], read: Scenario) -> list[Asked]:
     return [measure(one if "." in one else f"{one}.{group}", read) for one in names]
 
 
-def _usual(read: Scenario) -> list[Asked]:
+def _usual(read: Scenario) -> list[MeasureRequest]:
     """What is said of each point: whether the group fares well, and why."""
-    from fairwave.ask.wording import Asked
-    from fairwave.report import shown
-    from fairwave.study import measures
+    from fairwave.answers import shown
+    from fairwave.ask.wording import MeasureRequest
+    from fairwave.measuring import measures
 
     group = media_group(read)
     what = kind(groups(read)[group])
@@ -118,19 +118,19 @@ def _usual(read: Scenario) -> list[Asked]:
         found = [measures.goodput(group)]
     else:
         found = [*shown.headline(group), measures.delay(group)]
-    return [Asked(f"{one.id}.{group}", one) for one in found]
+    return [MeasureRequest(f"{one.id}.{group}", one) for one in found]
 
 
 def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) -> Answer:
     """At which points the group fares well."""
-    from fairwave.report.verdict import Varied, of_points, short_key
+    from fairwave.answers.verdict import VariedAxis, of_points, short_key
 
     group = media_group(read)
     if len(varied) == 1:
         key = varied[0][0]
-        under = Varied(key, group, key).under
+        under = VariedAxis(key, group, key).under
     else:
-        under = Varied("alternative", group).under
+        under = VariedAxis("alternative", group).under
     by_measure: dict[str, dict[Any, Interval]] = {}
     for cell in found.cells:
         parts = [(short_key(axis), label) for axis, label in cell.labels.items()]

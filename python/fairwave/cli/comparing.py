@@ -13,8 +13,8 @@ from fairwave.cli.input import (
     affordable,
     groups,
     kind,
+    layer_or_note,
     media_group,
-    playout_buffer,
     scenario,
     seeds,
     threads_or_all,
@@ -24,12 +24,11 @@ from fairwave.cli.input import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.report.answer import Answer
-    from fairwave.report.comparison import Line
-    from fairwave.report.heard import Heard
+    from fairwave.answers.answer import Answer
+    from fairwave.answers.lines import MeasureLine
+    from fairwave.results import Results
+    from fairwave.runs.grid import Point
     from fairwave.scenario import Scenario
-    from fairwave.study.grid import Point
-    from fairwave.study.study import Clip
 
 AXIS = "transport"
 
@@ -101,8 +100,8 @@ def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
             raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
         key = f"flow.{group}.transport"
         return Alternatives(AXIS, {one: {key: one} for one in transports}, "transports", key)
+    from fairwave.answers.verdict import short_key
     from fairwave.ask.wording import variation
-    from fairwave.report.verdict import short_key
 
     varied = [variation(one) for one in vary]
     if len(varied) == 1:
@@ -144,11 +143,11 @@ def compare_alternatives(
     yes: bool = False,
 ) -> None:
     """Runs, compares, and leaves a page."""
+    from fairwave.answers.lines import lines
+    from fairwave.answers.verdict import of_comparison
     from fairwave.cli.input import kept, measure_names
     from fairwave.folders import claimed
-    from fairwave.report import call, comparison
-    from fairwave.report.verdict import of_comparison
-    from fairwave.study.grid import Grid
+    from fairwave.runs.grid import Grid
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     alternatives(over, vary, "any")  # mistakes are told before the scenario's
@@ -156,13 +155,16 @@ def compare_alternatives(
     names = measure_names(measures, base)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group)
-    buffer = playout_buffer(playout) if playout else written_playout(groups(base)[group])
+    pages = layer_or_note(needed=bool(playout or speech), quiet=json)
+    buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
         console.say(f"note: {words}", quiet=json)
-    heard, remarks = _heard(base, group, speech, asked, points) if audio and voice else (None, [])
+    heard, remarks = (
+        _heard(pages, base, group, speech, asked, points) if pages and audio and voice else (None, [])
+    )
     if heard is not None:
         base = heard.scenario
     axes: dict[str, Any] = {
@@ -176,23 +178,27 @@ def compare_alternatives(
         ) as progress:
             results = grid.run(chosen, threads=threads, keep=kept(folder), progress=progress)
         whole = heard.whole(results) if heard else results
-        found = comparison.lines(whole, asked.axis, group, names=names)
-        clips: list[Clip] = []
+        found = lines(whole, asked.axis, group, names=names)
+        clips: list[Any] = []
         if heard is not None:
             console.say("making the calls audible …", quiet=json)
-            clips, remarks = call.clips(heard, results, asked.axis, list(asked.changes), seed, buffer)
-        page = comparison.write(
-            results, asked.axis, group, folder,
-            title=base.name,
-            lead=str(base.to_dict().get("description", "")),
-            clips=clips,
-            notes=remarks,
-            scenario=base.to_toml(),
-            found=found,
-            heard=heard if clips else None,
-            seed=seed,
-            key=asked.key,
-        )  # fmt: skip
+            clips, remarks = pages.clips(heard, results, asked.axis, list(asked.changes), seed, buffer)
+        if pages:
+            page = pages.write_comparison(
+                results, asked.axis, group, folder,
+                title=base.name,
+                lead=str(base.to_dict().get("description", "")),
+                clips=clips,
+                notes=remarks,
+                scenario=base.to_toml(),
+                found=found,
+                heard=heard if clips else None,
+                seed=seed,
+                key=asked.key,
+            )  # fmt: skip
+        else:
+            page = None
+            _write_tables(results, found, asked.axis, folder, base.to_toml())
     answer = of_comparison(found, asked.axis, group, whole, asked.key)
     if json:
         provenance = results.provenance.to_dict()
@@ -202,10 +208,11 @@ def compare_alternatives(
     _show(base, asked, found, replications)
     for remark in remarks:
         console.say(f"\n{remark}")
-    console.say(f"\nPage{' with audio' if clips else ''}: {page}   tables: {folder}")
+    shown = f"Page{' with audio' if clips else ''}: {page}   " if page else ""
+    console.say(f"\n{shown}tables: {folder}")
 
 
-def _for_all(changes: dict[str, Any], group: str, heard: Heard | None) -> dict[str, Any]:
+def _for_all(changes: dict[str, Any], group: str, heard: Any) -> dict[str, Any]:
     """What is said of the group said of the call that is heard, too, which may be a group of its own."""
     prefix = f"flow.{group}."
     return {
@@ -216,35 +223,38 @@ def _for_all(changes: dict[str, Any], group: str, heard: Heard | None) -> dict[s
 
 
 def _heard(
-    base: Scenario, group: str, speech: Path | None, asked: Alternatives, points: Sequence[Point]
-) -> tuple[Heard | None, list[str]]:
+    pages: Any, base: Scenario, group: str, speech: Path | None, asked: Alternatives, points: Sequence[Point]
+) -> tuple[Any, list[str]]:
     """The call that is to be heard; or why there is none.
 
     Raises:
         BadInputError: The recording that was asked for cannot be used.
     """
-    from fairwave.report.heard import Heard
-    from fairwave.speech import SpeechError
-    from fairwave.speech.fetch import speech as recording
-
     calls = [json_.dumps([groups(point.scenario)[group].get(key) for key in OWN]) for point in points]
     if len(set(calls)) > 1 or any(key in FRAME for key in asked.keys):
-        why = "what varies changes the calls themselves, so that none of them can be heard throughout"
+        why = "the varied key changes the calls themselves, so no call exists in every alternative"
         if speech is not None:
             raise BadInputError(f"--speech: {why}; vary something else, or leave --speech out")
         return None, [f"No audio: {why}."]
-    try:
-        return Heard.of(recording(speech), base, group), []
-    except SpeechError as error:
-        if speech is not None:
-            raise BadInputError(str(error)) from None
-        return None, [f"No audio: {error}"]
+    found: tuple[Any, list[str]] = pages.heard(speech, base, group)
+    return found
 
 
-def _show(base: Scenario, asked: Alternatives, found: list[Line], replications: int) -> None:
-    from fairwave.report import style
-    from fairwave.report.comparison import STARRED, footnotes
-    from fairwave.report.verdict import short_key
+def _write_tables(results: Results, found: list[MeasureLine], axis: str, folder: Path, scenario: str) -> None:
+    """Leaves the tables without a page, all or nothing."""
+    from fairwave.answers.lines import write_comparison
+    from fairwave.staging import staging
+
+    with staging(folder) as partial:
+        results.write_into(partial)
+        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        write_comparison(found, axis, partial, results)
+
+
+def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replications: int) -> None:
+    from fairwave.answers.labels import spelled
+    from fairwave.answers.lines import STARRED, footnotes
+    from fairwave.answers.verdict import short_key
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -261,7 +271,7 @@ def _show(base: Scenario, asked: Alternatives, found: list[Line], replications: 
     console.table(
         f"{base.name}: {short_key(asked.key) or asked.title} — {replications} replication"
         f"{'s' if replications > 1 else ''}, mean ± 95 % interval",
-        ["", *(style.title(label) for label in labels)],
+        ["", *(spelled(label) for label in labels)],
         rows,
         caption=f"{STARRED}\n{footnotes(found)}".rstrip(),
     )
@@ -270,22 +280,22 @@ def _show(base: Scenario, asked: Alternatives, found: list[Line], replications: 
 def _document(
     base: Scenario,
     asked: Alternatives,
-    found: list[Line],
+    found: list[MeasureLine],
     answer: Answer,
     provenance: dict[str, Any],
-    page: Path,
-    clips: list[Clip],
+    page: Path | None,
+    clips: list[Any],
     remarks: list[str],
 ) -> dict[str, Any]:
-    from fairwave.report import comparison
+    from fairwave.answers.lines import as_data
 
     return {
         "scenario": base.name,
         "verdict": list(answer.sentences),
         "axis": asked.axis,
         "alternatives": {str(label): changes for label, changes in asked.changes.items()},
-        "comparison": comparison.as_data(found, asked.axis),
-        "page": str(page),
+        "comparison": as_data(found, asked.axis),
+        "page": str(page) if page else None,
         "audio": [clip.title for clip in clips],
         "remarks": remarks,
         "provenance": provenance,

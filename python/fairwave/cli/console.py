@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from fairwave.report.answer import Answer
-    from fairwave.study.replication import Progress
+    from fairwave.answers.answer import Answer
+    from fairwave.runs.replication import Progress
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys instead of showing it: control characters except line feed and tab, and marks of direction."""

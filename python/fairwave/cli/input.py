@@ -14,8 +14,7 @@ from fairwave.scenario import read as read_open
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.speech import Playout
-    from fairwave.study.keeping import Keep
+    from fairwave.runs.keeping import Keep
 
 
 class BadInputError(ValueError):
@@ -88,7 +87,7 @@ def where(cluster: str | None) -> AbstractContextManager[None]:
 def kept(out: Path | None) -> Keep:
     """Where runs are kept: in the folder of results, so that the same command goes on from them; else in memory."""
     from fairwave.cli import console
-    from fairwave.study.keeping import Folder, Memory
+    from fairwave.runs.keeping import Folder, Memory
 
     if out is None:
         return Memory()
@@ -196,26 +195,26 @@ def measure_names(given: Sequence[str], read: Scenario) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def playout_buffer(text: str) -> Playout:
-    """The playout buffer that is asked for: `neteq`, `adaptive`, or a fixed delay such as `100 ms`."""
-    import re
+def layer_or_note(*, needed: bool, quiet: bool) -> Any:
+    """The layer that makes pages; None when it is not installed, after a line that says what installs it.
 
-    from fairwave.speech import Adaptive, Fixed, Neteq, SpeechError
+    Raises:
+        fairwave.extras.MissingExtraError: It is not installed, and `needed`.
+    """
+    from fairwave.cli import console
+    from fairwave.extras import MissingExtraError
+    from fairwave.layers import layer
 
-    if text.strip() in {"neteq", "adaptive"}:
-        return Neteq() if text.strip() == "neteq" else Adaptive()
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*ms\s*", text)
-    if not found:
-        raise BadInputError(
-            f"--playout is {text!r}, but must be neteq, adaptive, or a fixed delay such as '100 ms'"
-        )
     try:
-        return Fixed(float(found[1]) / 1e3)
-    except SpeechError as error:
-        raise BadInputError(str(error)) from None
+        return layer("pages")
+    except MissingExtraError as error:
+        if needed:
+            raise
+        console.say(f"tables only: {error}", quiet=quiet)
+        return None
 
 
-def written_playout(flow: dict[str, Any]) -> Playout | None:
+def written_playout(flow: dict[str, Any]) -> Any:
     """The playout buffer that a flow group's table names; none for the language's default."""
     written = flow.get("playout")
     return {"strategy": written} if isinstance(written, str) else written

@@ -127,11 +127,11 @@ def _show_advice(found: Advice) -> None:
         )  # fmt: skip
     more = len(found.links) - BUSIEST
     caption = (
-        "Load: what sources with a rate of their own offer while all are on; files, pages and arrivals in the mean. "
+        "Load: the peak rate of constant-rate sources, plus the average rate of files and pages. "
         "Packets of 1000 B."
     )
     console.table(
-        "what crosses the links",
+        "load of the links",
         ["link", "rate", "load", "round trip, ms", "bandwidth × delay, packets", "buffer, packets"], rows,
         caption=f"{caption} {more} more links carry less." if more > 0 else caption,
     )  # fmt: skip

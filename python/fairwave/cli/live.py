@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
 from fairwave.cli import FAILED, StoppedError, console
-from fairwave.cli.input import BadInputError, scenario, seeds
+from fairwave.cli.input import BadInputError, layer_or_note, scenario, seeds
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.live import Live
-    from fairwave.report.single import Drawn
     from fairwave.scenario import Scenario
 
 
@@ -65,10 +64,9 @@ def live_scenario(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
     other = simulated(read) if beside else None  # before anything runs: it may be refused
-    if out and page:
-        from fairwave.report.single import to_draw
-
-        read = to_draw(read, seed)
+    pages = layer_or_note(needed=False, quiet=json) if out and page else None
+    if pages:
+        read = pages.to_draw(read, seed)
     shown, saved, undrawn = None, False, ""
     try:
         with claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
@@ -79,8 +77,8 @@ def live_scenario(
             if out:
                 _save(made, out)
                 saved = True
-            if out and page:
-                shown, undrawn = _drawn(read, made, seed, out, quiet=json)
+            if out and pages:
+                shown, undrawn = _drawn(pages, read, made, seed, out, quiet=json)
     except KeyboardInterrupt:
         console.complain(_stopped(out if saved else None, capture))
         raise StoppedError from None
@@ -94,7 +92,7 @@ def live_scenario(
         show(read, made.results, 1)
         if beside:
             console.table(
-                "live beside simulated", ["", "live", "simulated", "margin"], [row.cells for row in rows]
+                "live and simulated", ["", "live", "simulated", "margin"], [row.cells for row in rows]
             )
         if out:
             console.say(f"\npage: {shown}   tables: {out}" if shown else f"\ntables: {out}")
@@ -113,17 +111,17 @@ def _save(made: Live, out: Path) -> None:
     write_text(out / "accounts.json", json_.dumps(made.report, indent=2) + "\n")
 
 
-def _drawn(read: Scenario, made: Live, seed: int, out: Path, *, quiet: bool) -> tuple[Path | None, str]:
+def _drawn(
+    pages: Any, read: Scenario, made: Live, seed: int, out: Path, *, quiet: bool
+) -> tuple[Path | None, str]:
     """Leaves the page of what was recorded live; its path, or why there is none."""
-    from fairwave.cli.runs import drawn
     from fairwave.live import accounts, promise
-    from fairwave.report.single import of_live
 
     assert made.results is not None
     told = [f"{what}: {value}" for what, value in accounts(made.report)]
-    run: Drawn = of_live(read, made.results, seed, promise=promise(made.report), accounts=told)
+    run = pages.of_live(read, made.results, seed, promise=promise(made.report), accounts=told)
     try:
-        return drawn(read, made.results, seed, out, [], quiet=quiet, run=run), ""
+        return pages.drawn(read, made.results, seed, out, [], quiet=quiet, run=run), ""
     except Exception as error:  # noqa: BLE001  # whatever it is, the run's results are there and must be named
         return None, f"{type(error).__name__}: {error}"
 

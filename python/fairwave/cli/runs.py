@@ -6,6 +6,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
@@ -15,25 +17,22 @@ from fairwave.cli.input import (
     is_clip,
     kept,
     kind,
+    layer_or_note,
     measure_names,
     scenario,
     seeds,
     threads_or_all,
-    written_playout,
 )
 from fairwave.cli.inspecting import warn
 
 MOS, R, PERCENT, POSITIVE = (1.0, 4.5), (0.0, 129.0), (0.0, 100.0), (0.0, float("inf"))
-"""As in `fairwave.study.measures`, which is read only when it is needed."""
+"""As in `fairwave.measuring.measures`, which is read only when it is needed."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from fairwave.report.answer import Answer
-    from fairwave.report.heard import Heard
-    from fairwave.report.single import Drawn
-    from fairwave.report.video import Seen
+    from fairwave.answers.answer import Answer
     from fairwave.results import Results
     from fairwave.scenario import Scenario
 
@@ -82,7 +81,7 @@ def run_scenario(
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
     from fairwave.cli.patterns import look_on, pairs, recorded_captures, visible
     from fairwave.folders import claimed
-    from fairwave.study.grid import Grid
+    from fairwave.runs.grid import Grid
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     wanted = pairs(captures, "--capture", CAPTURE_EXAMPLE)
@@ -93,22 +92,23 @@ def run_scenario(
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
     clips = streamed(read) if out else []
+    pages = layer_or_note(needed=bool(clips or speech), quiet=json) if out and (page or clips) else None
     # What a clip's viewer sees needs every unit of the flow.
     record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
     if record:
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    heard = spoken(read, speech, drawn=bool(out and page)) if speech else None
+    heard = _spoken(read, speech, drawn=bool(out and page)) if speech else None
     made = heard.scenario if heard is not None else read
     with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)
-        watched = watch(read, results, clips, out) if out and clips else []
-        shown = (
-            drawn(read, results, seed, out, watched, heard, quiet=json, names=names) if out and page else None
-        )
+        watched = pages.watch(read, results, clips, out) if pages and clips else []
+        shown = None
+        if out and page and pages:
+            shown = pages.drawn(read, results, seed, out, watched, heard, quiet=json, names=names)
         if out and shown is None:
             results.save(out)
     results = heard.whole(results) if heard is not None else results
@@ -126,103 +126,31 @@ def run_scenario(
 
 def verdict(read: Scenario, results: Results) -> Answer:
     """What page and terminal say first."""
-    from fairwave.report.verdict import made_of, of_run
+    from fairwave.answers.verdict import made_of, of_run
 
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     return of_run(results, kinds, lambda name: made_of(name, results))
 
 
-def spoken(read: Scenario, speech: Path, *, drawn: bool) -> Heard:
-    """The first call of the first group of calls, which says the recording.
+def _spoken(read: Scenario, speech: Path, *, drawn: bool) -> Any:
+    """The call that says the recording.
 
     Raises:
         BadInputError: There is no page to listen on, no call, or the recording cannot be used.
     """
-    from fairwave.report.heard import Heard
-    from fairwave.speech import SpeechError
-    from fairwave.speech.fetch import speech as recording
+    from fairwave.layers import layer
 
     if not drawn:
         raise BadInputError("--speech puts the call on a page: add --out FOLDER, without --no-page")
     calls = [name for name, flow in groups(read).items() if kind(flow) in {"voice", "recording"}]
     if not calls:
         raise BadInputError('--speech needs a call: a flow group with traffic = "voice"')
-    try:
-        return Heard.of(recording(speech), read, calls[0])
-    except SpeechError as error:
-        raise BadInputError(str(error)) from None
-
-
-def drawn(
-    read: Scenario,
-    saved: Results,
-    seed: int,
-    out: Path,
-    films: list[Seen],
-    heard: Heard | None = None,
-    *,
-    quiet: bool,
-    names: Sequence[str] = (),
-    run: Drawn | None = None,
-) -> Path:
-    """Leaves the run as a page, with its tables; with the call that is `heard`, to be listened to.
-
-    It is simulated once more to be drawn, unless `run` is given.
-    """
-    from fairwave.advice import activities
-    from fairwave.report import single
-    from fairwave.report.call import of_run as listened
-    from fairwave.report.page import TableView
-
-    console.say("drawing …", quiet=quiet)
-    results = heard.whole(saved) if heard is not None else saved
-    buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
-    clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
-    tables, notes = [], []
-    summary = _summary(read, results, names)
-    for name, flow in groups(read).items():
-        mine = [row for row in summary if row["group"] == name and row["usual"]]
-        rows = [
-            [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
-        ]
-        head = f"{name}: {how_many(flow, activities(read).get(name))}"
-        if rows:
-            tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
-        if both := both_directions(results, name):
-            tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
-        notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]
-    links = [[name, *cells] for name, cells in _busy_links(results)]
-    if links:
-        tables.append(
-            TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
-        )
-    description = str(read.to_dict().get("description", ""))
-    run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
-    answer = verdict(read, results)
-    return single.write(
-        run, saved, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films,
-        clips=clips, heard=said,
-    )  # fmt: skip
+    return layer("pages").spoken(read, speech, calls[0])
 
 
 def streamed(read: Scenario) -> list[str]:
     """The groups that stream a clip."""
     return [name for name, flow in groups(read).items() if is_clip(flow)]
-
-
-def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list[Seen]:
-    """Leaves in `out` what the viewer of each streamed clip sees, and how good it is; the first flow of each group.
-
-    Raises:
-        BadInputError: The clip cannot be shown.
-    """
-    from fairwave.report.video import show as shown
-    from fairwave.video import VideoError
-
-    try:
-        return [shown(results, name, groups(read)[name], out) for name in clips]
-    except VideoError as error:
-        raise BadInputError(str(error)) from None
 
 
 BOTH = ("", "there", "back", "together")
@@ -234,7 +162,7 @@ _BOTH = (
     ("MOS (E-model); together: the worse", "mos_there", "mos_back", "mos", 1.0, MOS),
     ("MOS; together: the mean", "mos_there", "mos_back", "mos_mean", 1.0, MOS),
     (
-        "both talk, % of the time, as heard by who listens; together: as meant",
+        "double talk in % of the time, at each listener; together: as generated",
         "double_talk_heard_to", "double_talk_heard_from", "double_talk_meant", 100.0, PERCENT,
     ),
 )  # fmt: skip
@@ -242,23 +170,21 @@ _BOTH = (
 
 def both_directions(results: Results, group: str) -> list[list[str]]:
     """The conversations of a group, each direction and both together: means over conversations, then runs."""
-    import polars as pl
-
-    from fairwave.study.statistics import interval
+    from fairwave.measuring.measures import mean
+    from fairwave.measuring.statistics import interval
 
     if "conversations" not in results.tables:
         return []
-    rows = results.to_polars("conversations").filter(pl.col("group").cast(pl.String) == group)
+    rows = results.rows("conversations").only(group=group)
 
     def cell(column: str, scale: float, ends: tuple[float, float]) -> str:
         if not column:
             return ""
-        each = (
-            rows.group_by("run", maintain_order=True).agg(pl.col(column).mean() * scale)[column].drop_nulls()
-        )
-        return str(interval(each.to_numpy()).within(ends)) if len(each) else "not defined"
+        each = [mean(part.numbers(column)) * scale for part in rows.parted("run")]
+        each = [one for one in each if not np.isnan(one)]
+        return str(interval(each).within(ends)) if each else "not defined"
 
-    if not rows.height:
+    if not rows.num_rows:
         return []
     return [
         [title, *(cell(column, scale, ends) for column in (there, back, whole))]
@@ -266,7 +192,7 @@ def both_directions(results: Results, group: str) -> list[list[str]]:
     ]
 
 
-def _summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Every measure of every group, in order; `usual` says whether people see it.
 
     Args:
@@ -277,9 +203,8 @@ def _summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> lis
     Raises:
         BadInputError: No measure has such a name.
     """
-    from fairwave.report import shown
-    from fairwave.report.comparison import is_worth_a_row
-    from fairwave.study.remarks import NOT_DEFINED, told, undefined
+    from fairwave.answers import shown
+    from fairwave.measuring.remarks import NOT_DEFINED, told, undefined
 
     rows = []
     for name in groups(read):
@@ -297,7 +222,7 @@ def _summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> lis
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
                         "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
                         "remarks": [str(said) for said in told(results, measure.id, name)],
-                        "usual": one.usual and (bool(names) or is_worth_a_row(measure, [cell])),
+                        "usual": one.usual and (bool(names) or measure.applies.is_worth_a_row([cell.mean])),
                         "text": str(cell) if cell.n else NOT_DEFINED,
                     }
                 )  # fmt: skip
@@ -309,32 +234,25 @@ def limits(results: Results, group: str) -> dict[str, float]:
 
     Empty for transports that nothing holds back. The largest comes first.
     """
-    import polars as pl
-
-    flows = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == group)
-    times = {name: float(flows[column].sum()) for column, name in LIMITS}
+    flows = results.rows("flows").only(group=group)
+    times = {name: float(np.nansum(flows.numbers(column))) for column, name in LIMITS}
     whole = sum(times.values())
     shares = {name: time / whole for name, time in times.items() if whole > 0 and time / whole >= LEAST_SHARE}
     return dict(sorted(shares.items(), key=lambda share: -share[1]))
 
 
-def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
+def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
     """The links that queue most, with means over replications."""
-    import polars as pl
+    from fairwave.measuring.measures import mean
+    from fairwave.measuring.statistics import interval
 
-    from fairwave.study.statistics import interval
-
-    links = results.to_polars("links").with_columns(pl.col("link").cast(pl.String))
-    order = (
-        links.group_by("link", maintain_order=True)
-        .agg(pl.col("mean_wait_s").mean())
-        .sort("mean_wait_s", descending=True, maintain_order=True)
-    )
+    found = [(str(part["link"].to_list()[0]), part) for part in results.rows("links").parted("link")]
+    waits = {name: mean(part.numbers("mean_wait_s")) for name, part in found}
+    queueing = [(name, part) for name, part in found if waits[name] > LEAST_WAIT_S]
+    queueing.sort(key=lambda one: -waits[one[0]])
     rows = []
-    queueing = order.filter(pl.col("mean_wait_s") > LEAST_WAIT_S)
-    for name in queueing["link"].head(most):
-        part = links.filter(pl.col("link") == name)
-        cells = [interval((part[column] * scale).to_numpy()).within(ends) for column, _, scale, ends in LINKS]
+    for name, part in queueing[:most]:
+        cells = [interval(part.numbers(column) * scale).within(ends) for column, _, scale, ends in LINKS]
         rows.append((name, [str(cell) for cell in cells]))
     return rows
 
@@ -342,8 +260,8 @@ def _busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
     """Shows the verdict, then what groups and links came to, as tables."""
     from fairwave.advice import activities
-    from fairwave.report.verdict import made_of
-    from fairwave.study.remarks import MARK
+    from fairwave.answers.verdict import made_of
+    from fairwave.measuring.remarks import MARK
 
     console.answer(verdict(read, results))
     activity = activities(read)
@@ -351,7 +269,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
     said: dict[str, list[str]] = {}
-    for row in (one for one in _summary(read, results, names) if one["usual"]):
+    for row in (one for one in summary(read, results, names) if one["usual"]):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
         mark = f" {MARK}" if row["remarks"] else ""
@@ -372,21 +290,21 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
         )  # fmt: skip
         if both := both_directions(results, name):
             console.table(f"{name}: both directions", list(BOTH), both)
-    links = [[name, *cells] for name, cells in _busy_links(results)]
+    links = [[name, *cells] for name, cells in busy_links(results)]
     if links:
         console.table("busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
 
 
 def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) -> dict[str, Any]:
     """The same for programs, with every measure."""
-    rows = _summary(read, results, names)
-    summary = [{key: value for key, value in row.items() if key not in {"text", "usual"}} for row in rows]
+    rows = summary(read, results, names)
+    plain = [{key: value for key, value in row.items() if key not in {"text", "usual"}} for row in rows]
     return {
         "scenario": read.name,
         "verdict": list(verdict(read, results).sentences),
-        "summary": summary,
+        "summary": plain,
         "limited": {name: limits(results, name) for name in groups(read)},
-        "flows": results.to_polars("flows").to_dicts(),
-        "links": results.to_polars("links").to_dicts(),
+        "flows": results.rows("flows").to_dicts(),
+        "links": results.rows("links").to_dicts(),
         "provenance": results.provenance.to_dict(),
     }

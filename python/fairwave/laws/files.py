@@ -88,7 +88,7 @@ def _keep_alive(process: int) -> None:
 def _known() -> dict[tuple[str, str], object]:
     """What has been handed in, by kind and name."""
     from fairwave.laws import registering
-    from fairwave.study import measures
+    from fairwave.measuring import measures
 
     return {**registering.handed_in, **{("measures", name): law for name, law in measures.OWN.items()}}
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairwave._native import RunError
+from fairwave.extras import need
 from fairwave.laws.registering import check_name
 
 if TYPE_CHECKING:
@@ -69,6 +70,21 @@ class MeasuredRun:
         return self.table("links")
 
     @property
+    def conversations(self) -> pl.DataFrame:
+        """One row per conversation."""
+        return self.table("conversations")
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per file or page."""
+        return self.table("transfers")
+
+    @property
+    def completions(self) -> pl.DataFrame:
+        """One row per group of files or pages: how long they took."""
+        return self.table("completions")
+
+    @property
     def units(self) -> pl.DataFrame:
         """The units of recorded flows: when each was made and when it arrived; empty where nothing was recorded."""
         return self.table("units")
@@ -80,6 +96,7 @@ class MeasuredRun:
 
     def table(self, name: str) -> pl.DataFrame:
         """Any table by its name; without rows where the run left none of it."""
+        need("polars", "tables")
         import polars as pl
 
         return self._frames.get(name, pl.DataFrame())
@@ -118,7 +135,7 @@ def measure(
     Raises:
         ValueError: The name cannot be one, or is that of a built-in measure.
     """
-    from fairwave.study import measures
+    from fairwave.measuring import measures
 
     check_name(name)
     if name in measures.STANDARD and name not in measures.OWN:
@@ -126,21 +143,17 @@ def measure(
 
     def hand_in(definition: Definition) -> Definition:
         def of(group: str | None = None) -> measures.Measure:
-            def reduce(results: Results) -> pl.DataFrame:
-                import polars as pl
-
+            def reduce(results: Results) -> dict[str, Any]:
                 answers = list(_answers(results, name, definition, group))
                 values = [value if isinstance(value, float) else None for _, value in answers]
-                return pl.DataFrame(
-                    {"run": [run for run, _ in answers], "value": values},
-                    schema={"run": pl.Int64, "value": pl.Float64},
-                )
+                return {"run": [run for run, _ in answers], "value": values}
 
             shown = title or name.replace("-", " ")
             named = f"{group} {shown}" if group else shown
             return measures.Measure(
-                name, named, unit, reduce, better, table="runs", limits=(least, most), scale=name
-            )
+                name, named, unit, reduce, better, table="runs", limits=(least, most), scale=name,
+                applies=measures.Applies(measures.EVERY, measures.EVERY),
+            )  # fmt: skip
 
         of.__doc__ = definition.__doc__ or f"{name}, without a docstring."
         measures.STANDARD[name] = of
@@ -161,7 +174,7 @@ def _answers(
     """What the definition answers for each run: a finite number, or that there is none."""
     frames = _by_run(results, group)
     axes = list(results.axes)
-    for row in results.runs.to_pylist():
+    for row in results.rows("runs").to_dicts():
         labels = {axis: row[axis] for axis in axes}
         seen = MeasuredRun(group, row["seed"], labels, frames.get(row["run"], {}))
         try:
@@ -187,6 +200,7 @@ def _answers(
 
 def _by_run(results: Results, group: str | None) -> dict[int, dict[str, pl.DataFrame]]:
     """The tables of each run, of one group where they tell groups apart."""
+    need("polars", "tables")
     import polars as pl
 
     found: dict[int, dict[str, pl.DataFrame]] = {}

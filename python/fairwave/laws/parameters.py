@@ -92,7 +92,7 @@ def parameter(
 
 
 @dataclass(frozen=True)
-class Known:
+class ResolvedParameter:
     """A parameter with its type, ready to be told to the compiled part.
 
     Attributes:
@@ -172,7 +172,7 @@ class Known:
         }  # fmt: skip
 
 
-def parameters_of(law: type[Any], base: type[Any]) -> tuple[Known, ...]:
+def parameters_of(law: type[Any], base: type[Any]) -> tuple[ResolvedParameter, ...]:
     """The parameters of a law's class: what it and the classes between it and `base` annotate, in that order.
 
     Raises:
@@ -186,7 +186,7 @@ def parameters_of(law: type[Any], base: type[Any]) -> tuple[Known, ...]:
         raise TypeError(
             f"{law.__name__}: an annotation names something that its module does not have ({error}); import it there"
         ) from None
-    found: dict[str, Known] = {}
+    found: dict[str, ResolvedParameter] = {}
     for part in reversed(law.__mro__):
         if not issubclass(part, base) or part.__module__ == base.__module__:
             continue
@@ -204,7 +204,7 @@ def parameters_of(law: type[Any], base: type[Any]) -> tuple[Known, ...]:
     return tuple(found.values())
 
 
-def _known(law: type[Any], name: str, hint: Any, value: Any) -> Known:
+def _known(law: type[Any], name: str, hint: Any, value: Any) -> ResolvedParameter:
     given = value if isinstance(value, Parameter) else Parameter(value)
     options = [hint]
     if get_origin(hint) in {Union, types.UnionType}:
@@ -223,7 +223,7 @@ def _known(law: type[Any], name: str, hint: Any, value: Any) -> Known:
             "texts, fairwave.Duration, fairwave.Rate and fairwave.Size, a list of one of them, or one of them | None. "
             "What the law remembers is no parameter: set it in `begin`, or annotate it as ClassVar"
         )
-    known = Known(name, kind, several, choices, given)
+    known = ResolvedParameter(name, kind, several, choices, given)
     for what, one in (("default", given.default), ("example", given.example)):
         if not known.accepts(one):
             raise TypeError(

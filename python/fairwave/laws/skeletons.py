@@ -11,7 +11,7 @@ from fairwave.laws.registering import NAME
 
 
 @dataclass(frozen=True)
-class Kind:
+class SkeletonKind:
     """What can be begun.
 
     Attributes:
@@ -26,12 +26,14 @@ class Kind:
 
 
 KINDS = {
-    "controller": Kind("a controller", "transports", "fairwave_core::transport::tcp::control::register"),
-    "discipline": Kind("a queue discipline", "queues", "fairwave_core::queue::register"),
-    "source": Kind("a traffic source", "traffic", "fairwave_core::traffic::register"),
-    "loss-model": Kind("a loss model", "losses", "fairwave_core::loss::register"),
-    "link-law": Kind("a link law", "rates", "fairwave_core::link::register"),
-    "measure": Kind("a measure", "measures"),
+    "controller": SkeletonKind(
+        "a controller", "transports", "fairwave_core::transport::tcp::control::register"
+    ),
+    "discipline": SkeletonKind("a queue discipline", "queues", "fairwave_core::queue::register"),
+    "source": SkeletonKind("a traffic source", "traffic", "fairwave_core::traffic::register"),
+    "loss-model": SkeletonKind("a loss model", "losses", "fairwave_core::loss::register"),
+    "link-law": SkeletonKind("a link law", "rates", "fairwave_core::link::register"),
+    "measure": SkeletonKind("a measure", "measures"),
 }
 
 SHORT = {"loss": "loss-model", "link": "link-law"}
@@ -84,7 +86,7 @@ def begin(
 def _check_name(kind: str, name: str) -> str:
     """The name as that of a Python module."""
     from fairwave import _native
-    from fairwave.study import measures
+    from fairwave.measuring import measures
 
     if not NAME.fullmatch(name):
         raise SkeletonError(

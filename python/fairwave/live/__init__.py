@@ -16,8 +16,10 @@ import pickle
 import select
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
 
 from fairwave import _native
 
@@ -25,11 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
-
     from fairwave._native import RawTables
     from fairwave.results import Results
     from fairwave.scenario import Scenario
+    from fairwave.tables import Table
 
 
 PATIENCE_S = 0.1
@@ -92,8 +93,8 @@ def live(
     """
     # Here, as the run's own process comes by this module, and must have a single thread.
     from fairwave import tables as tables_
+    from fairwave.runs.grid import Point, assemble_runs
     from fairwave.scenario import prepared
-    from fairwave.study.grid import Point, assemble_runs
 
     ready = prepared(scenario)
     raw, report, statuses, troubles, unrecorded = _in_a_process(
@@ -121,16 +122,9 @@ UNTOLD = ("timeouts", "fast_retransmits")
 """Columns of flows that say what goes on in a sender: null for the kernel's connections and for programs."""
 
 
-def _without_what_the_kernel_keeps_to_itself(flows: pa.Table) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kernels = pc.starts_with(pc.cast(flows["transport"], pa.string()), "host/")
-    for name in UNTOLD:
-        column = flows[name]
-        told = pc.if_else(kernels, pa.scalar(None, column.type), column)
-        flows = flows.set_column(flows.schema.get_field_index(name), name, told)
-    return flows
+def _without_what_the_kernel_keeps_to_itself(flows: Table) -> Table:
+    told = np.array([not str(one).startswith("host/") for one in flows["transport"].texts], dtype=bool)
+    return flows.with_columns({name: replace(flows[name], valid=told) for name in UNTOLD})
 
 
 def missing() -> str | None:

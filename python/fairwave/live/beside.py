@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import ScenarioError
 from fairwave.live import kernel
-from fairwave.study import measures
+from fairwave.measuring import measures
 
 if TYPE_CHECKING:
     from fairwave.results import Results
@@ -88,7 +88,7 @@ def simulated(scenario: Scenario) -> Scenario:
 
     Raises:
         fairwave.ScenarioError: A flow is what programs send, or of a controller of which there is none simulated.
-        fairwave.RunError: The kernel cannot be asked with what a controller of ours was loaded.
+        fairwave.RunError: The controller's parameters cannot be read from the kernel.
     """
     changes: dict[str, Any] = {"hosts.clock-skew": "0 ppm", "hosts.send-jitter": "0 s"}
     for flow in scenario.to_dict().get("flow", []):
@@ -139,7 +139,7 @@ def quantities(scenario: Scenario, results: Results) -> dict[str, Quantity]:
             per_cent = Margin(margin.part, 100.0 * margin.least) if measure.unit == "%" else margin
             title = f"{group}: {measure.title.removeprefix(f'{group} ')}"
             found[title] = Quantity(_mean(results, measure), per_cent, 1.0, measure.unit)
-    for row in results.links.to_pylist():
+    for row in results.rows("links").to_dicts():
         found[f"{row['link']}: mean queueing"] = Quantity(row["mean_wait_s"], QUEUEING, 1e3, "ms")
     return found
 

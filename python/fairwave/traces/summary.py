@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.extras import need
+
 if TYPE_CHECKING:
     from fairwave.traces.trace import Trace
 
@@ -90,6 +92,7 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     A name that ends in `.html` gives a page that holds the picture, any other the picture in the format of its suffix
     (`.png`, `.svg`, `.pdf`).
     """
+    need("matplotlib", "report")
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -119,7 +122,7 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     if where.suffix.lower() in {".html", ".htm"}:
         import html
 
-        from fairwave.report.policy import PLACE, with_policy
+        from fairwave.policy import PLACE, with_policy
 
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg")

@@ -1,0 +1,1 @@
+"""What terminal and pages say first: verdicts in sentences, and which measures people see."""

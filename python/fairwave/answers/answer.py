@@ -1,0 +1,90 @@
+"""What a page says first: the verdict in a sentence with its uncertainty, a small picture, and what decides it.
+
+What is said of flows is in `fairwave.answers.verdict`, which terminal and pages share; what is said of a study in
+`fairwave_study.answer`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairwave.answers.bands import TONES, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One mean in a picture of bands.
+
+    Attributes:
+        label: Whose it is.
+        text: The mean with its interval.
+        bands: The bands that the interval touches.
+        at: Where the mean lies, in % from the left.
+        low: Where the interval begins.
+        high: Where it ends.
+    """
+
+    label: str
+    text: str
+    bands: Sequence[str]
+    at: float
+    low: float
+    high: float
+
+    @property
+    def tone(self) -> str:
+        """The tone in which it is shown: that of its band, undecided where there are several."""
+        return TONES[self.bands[0]] if len(self.bands) == 1 else "undecided"
+
+    @property
+    def words(self) -> str:
+        """Its bands in words."""
+        return " or ".join(self.bands)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Means before the bands of their scale."""
+
+    scale: Scale
+    marks: Sequence[Mark]
+
+
+@dataclass(frozen=True)
+class ClaimLine:
+    """A claim in one line.
+
+    Attributes:
+        id: Its id, and the end of its anchor.
+        text: The claim.
+        words: What became of it.
+        tone: The tone in which that is shown.
+    """
+
+    id: str
+    text: str
+    words: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What stands in a page's first screen.
+
+    Attributes:
+        sentences: The verdict; the first is the most important one.
+        pictures: Means before bands.
+        claims: A study's claims, those that do not hold first.
+        counts: Tone to how many claims have it.
+        sure: How sure all this is: replications, level; empty where there is nothing to be sure of.
+    """
+
+    sentences: Sequence[str]
+    pictures: Sequence[Picture] = ()
+    claims: Sequence[ClaimLine] = ()
+    counts: Sequence[tuple[str, int]] = ()
+    sure: str = ""

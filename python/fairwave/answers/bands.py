@@ -1,0 +1,146 @@
+"""What is good, fair and poor: for each measure that says so the bands, where they come from, where a mean lies.
+
+Opinion scores of calls: ITU-T G.109 names categories of R, and ITU-T G.107 Annex B says which score each comes to.
+*Good* are the categories best, high and medium (R from 70, MOS 3.60), *fair* is low (from 60, MOS 3.10: many users
+dissatisfied), *poor* is what is called poor and what is not recommended.
+
+Streams without a rating: ITU-T G.1010 wants less than 1 % of the information of video lost, and less than 3 % of that
+of a voice. Where frames fail to show, fairwave calls *poor* what freezes more than one in 25, a frame each second of a
+film at 25 frames per second; that bound is its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairwave.measuring.statistics import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.statistics import Interval
+
+TONES = {"good": "reproduced", "fair": "undecided", "poor": "not_reproduced"}
+"""Band to the tone in which a page shows it."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A measure's bands.
+
+    Attributes:
+        measure: Id of the measure.
+        name: Its name beside a picture.
+        says: A mean in a sentence, with {} where its number goes.
+        unit: Its unit, empty for a plain number.
+        ends: Least and most that a picture shows.
+        good: Bound of the good band.
+        poor: Bound of the poor band.
+        higher: Whether more is better.
+        source: Where the bounds come from, a sentence.
+    """
+
+    measure: str
+    name: str
+    says: str
+    unit: str
+    ends: tuple[float, float]
+    good: float
+    poor: float
+    higher: bool
+    source: str
+
+    def band(self, value: float) -> str:
+        """The band in which a value lies: `good`, `fair` or `poor`. A bound belongs to the better band."""
+        sign = 1.0 if self.higher else -1.0
+        if sign * value >= sign * self.good:
+            return "good"
+        return "fair" if sign * value >= sign * self.poor else "poor"
+
+    def bands(self, mean: Interval) -> list[str]:
+        """Every band that a mean's interval touches, best first; that of the mean alone where there is no interval."""
+        if mean.n < 2:
+            return [self.band(mean.mean)]
+        order = ["good", "fair", "poor"]
+        ends = sorted(order.index(self.band(end)) for end in (mean.low, mean.high))
+        return order[ends[0] : ends[1] + 1]
+
+    def at(self, value: float) -> float:
+        """Where a value lies in the picture, in % from the left; what lies outside is at its edge."""
+        low, high = self.ends
+        return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
+
+    def parts(self) -> list[tuple[str, float, float]]:
+        """The bands from left to right: name, and where each begins and ends in %."""
+        first, second = sorted((self.at(self.good), self.at(self.poor)))
+        names = ["poor", "fair", "good"] if self.higher else ["good", "fair", "poor"]
+        return list(zip(names, (0.0, first, second), (first, second, 100.0), strict=True))
+
+    def key(self) -> list[tuple[str, str]]:
+        """The bands best first, each with its bounds in words."""
+        unit = f" {self.unit}" if self.unit else ""
+        good, poor = f"{self.good:{self._form}}", f"{self.poor:{self._form}}"
+        if self.higher:
+            words = (f"from {good}{unit}", f"from {poor}{unit}", f"below {poor}{unit}")
+        else:
+            words = (f"up to {good}{unit}", f"up to {poor}{unit}", f"above {poor}{unit}")
+        return list(zip(("good", "fair", "poor"), words, strict=True))
+
+    @property
+    def _form(self) -> str:
+        return "g" if self.unit else ".2f"
+
+
+def in_words(bands: Sequence[str], runs: int) -> str:
+    """Bands, best first, as a sentence has them: "good", or "undecided after 2 runs: poor to good"."""
+    return bands[0] if len(bands) == 1 else f"undecided after {runs} runs: {bands[-1]} to {bands[0]}"
+
+
+MORE = (10, 20, 30, 50, 100, 200, 500, 1000)
+"""Numbers of replications that are suggested."""
+
+
+def enough(scale: Scale, cell: Interval) -> int | None:
+    """The least of `MORE` replications that probably decides in which band a mean lies; none where 1000 may not."""
+    bounds = [bound for bound in (scale.good, scale.poor) if cell.low < bound <= cell.high]
+    near = min((abs(cell.mean - bound) for bound in bounds), default=math.inf)
+    # An interval that is cut at one end is as wide as its other end says.
+    half = max(cell.high - cell.mean, cell.mean - cell.low)
+    deviation = half * math.sqrt(cell.n) / t_quantile(cell.level, cell.n)
+    fits = (n for n in MORE if n > cell.n and t_quantile(cell.level, n) * deviation / math.sqrt(n) < near)
+    found = next(fits, None)
+    # What few runs say of the spread is too uncertain to plan more than a first attempt.
+    return min(found or 20, 100) if cell.n < 10 else found
+
+
+SCALES: tuple[Scale, ...] = (
+    Scale(
+        "mos", "MOS", "MOS {}", "", (1.0, 4.5), 3.60, 3.10, higher=True,
+        source="Bands after ITU-T G.109: good from R 70 (MOS 3.60), fair from R 60 (MOS 3.10), poor below, where "
+        "nearly all users are dissatisfied. MOS of R by G.107 Annex B; it ends at 4.5.",
+    ),
+    Scale(
+        "decodable", "frames decodable when shown", "{} of the frames could be decoded when shown", "%",
+        (80.0, 100.0), 99.0, 96.0, higher=True,
+        source="Bands: good where at most 1 % is missing (what ITU-T G.1010 wants of video); poor where more than one "
+        "frame in 25 is, a freeze each second at 25 frames per second (a bound of fairwave's own).",
+    ),
+    Scale(
+        "missed", "packets missed", "{} of the packets missed", "%", (0.0, 10.0), 1.0, 3.0, higher=False,
+        source="Bands after ITU-T G.1010: good up to 1 % of the information lost, what it asks for video; fair up "
+        "to 3 %, what it asks for a voice. Missed is what was lost or still waits in the sender.",
+    ),
+)  # fmt: skip
+"""Every measure that has bands, that which says most about what people get first."""
+
+
+def scale_of(measure: str) -> Scale | None:
+    """The bands of a measure; None where more or less of it is neither good nor poor by itself."""
+    return next((one for one in SCALES if one.measure == measure), None)
+
+
+def finite(value: float, other: float) -> float:
+    """A value, or another where it is infinite or not a number."""
+    return value if math.isfinite(value) else other

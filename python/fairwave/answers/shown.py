@@ -1,0 +1,114 @@
+"""Which measures of a flow group people see, and in which order: one list for terminal and pages.
+
+What decides whether a group fares well comes first: of calls MOS, R, delay from mouth to ear and packets missed.
+Indices that only papers use are shown where `--measures` names them; documents for programs have all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairwave.measuring import measures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.measures import Measure
+    from fairwave.results import Results
+
+TRANSFERS = frozenset({"transfer", "web"})
+"""Kinds of traffic that are wanted as a whole: they have a completion time and no rating as a stream."""
+
+
+@dataclass(frozen=True)
+class GroupMeasure:
+    """One measure of one flow group.
+
+    Attributes:
+        group: The flow group.
+        measure: The measure.
+        usual: Whether people see it unless they name measures; programs always do.
+    """
+
+    group: str
+    measure: Measure
+    usual: bool = True
+
+
+def is_transfer(results: Results, group: str) -> bool:
+    """Whether a group's units are wanted as a whole: files and pages."""
+    return "transfers" in results.tables and group in results.rows("transfers")["group"].unique()
+
+
+def count_transfers(results: Results, group: str) -> int:
+    """The most files or pages that a group had in one run."""
+    rows = results.rows("transfers").only(group=group)
+    return max((part.num_rows for part in rows.parted("run")), default=0)
+
+
+def is_conversation(results: Results, group: str) -> bool:
+    """Whether a group's flows are pairs that talk with each other."""
+    return "conversations" in results.tables and group in results.rows("conversations")["group"].unique()
+
+
+def is_bulk(results: Results, group: str) -> bool:
+    """Whether a group sends endless data, which has no units."""
+    flows = results.rows("flows").only(group=group)
+    counts = [one for one in ("units_sent", "units_in_flight", "units_skipped") if one in flows]
+    return not any(np.nansum(flows.numbers(one)) for one in counts) and not (
+        "quality_note" in flows and any(flows["quality_note"].to_list())
+    )
+
+
+def most_flows(results: Results, group: str) -> int:
+    """The most flows that a group had in one run."""
+    flows = results.rows("groups").only(group=group).numbers("flows")
+    return int(np.nanmax(flows)) if len(flows) else 0
+
+
+def kind_of(results: Results, group: str) -> measures.Kind:
+    """What a group's flows carry."""
+    if is_transfer(results, group):
+        return "transfer"
+    return "bulk" if is_bulk(results, group) else "stream"
+
+
+def headline(group: str) -> list[Measure]:
+    """What comes first of calls, videos and other streams; those that do not apply are not defined."""
+    return [one for one in measures.of_kind(group, "stream") if one.applies.headline]
+
+
+def of_group(results: Results, group: str, *, brief: bool = False) -> list[GroupMeasure]:
+    """Every measure of a group, in order; `brief` for what a comparison says of groups that are not compared."""
+    kind = kind_of(results, group)
+    flows = most_flows(results, group)
+    return [
+        GroupMeasure(
+            group, one, usual=kind in one.applies.to | one.applies.beside and flows >= one.applies.least_flows
+        )
+        for one in measures.of_kind(group, kind, beside=brief)
+    ]
+
+
+def asked(results: Results, names: Sequence[str], group: str) -> list[GroupMeasure]:
+    """The measures that are asked for by name, of one group: `mos`, or `mos.voice` for that group alone.
+
+    Raises:
+        KeyError: No measure has such a name; the message lists them.
+    """
+    if "all" in names:
+        usual = of_group(results, group)
+        known = {one.measure.id for one in usual}
+        every = [find(group) for find in measures.STANDARD.values()]
+        return [GroupMeasure(one.group, one.measure) for one in usual] + [
+            GroupMeasure(group, one) for one in every if one.id not in known
+        ]
+    found = []
+    for name in names:
+        bare, dot, whose = name.partition(".")
+        if not dot or whose == group:
+            found.append(GroupMeasure(group, measures.find(bare, group)))
+    return found

@@ -1,0 +1,450 @@
+"""How flows fare, in sentences: what terminal and pages say first of a run, a comparison and a sweep."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairwave.answers import shown
+from fairwave.answers.answer import Answer, Mark, Picture
+from fairwave.answers.bands import SCALES, Scale, enough, finite, in_words, scale_of
+from fairwave.answers.labels import spelled
+from fairwave.measuring import measures
+from fairwave.measuring.statistics import Interval, against_the_best, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fairwave.answers.lines import MeasureLine
+    from fairwave.results import Results
+
+MANY = 5
+"""Of more alternatives in one band a sentence names the best and the range; the picture shows each."""
+
+FEW = 3
+"""Of more means a sentence says the range."""
+
+ORDER = ("good", "fair", "poor")
+
+Cells = dict[Any, Interval]
+"""Alternative to the mean of a measure."""
+
+TELLING = (("conversation_mos", "mos"), ("mos", "mos"), ("decodable", "decodable"), ("missed", "missed"))
+"""The measures that say how a group fares, the first that is defined; each with the scale of its bands."""
+
+
+def short_key(key: str) -> str:
+    """A scenario's key as sentences name it: without the table that it is in."""
+    for table in ("flow.", "link.", "topology."):
+        if key.startswith(table):
+            return key.removeprefix(table)
+    return key
+
+
+@dataclass(frozen=True)
+class VariedAxis:
+    """What is varied, and how sentences name its values.
+
+    Attributes:
+        axis: Name of the axis.
+        group: The flow group that is compared.
+        key: The scenario's key that takes the values; empty where several keys vary, or where only the axis is known.
+    """
+
+    axis: str
+    group: str
+    key: str = ""
+
+    @property
+    def is_own_transport(self) -> bool:
+        """Whether the values are transports of the group itself."""
+        return self.key == f"flow.{self.group}.transport" or (not self.key and self.axis == "transport")
+
+    def name(self, label: Any) -> str:
+        """One alternative: `UDP`, `download.transport = tcp/cubic`."""
+        if self.is_own_transport:
+            return spelled(label)
+        if self.key:
+            return f"{short_key(self.key)} = {label}"
+        return str(label) if self.axis == "alternative" else f"{self.axis} = {label}"
+
+    def names(self, labels: Sequence[Any]) -> str:
+        """Several of them: `UDP and Vegas`, `voice.count = 5 and 10`."""
+        if self.is_own_transport:
+            return listed([spelled(label) for label in labels])
+        if self.axis == "alternative" and not self.key:
+            return "; ".join(str(label) for label in labels)
+        first, *others = labels
+        return listed([self.name(first), *(str(label) for label in others)])
+
+    def under(self, *labels: Any) -> str:
+        """Under which alternatives: `over UDP and Vegas`, `with voice.count = 5 and 10`."""
+        return f"{'over' if self.is_own_transport else 'with'} {self.names(labels)}"
+
+
+def of_comparison(
+    found: Sequence[MeasureLine], axis: str, group: str, results: Results, key: str = ""
+) -> Answer:
+    """Which alternatives are good, fair and poor for the group that is compared, and which is best.
+
+    The first measure that is defined tells it: the opinion score of calls, the frames of a video that could be shown,
+    the packets that others miss. Files and pages have a completion time, endless data a goodput.
+    """
+    varied = VariedAxis(axis, group, key)
+    own = {line.measure.id: line for line in found if line.group == group and not line.undefined}
+    whole = shown.is_transfer(results, group)
+    scale, line = None, None
+    if not whole:
+        for measure, name in TELLING:
+            line = own.get(measure)
+            if line is not None and any(cell.n for cell in line.cells.values()):
+                scale = scale_of(name)
+                break
+            line = None
+    if line is None:
+        line = own.get("completion") if whole else own.get("goodput", own.get("goodput_per_flow"))
+    why = next((line.undefined for line in found if line.group == group and line.undefined), "")
+    if line is None:
+        said = f"No file or page of {group} was complete when the run ended."
+        return Answer([said if whole else f"No measure says how {group} fares."], sure=_sure(results))
+    cells = {label: cell for label, cell in line.cells.items() if cell.n}
+    name, unit = (scale.name, scale.unit) if scale else (_bare(line), line.measure.unit)
+    if scale:
+        late = _late(scale, {label: own["delay"].cells[label] for label in cells}) if "delay" in own else {}
+        sentences = in_bands(scale, cells, varied.under, group, results, late)
+    else:
+        means = ", ".join(f"{_rounded(cell, unit)} {varied.under(label)}" for label, cell in cells.items())
+        sentences = [f"{group}: {name} {means}."]
+    if len(cells) > 1:
+        sentences.append(_best(line, cells, varied, name, unit))
+    if why and not (scale and scale.measure == "mos"):
+        sentences.append(f"The calls have no rating: {why}.")
+    sentences += _others(found, varied)
+    pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})] if scale else []
+    return Answer(sentences, pictures, sure=f"{_sure(results)} {_beyond(line)}".rstrip())
+
+
+def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str]) -> Answer:
+    """How each flow group fares.
+
+    Args:
+        results: The runs.
+        groups: Name of each flow group to its kind of traffic.
+        why: What lowers a group's rating, in words; empty where it has none.
+    """
+    sentences: list[str] = []
+    marks: dict[str, dict[str, Interval]] = {}
+    plain: list[str] = []
+    for name, kind in groups.items():
+        if kind in shown.TRANSFERS:
+            sentences += _of_transfers(name, kind, results)
+            continue
+        scale, cell = (None, None) if kind.startswith("bulk") else _of_stream(name, results)
+        if scale is None or cell is None:
+            goodput = measures.goodput(name).over(results).interval()
+            if kind.startswith("bulk") and goodput.n:
+                plain.append(f"{name} gets {_rounded(goodput, 'Mb/s')}")
+            continue
+        late = _late(scale, {name: measures.delay(name).over(results).interval()})
+        if late:
+            sentences.append(_too_late(subject(name, scale, results), list(late.values()), [cell]))
+            continue
+        marks.setdefault(scale.measure, {})[name] = cell
+        sentences.append(_sentence(subject(name, scale, results), scale, [cell], why(name)))
+    if plain:
+        sentences.append(f"{listed(plain)} of goodput.")
+    pictures = [_picture(scale, marks[scale.measure]) for scale in SCALES if scale.measure in marks]
+    return Answer(sentences or ["No flow was on long enough to be measured."], pictures, sure=_sure(results))
+
+
+def of_points(
+    found: Sequence[tuple[str, Cells]], under: Callable[..., str], group: str, results: Results
+) -> Answer:
+    """At which points of a grid the group is good, fair and poor; nothing where no measure has bands.
+
+    Args:
+        found: Id of a measure and its mean at each point.
+        under: Says under which points: `with voice.count = 5 and 10`.
+        group: The flow group.
+        results: All runs.
+    """
+    cells_of = dict(found)
+    for measure, name in TELLING:
+        cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
+        scale = scale_of(name)
+        if cells and scale:
+            late = _late(scale, {label: cells_of.get("delay", {}).get(label, NOTHING) for label in cells})
+            return Answer(in_bands(scale, cells, under, group, results, late), sure=_sure_of(cells))
+    for measure, what, unit in (("completion", "takes {}", "s"), ("goodput", "gets {} of goodput", "Mb/s")):
+        cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
+        if not cells:
+            continue
+        if len(cells) <= MANY:
+            means = [_rounded(cell, unit) for cell in cells.values()]
+            return Answer([f"{group} {what.format(listed(means))} {under(*cells)}."], sure=_sure_of(cells))
+        least, most = (choose(cells, key=lambda one: cells[one].mean) for choose in (min, max))
+        span = what.format(f"{cells[least].mean:.3g} to {cells[most].mean:.3g} {unit}")
+        return Answer([f"{group} {span}: least {under(least)}, most {under(most)}."], sure=_sure_of(cells))
+    return Answer([])
+
+
+def made_of(name: str, results: Results) -> str:
+    """What lowers the calls' rating, in words: *delay costs 6 points, loss 9, lateness 3*; empty for others."""
+    rating = measures.r_factor(name).over(results).interval()
+    costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
+    if not rating.n or not all(cost.n for cost in costs.values()):
+        return ""
+    # What costs less than half a point is not worth a word, unless nothing costs more.
+    told = {cause: cost.mean for cause, cost in costs.items() if cost.mean >= 0.5}
+    if not told:
+        return f"R {rating.mean:.0f}: nothing costs a point"
+    (first, cost), *others = told.items()
+    points = "point" if round(cost) == 1 else "points"
+    said = ", ".join(
+        [f"{first} costs {cost:.0f} {points}", *(f"{cause} {cost:.0f}" for cause, cost in others)]
+    )
+    return f"R {rating.mean:.0f}: {said}"
+
+
+LATEST_MS = 400.0
+"""ITU-T G.1010: the most that a conversation may be delayed. What comes later has no rating by what is missed alone."""
+
+NOTHING = Interval(math.nan, -math.inf, math.inf, 0)
+
+
+def _late(scale: Scale, delays: Cells) -> Cells:
+    """The delays of streams that are rated by what they miss, and come too late for that to say much."""
+    if scale.measure != "missed":
+        return {}
+    return {label: delay for label, delay in delays.items() if delay.n and delay.mean > LATEST_MS}
+
+
+def _too_late(lead: str, delays: Sequence[Interval], missed: Sequence[Interval]) -> str:
+    delay = listed([_rounded(one, "ms") for one in delays])
+    part = listed([_rounded(one, "%") for one in missed])
+    return f"{lead} too late for a conversation: delay {delay}, with {part} of the packets missed."
+
+
+def in_bands(
+    scale: Scale,
+    cells: Cells,
+    under: Callable[..., str],
+    group: str,
+    results: Results,
+    late: Mapping[Any, Interval] | None = None,
+) -> list[str]:
+    """A sentence per band: which alternatives lie in it, with their means; those that are `late` by themselves."""
+    late = late or {}
+    whole, cells = cells, {label: cell for label, cell in cells.items() if label not in late}
+    by_bands: dict[tuple[str, ...], list[Any]] = {}
+    ranked = sorted(cells.items(), key=lambda one: -one[1].mean if scale.higher else one[1].mean)
+    # Numbers are easier to read in their own order than from best to worst.
+    if all(isinstance(label, (int, float)) for label in cells):
+        ranked = list(cells.items())
+    for label, cell in ranked:
+        by_bands.setdefault(tuple(scale.bands(cell)), []).append(label)
+    sentences: list[str] = []
+    who = subject(group, scale, results, named=False)
+    for bands in sorted(by_bands, key=lambda one: [ORDER.index(band) for band in one]):
+        labels = by_bands[bands]
+        where = under(*labels)
+        if len(labels) > MANY:
+            where = f"{under(*labels[:1])} and {len(labels) - 1} others"
+        whose = who if not sentences else "they are" if who.endswith("are") else "it is"
+        lead = f"{where[:1].upper()}{where[1:]} {whose}"
+        sentences.append(_sentence(lead, scale, [cells[label] for label in labels]))
+    if late:
+        where = under(*late)
+        lead = f"{where[:1].upper()}{where[1:]} {who}"
+        sentences.append(_too_late(lead, list(late.values()), [whole[label] for label in late]))
+    return sentences
+
+
+def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str = "") -> str:
+    """Who is good, fair, poor or undecided, by which means, and what to try where it is undecided."""
+    bands = [band for band in ORDER if any(band in scale.bands(cell) for cell in cells)]
+    if len(cells) > FEW:
+        ends = (min(cell.mean for cell in cells), max(cell.mean for cell in cells))
+        means = " to ".join(f"{end:{'.3g' if scale.unit else '.2f'}}" for end in ends)
+        means = f"{means} {scale.unit}".rstrip()
+    else:
+        means = listed([_rounded(cell, scale.unit) for cell in cells])
+    said = scale.says.format(means)
+    if len(bands) == 1:
+        return f"{lead} {bands[0]}: {said}{f' ({because})' if because else ''}."
+    runs = max(cell.n for cell in cells)
+    said = f"{said}; {because}" if because else said
+    return f"{lead} {in_words(bands, runs)} ({said}). {_try(scale, cells)}"
+
+
+def _try(scale: Scale, cells: Sequence[Interval]) -> str:
+    """What decides what is undecided."""
+    wanted = [enough(scale, cell) for cell in cells if len(scale.bands(cell)) > 1]
+    if any(one is None for one in wanted):
+        return "The mean lies too close to a bound to decide with 1000 runs."
+    return f"Try `-n {max(one for one in wanted if one is not None)}`."
+
+
+def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: str) -> str:
+    """Which alternative is best and by how much, paired by seed; ties are said to be ties."""
+    sign = -1.0 if line.measure.better == "lower" else 1.0
+    ranked = sorted(cells, key=lambda label: -sign * cells[label].mean)
+    first, second = ranked[:2]
+    of = {label: sign * line.measured.samples(**{varied.axis: label}) for label in ranked}
+    level = against_the_best(len(ranked))
+    ahead = {label: paired(of[first], of[label], level) for label in ranked[1:]}
+    one, other = varied.name(first), varied.name(second)
+    if not varied.is_own_transport and varied.axis != "alternative":
+        other = str(second)
+    nearest = ahead[second]
+    much = f"{_rounded(nearest, unit)} {'of' if unit else 'points of'} {name}"
+    if nearest.n < 2:
+        return f"In this one pair of runs {one} is ahead of {other} by {much}."
+    ties = [first, *(label for label in ahead if ahead[label].low <= 0)]
+    if len(ties) == 1:
+        return f"{one} is best, ahead of {other} by {much} (95 %, paired by seed)."
+    if all(ahead[label].mean == 0 == ahead[label].half_width for label in ties[1:]):
+        return f"{varied.names(ties)} do not differ."
+    who = varied.names(ties) if len(ties) <= MANY else f"{one} and {len(ties) - 1} others"
+    none = "No single best" if len(ties) < len(ranked) else "No significant difference"
+    two = "they" if len(ties) == 2 else "the first two"
+    return f"{none}: {who} tie; {two} differ by {much} (95 %, paired by seed)."
+
+
+def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
+    """What it does to everybody else: the range of each other group's rating or goodput."""
+    rated = {line.group for line in found if line.measure.id == "mos" and not line.undefined}
+    sentences = []
+    for line in found:
+        group, axis = line.group, varied.axis
+        cells = {label: cell for label, cell in line.cells.items() if cell.n}
+        wanted = "mos" if group in rated else "goodput"
+        if group == varied.group or line.measure.id != wanted or len(cells) < 2:
+            continue
+        most, least = max(cells, key=lambda one: cells[one].mean), min(cells, key=lambda one: cells[one].mean)
+        # The two were picked out of all pairs: the level makes up for that (Bonferroni).
+        pairs = len(cells) * (len(cells) - 1) / 2
+        ours, theirs = (line.measured.samples(**{axis: label}) for label in (most, least))
+        difference = paired(ours, theirs, 1 - 0.05 / pairs)
+        if most == least or (difference.n >= 2 and difference.low <= 0):
+            told = "no significant difference"
+        else:
+            told = f"most {varied.under(most)}, least {varied.under(least)}"
+            told = told if difference.n >= 2 else f"{told}, in this one run"
+        low, high = (f"{cells[one].mean:.3g}" for one in (least, most))
+        unit = line.measure.unit
+        span = f"{low} {unit}".rstrip() if low == high else f"{low} to {high} {unit}".rstrip()
+        what = f"gets {span} of goodput" if wanted == "goodput" else f"has MOS {span}"
+        sentences.append(f"Meanwhile {group} {what}: {told}.")
+    return sentences
+
+
+def _of_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:
+    """By which scale a group is rated, and its mean; nothing where no measure is defined."""
+    defined = {one.id: one for one in shown.headline(name)}
+    for measure, scale in TELLING:
+        cell = defined[measure].over(results).interval()
+        found = scale_of(scale)
+        if cell.n and found:
+            return found, cell
+    return None, None
+
+
+def _of_transfers(name: str, kind: str, results: Results) -> list[str]:
+    """How long files or pages of a group take, and what they get."""
+    noun = "page" if kind == "web" else "file"
+    completion = measures.completion(name).over(results).interval()
+    if not completion.n:
+        return [f"No {noun} of {name} was complete when the run ended."]
+    count = shown.count_transfers(results, name)
+    goodput, unfinished = (
+        one(name).over(results).interval() for one in (measures.goodput, measures.unfinished)
+    )
+    took = f"{_rounded(completion, 's')}{'' if count == 1 else ' each'}"
+    got = f", with {_rounded(goodput, 'Mb/s')} of goodput" if goodput.n and noun == "file" else ""
+    left = (
+        f"; {unfinished.mean:.3g} % were unfinished at the end"
+        if unfinished.n and unfinished.mean > 0
+        else ""
+    )
+    who = f"The {noun} of {name} takes" if count == 1 else f"The {noun}s of {name} take"
+    return [f"{who} {took}{got}{left}."]
+
+
+def _picture(scale: Scale, cells: Mapping[str, Interval]) -> Picture:
+    return Picture(
+        scale,
+        [
+            Mark(
+                str(label),
+                _rounded(cell, scale.unit),
+                scale.bands(cell),
+                scale.at(cell.mean),
+                scale.at(finite(cell.low, cell.mean)),
+                scale.at(finite(cell.high, cell.mean)),
+            )
+            for label, cell in cells.items()
+        ],
+    )
+
+
+def subject(group: str, scale: Scale, results: Results, *, named: bool = True) -> str:
+    """Who is good, fair or poor, with the verb: "The call is", "The 21 calls of voice are"."""
+    flows = results.rows("flows").only(group=group)
+    counts = sorted({len(part["flow"].unique()) for part in flows.parted("run")})
+    noun = {"mos": "call", "decodable": "video"}.get(scale.measure, "stream")
+    if noun == "call" and shown.is_conversation(results, group):
+        noun, counts = "conversation", [count // 2 for count in counts]
+    article = "The" if named else "the"
+    whose = f" of {group}" if named else ""
+    if counts == [1]:
+        return f"{article} {noun}{'' if group == noun else whose} is"
+    number = f" {counts[0]}" if len(counts) == 1 else ""
+    return f"{article}{number} {noun}s{whose} are"
+
+
+def _bare(line: MeasureLine) -> str:
+    """A measure's title without its group."""
+    return line.measure.title.removeprefix(f"{line.group} ")
+
+
+def _rounded(cell: Interval, unit: str) -> str:
+    """A mean with its interval: opinion scores with two decimals, as they are printed everywhere."""
+    if unit:
+        return f"{cell if cell.n > 1 else f'{cell.mean:.3g}'} {unit}"
+    if not math.isfinite(cell.half_width):
+        return f"{cell.mean:.2f}"
+    return cell.text(2) if cell.half_width else f"{cell.mean:.2f} ± 0"
+
+
+def _beyond(line: MeasureLine) -> str:
+    """For how many calls a rating is extrapolated; empty for none, and for other measures."""
+    said = next((one for one in line.remarks if one.kind == "extrapolated"), None)
+    if said is None:
+        return ""
+    return (
+        f"{said.flows} of {said.of} calls lie outside the ranges of the E-model: their MOS is extrapolated."
+    )
+
+
+ONE_RUN = "One run does not show how sure this is. Try `-n 10`."
+
+
+def _sure(results: Results) -> str:
+    """How sure means are."""
+    n = len(set(results.provenance.seeds))
+    return ONE_RUN if n < 2 else f"Means over {n} runs, each with its 95 % interval."
+
+
+def _sure_of(cells: Cells) -> str:
+    runs = sorted({cell.n for cell in cells.values()})
+    if runs[-1] < 2:
+        return ONE_RUN
+    number = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    return f"Means over {number} runs, each with its 95 % interval."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,74 @@
+"""Options that several commands share, also those of packages that plug commands in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def examples(*lines: str) -> str:
+    """Examples beneath a command's help, one a line."""
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+# Typer reads these annotations at run time, under Python 3.10 too, hence Optional.
+ScenarioFile = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of the scenario: flow.voice.count=20. Repeatable."
+    ),
+]
+Replications = Annotated[int, typer.Option("--replications", "-n", help="Independent runs per point.")]
+FirstSeed = Annotated[int, typer.Option(help="First seed.")]
+RunSeed = Annotated[int, typer.Option(help="The seed.")]
+RunFolder = Annotated[Path | None, typer.Option(help="Folder for page and tables, as Parquet and CSV.")]
+RecordedFlows = Annotated[
+    list[str] | None,
+    typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
+]
+HostCapture = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
+]
+Threads = Annotated[int | None, typer.Option(help="Runs at once; all cores if left out.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Make the runs on the workers of a Dask scheduler: tcp://host:8786.",
+    ),
+]
+Laws = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--laws",
+        metavar="FILE.py",
+        help="Laws and measures of your own: a Python file, which is run. A scenario never runs one. Repeatable.",
+    ),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measures",
+        metavar="NAME,…",
+        help="Show these measures instead of the usual: mos,missed, loss.voice for one flow group, or all. "
+        "`fairwave list measures` names them. Repeatable.",
+    ),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
+
+
+def use_laws(files: list[Path] | None) -> None:
+    """Hands in the laws and measures of each file."""
+    if files:
+        from fairwave.laws import load_laws
+
+        for file in files:
+            load_laws(file)

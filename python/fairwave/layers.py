@@ -1,0 +1,79 @@
+"""The packages above this one, found by entry points: nothing here imports them.
+
+The distribution's entry points name what each package offers:
+
+- `fairwave.commands`: a command of the command line, a function with typer's annotations;
+- `fairwave.studies`: a function that returns a `fairwave_study.Study`;
+- `fairwave.layers`: a module that commands of this package call when it is installed. `LAYERS` lists those.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from fairwave.extras import MissingExtraError, install, lacking
+
+LAYERS = {
+    "pages": ("a page with figures and audio", "report"),
+    "clips": ("streaming a clip", "video"),
+}
+"""Name of a layer to what it is needed for and to the extra that brings it."""
+
+COMMANDS = {"evaluate": "studies", "study": "studies"}
+"""Commands of packages above this one, each with the extra that brings it."""
+
+
+@cache
+def offered(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group by name, in the order of names."""
+    return {one.name: one for one in sorted(entry_points(group=group), key=lambda one: one.name)}
+
+
+def studies() -> list[str]:
+    """Names of the studies that are installed."""
+    return list(offered("fairwave.studies"))
+
+
+def title(study: str) -> str:
+    """The title of a study, `TITLE` of the module that makes it: the study itself is not made."""
+    module = import_module(offered("fairwave.studies")[study].module)
+    return str(getattr(module, "TITLE", ""))
+
+
+def study(name: str) -> Any:
+    """The study of that name, a `fairwave_study.Study`.
+
+    Raises:
+        LookupError: No study has that name; the message names the nearest and lists all.
+        MissingExtraError: A package that studies need is not installed.
+    """
+    entry = offered("fairwave.studies").get(name)
+    if entry is None:
+        import difflib
+
+        near = difflib.get_close_matches(name, studies(), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise LookupError(f"no study {name!r}; there are {', '.join(studies()) or 'none'}{hint}")
+    try:
+        return entry.load()()
+    except ImportError as error:
+        raise lacking(error, f"study {name!r}", "studies") or error from error
+
+
+def layer(name: str) -> Any:
+    """The module of a layer.
+
+    Raises:
+        MissingExtraError: Its package, or a package that it needs, is not installed; the message names the extra.
+    """
+    what, extra = LAYERS[name]
+    entry = offered("fairwave.layers").get(name)
+    if entry is None:
+        raise MissingExtraError(f"{what} needs a package that is not installed; {install(extra)}")
+    try:
+        return entry.load()
+    except ImportError as error:
+        raise lacking(error, what, extra) or error from error

@@ -1,0 +1,1 @@
+"""Measures: from the tables of runs to one number per run, and statistics over replications."""

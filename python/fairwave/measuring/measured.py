@@ -1,0 +1,169 @@
+"""One measure over a grid: a number for each point and seed, ready to be picked, paired and summarised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.extras import need
+from fairwave.measuring.statistics import Interval, interval, summarise
+from fairwave.tables import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from fairwave.measuring.measures import Measure
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a measure came to, in each run of a grid.
+
+    Attributes:
+        measure: What was measured.
+        axes: Names of the grid's axes.
+        rows: Columns `axes`, `seed`, `value`; `value` is null where the measure is not defined. A polars frame will do.
+    """
+
+    measure: Measure
+    axes: tuple[str, ...]
+    rows: Table
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", Table.of(self.rows))
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows as a polars frame.
+
+        Raises:
+            fairwave.extras.MissingExtraError: polars is not installed.
+        """
+        return self.rows.to_polars()
+
+    @property
+    def values(self) -> list[float | None]:
+        """The measure in each row; None where it is not defined."""
+        return [None if math.isnan(one) else one for one in self.rows.numbers("value").tolist()]
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The numbers for whatever reads Arrow's streams (pandas, polars, DuckDB, pyarrow), without copying."""
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: mean and interval per point."""
+        from fairwave.notebook import measured
+
+        return measured(self)
+
+    def at(self, **labels: Any) -> Measured:
+        """Only the points with these labels; a list of labels keeps each of them.
+
+        Raises:
+            KeyError: An axis of that name does not exist.
+            ValueError: No point has such a label.
+        """
+        rows = self.rows
+        for axis, label in labels.items():
+            if axis not in self.axes:
+                raise KeyError(f"no axis {axis!r} here; there are {', '.join(self.axes)}")
+            wanted = list(label) if isinstance(label, (list, tuple, set)) else [label]
+            known = rows[axis].unique()
+            unknown = [one for one in wanted if one not in known]
+            if unknown:
+                raise ValueError(f"axis {axis!r} has no {unknown[0]!r}; it has {known}")
+            rows = rows.where(np.any([rows[axis].is_(one) for one in wanted], axis=0))
+        return Measured(self.measure, self.axes, rows)
+
+    def without(self, *axes: str) -> Measured:
+        """The same without these axes, which must each be down to one label.
+
+        Raises:
+            ValueError: An axis still has several labels.
+        """
+        for axis in axes:
+            if len(self.rows[axis].unique()) > 1:
+                raise ValueError(f"axis {axis!r} still has several labels and cannot be left out")
+        rest = {name: column for name, column in self.rows.columns.items() if name not in axes}
+        return Measured(self.measure, tuple(axis for axis in self.axes if axis not in axes), Table(rest))
+
+    def averaged(self, *axes: str) -> Measured:
+        """The same with these axes averaged away, seed by seed; what is not defined is left out."""
+        kept = tuple(axis for axis in self.axes if axis not in axes)
+        parts = list(self.rows.parted(*kept, "seed"))
+        columns = {name: _first(parts, name) for name in (*kept, "seed")}
+        means = np.array([_mean(part.numbers("value")) for part in parts], dtype=float)
+        return Measured(self.measure, kept, Table({**columns, "value": Column(means, ~np.isnan(means))}))
+
+    def labels(self, axis: str) -> list[Any]:
+        """The labels along one axis, in the grid's order."""
+        return self.rows[axis].unique()
+
+    def samples(self, **labels: Any) -> NDArray[np.float64]:
+        """One number per seed, in order of seeds, at the one point that `labels` leave.
+
+        NaN where the measure is not defined: arrays of numbers have no null.
+
+        Raises:
+            ValueError: The labels leave more than one point.
+        """
+        part = self.at(**labels).rows
+        seeds = part["seed"].values
+        if len(np.unique(seeds)) != part.num_rows:
+            loose = [axis for axis in self.axes if len(part[axis].unique()) > 1]
+            raise ValueError(f"samples need a single point; still open: {', '.join(loose)}")
+        return part.numbers("value")[np.argsort(seeds, kind="stable")]
+
+    def interval(self, **labels: Any) -> Interval:
+        """Mean and 95 % interval at one point, which ends where the measure ends."""
+        return interval(self.samples(**labels)).within(self.measure.limits)
+
+    def summary(self, by: Sequence[str] | None = None) -> pl.DataFrame:
+        """Mean and 95 % interval per point, or per combination of the axes `by`; intervals end where the measure ends.
+
+        What the other axes hold is averaged within each seed first, so that `n` stays the number of replications.
+        Where the measure is not defined it is left out; `undefined` says how often.
+        """
+        need("polars", "tables")
+        import polars as pl
+
+        axes = list(by) if by is not None else list(self.axes)
+        rest = [axis for axis in self.axes if axis not in axes]
+        frame = (self.averaged(*rest) if rest else self).frame
+        least, most = self.measure.limits
+        return summarise(frame, axes).with_columns(
+            pl.col("low").clip(lower_bound=least), pl.col("high").clip(upper_bound=most)
+        )
+
+    def points(self, *, without: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Every combination of labels that occurs, the axes `without` left out."""
+        axes = [axis for axis in self.axes if axis not in without]
+        if not axes:
+            return [{}]
+        each = Table({axis: self.rows[axis] for axis in axes})
+        return [part.where([0]).to_dicts()[0] for part in each.parted(*axes)]
+
+
+def _first(parts: Sequence[Table], name: str) -> Column:
+    """What a column holds in the first row of each part."""
+    each = [part[name].at([0]) for part in parts]
+    if not each:
+        return Column.of([])
+    valid = (
+        None
+        if each[0].valid is None
+        else np.concatenate([one.valid for one in each if one.valid is not None])
+    )
+    return Column(np.concatenate([one.values for one in each]), valid, each[0].words, each[0].plain)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else math.nan

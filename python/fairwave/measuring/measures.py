@@ -1,0 +1,982 @@
+"""Measures over a run's flows and links, each defined once: from tables of rows to one number per run.
+
+What concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness) is measured by the simulator,
+which defines each measure once; here flows of a group are put together as papers 000–004 do: totals, and shares of what
+the application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there, never
+NaN, and is left out of means, which say how many they left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from fairwave import _native
+from fairwave.measuring.measured import Measured
+from fairwave.tables import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import ParamSpec
+
+    from fairwave.results import Results
+
+    P = ParamSpec("P")
+    Numbers = NDArray[np.float64]
+    RunValue = Callable[[Table], float]
+    """From the rows of one run to a number; NaN where it is not defined."""
+
+Reading = Literal["gap", "excess-gap", "delay", "sequence"]
+"""How *timely* is read: gap to the previous arrival (paper 000 §4.3), gap in excess of the sender's own, one-way delay,
+gap to the unit numbered one less (paper 001, Algorithm 1 to the letter: late where that one never came)."""
+
+READINGS: tuple[Reading, ...] = ("gap", "excess-gap", "delay", "sequence")
+
+TIMELINESS = "timeliness"
+
+Part = Literal["timely", "delayed"]
+
+Limits = tuple[float, float]
+"""Least and most that a measure can be, in its unit; infinite where nothing bounds it."""
+
+UNBOUNDED: Limits = (-math.inf, math.inf)
+POSITIVE: Limits = (0.0, math.inf)
+RATIO: Limits = (0.0, 1.0)
+PERCENT: Limits = (0.0, 100.0)
+MOS: Limits = (1.0, 4.5)
+"""ITU-T G.107 Annex B: the opinion scores that a rating comes to."""
+R: Limits = (0.0, 129.0)
+"""ITU-T G.107 and, for wideband calls, G.107.1."""
+
+Reduction = Callable[["Results"], Any]
+"""From results to columns `run`, `value` and, for measures with axes of their own, those.
+
+They may be a polars frame or anything else that `fairwave.tables.Table.of` takes. NaN or null is not defined.
+"""
+
+
+Kind = Literal["stream", "transfer", "bulk"]
+"""What a group's flows carry: calls, videos and other streams of units; files and pages; endless data."""
+
+STREAM, TRANSFER, BULK = frozenset({"stream"}), frozenset({"transfer"}), frozenset({"bulk"})
+EVERY: frozenset[str] = STREAM | TRANSFER | BULK
+
+Figure = Literal["call", "others", ""]
+"""A figure of comparisons: what users get, what it does to everyone else, or none."""
+
+
+@dataclass(frozen=True)
+class Applies:
+    """To which groups a measure applies, and where people see it: the one place that decides that.
+
+    Attributes:
+        to: Kinds of groups of which people see it without asking; for others it is shown when it is asked for.
+        beside: Kinds of which a comparison shows it although the group is not compared.
+        documents: Kinds of which documents for programs have it although people do not see it.
+        least_flows: The fewest flows of which it says anything.
+        only_above_zero: Whether people see it only where it is more than 0 somewhere.
+        headline: Whether a verdict may rest on it.
+        figure: The figure of comparisons that draws it.
+    """
+
+    to: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    documents: frozenset[str] = frozenset()
+    least_flows: int = 1
+    only_above_zero: bool = False
+    headline: bool = False
+    figure: Figure = ""
+
+    def is_worth_a_row(self, means: Iterable[float]) -> bool:
+        """Whether people need to see a measure that has these means."""
+        return not self.only_above_zero or any(mean > 0 for mean in means)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per run.
+
+    Attributes:
+        id: Short name, unique within a study.
+        title: Name for axes and tables, without unit.
+        unit: Unit, empty for a plain number.
+        reduce: The definition.
+        better: Which direction is good for whoever calls; None when it depends.
+        axes: Columns besides `run` and `value` that `reduce` leaves, as the threshold of timeliness.
+        table: The table that it reads; where the runs left none, the measure does not apply.
+        limits: Least and most that it can be: axes begin at the least, and intervals are drawn no further.
+        scale: Measures of the same scale are drawn on the same axis; `id` when empty.
+        applies: To which groups it applies, and where people see it.
+    """
+
+    id: str
+    title: str
+    unit: str
+    reduce: Reduction
+    better: Literal["higher", "lower"] | None = None
+    axes: tuple[str, ...] = ()
+    table: str = "flows"
+    limits: Limits = UNBOUNDED
+    scale: str = ""
+    applies: Applies = Applies()
+
+    @property
+    def label(self) -> str:
+        """Title with unit."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    def over(self, results: Results) -> Measured:
+        """The measure in every run of `results`."""
+        runs = results.rows("runs")
+        if self.table in results.tables:
+            found = Table.of(self.reduce(results))
+        else:
+            found = Table.of({name: [] for name in ("run", *self.axes, "value")})
+        of_run: dict[Any, list[int]] = {}
+        for at, run in enumerate(found["run"].to_list()):
+            of_run.setdefault(run, []).append(at)
+        # A run without a value has a row all the same, with none.
+        pairs = [(i, at) for i, run in enumerate(runs["run"].to_list()) for at in of_run.get(run, [-1])]
+        left = np.array([i for i, _ in pairs], dtype=np.int64)
+        right = np.array([at for _, at in pairs], dtype=np.int64)
+        columns = {name: runs[name].at(left) for name in results.axes}
+        columns |= {axis: _or_none(found[axis], right) for axis in self.axes}
+        columns |= {"seed": runs["seed"].at(left)}
+        value = np.concatenate([found["value"].numbers, [np.nan]])[right]
+        # A definition may divide nothing by nothing: whatever is not a number is not defined.
+        columns |= {"value": Column(value, ~np.isnan(value))}
+        return Measured(self, (*results.axes, *self.axes), Table(columns))
+
+
+def _or_none(column: Column, rows: NDArray[np.int64]) -> Column:
+    """Some rows of a column; none for the row -1."""
+    there = rows >= 0
+    if not len(column):
+        return Column.of([None] * len(rows))
+    taken = column.at(np.where(there, rows, 0))
+    valid = there if taken.valid is None else taken.valid & there
+    return replace(taken, valid=None if valid.all() else valid)
+
+
+def _of_group(results: Results, group: str | None, table: str = "flows") -> Table:
+    rows = results.rows(table)
+    return rows if group is None else rows.only(group=group)
+
+
+def _each(parts: Iterable[Table], value: RunValue) -> dict[str, Any]:
+    """The definition for the rows of each run."""
+    made = [(int(part["run"].values[0]), value(part)) for part in parts]
+    return {"run": [run for run, _ in made], "value": [one for _, one in made]}
+
+
+def _per_flow(group: str | None, value: RunValue) -> Reduction:
+    return _per_row("flows", group, value)
+
+
+def _per_row(table: str, group: str | None, value: RunValue) -> Reduction:
+    return lambda results: _each(_of_group(results, group, table).parted("run"), value)
+
+
+def shown(
+    to: frozenset[str] = frozenset(), beside: frozenset[str] = frozenset(), **more: Any
+) -> Callable[[Callable[P, Measure]], Callable[P, Measure]]:
+    """Says of a measure to which groups it applies and where people see it; arguments as of `Applies`."""
+    applies = Applies(to, beside, **more)
+
+    def says(definition: Callable[P, Measure]) -> Callable[P, Measure]:
+        @wraps(definition)
+        def of(*args: P.args, **kwargs: P.kwargs) -> Measure:
+            return replace(definition(*args, **kwargs), applies=applies)
+
+        return of
+
+    return says
+
+
+def _name(what: str, group: str | None) -> str:
+    return f"{group} {what}" if group else what
+
+
+def total(values: Numbers) -> float:
+    """The sum; what is not defined is left out."""
+    return float(np.nansum(values))
+
+
+def mean(values: Numbers) -> float:
+    """The mean; what is not defined is left out, and nothing has none."""
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else math.nan
+
+
+def share(part: Numbers, whole: Numbers, scale: float = 1.0) -> float:
+    """Sum over sum; not defined when the whole is nothing."""
+    of = total(whole)
+    return total(part) / of * scale if of > 0 else math.nan
+
+
+def _share(part: Sequence[str], whole: str, scale: float = 1.0) -> RunValue:
+    """The sum of some columns over that of another."""
+    return lambda rows: share(sum(rows.numbers(name) for name in part), rows.numbers(whole), scale)  # type: ignore[arg-type]  # a sum of arrays is one
+
+
+def _mean(column: str, scale: float = 1.0) -> RunValue:
+    return lambda rows: mean(rows.numbers(column)) * scale
+
+
+@shown(TRANSFER | BULK, EVERY, figure="others")
+def goodput(group: str | None = None) -> Measure:
+    """Payload delivered to the group's applications from the first flow's beginning to the last one's end, in Mb/s."""
+
+    def value(rows: Table) -> float:
+        goodputs = rows.numbers("goodput_bps")
+        # A group of which no flow was on has none.
+        return math.nan if np.isnan(goodputs).all() else total(goodputs) / 1e6
+
+    reduce = _per_row("groups", group, value)
+    return Measure(
+        "goodput", _name("goodput", group), "Mb/s", reduce, "higher", table="groups", limits=POSITIVE
+    )
+
+
+@shown(STREAM)
+def goodput_per_flow(group: str | None = None) -> Measure:
+    """Payload delivered per flow of the group while it was on, mean, in kb/s."""
+    return Measure(
+        "goodput_per_flow",
+        _name("goodput per flow", group),
+        "kb/s",
+        _per_flow(group, _mean("goodput_bps", 1e-3)),
+        "higher",
+        limits=POSITIVE,
+    )
+
+
+def of_group(
+    column: str,
+    title: str,
+    group: str | None,
+    unit: str = "",
+    scale: float = 1.0,
+    *,
+    id: str = "",  # noqa: A002  # it is the measure's id
+    better: Literal["higher", "lower"] | None = None,
+    limits: Limits = UNBOUNDED,
+    table: str = "groups",
+    over: str = "",
+) -> Measure:
+    """A column of the `groups` table, which the simulator measures over all flows of a group.
+
+    Args:
+        column: Name of the column.
+        title: Name for axes and tables, without group and unit.
+        group: Which group; when None, the one that the runs have.
+        unit: Unit after scaling.
+        scale: Factor.
+        id: Short name; the column's when empty.
+        better: Which direction is good.
+        limits: Least and most that it can be, after scaling.
+        table: Another table with one row per group.
+        over: Another column, of which it is a share.
+
+    Raises:
+        ValueError: When used: no group is named and the runs have several.
+    """
+
+    def reduce(results: Results) -> dict[str, Any]:
+        rows = _of_group(results, group, table)
+        if group is None and len(rows["group"].unique()) > 1:
+            known = ", ".join(rows["group"].unique())
+            raise ValueError(f"{title} is that of one flow group; name one of {known}")
+        value = rows.numbers(column) * scale
+        if over:
+            whole = rows.numbers(over)
+            value = np.divide(value, whole, out=np.full(len(value), math.nan), where=whole > 0)
+        return {"run": rows["run"].to_list(), "value": value}
+
+    return Measure(id or column, _name(title, group), unit, reduce, better, table=table, limits=limits)
+
+
+@shown(STREAM, STREAM | BULK, headline=True, figure="call")
+def missed(group: str | None = None) -> Measure:
+    """Packets that the user misses, in % of those sent: lost, too late to be played or shown, or still in the sender.
+
+    Of a call this is the packet loss that the E-model takes: with the time that the jitter buffer made up for packets
+    which it still played, counted in packets. Of a video it is what was lost or came after its frame was shown. Of
+    other streams it is what was lost or still waits in the sender.
+    """
+
+    def value(rows: Table) -> float:
+        # Results of an earlier version lack some columns.
+        sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
+        of_call, of_video = (rows.numbers(name, math.nan) for name in ("missed_ratio", "decodable_ratio"))
+        part = np.where(
+            ~np.isnan(of_call),
+            of_call * sent,
+            lost
+            + np.where(np.isnan(of_video), rows.numbers("units_waiting", 0), rows.numbers("late_units", 0)),
+        )
+        return share(np.fmin(part, sent), sent, 100)
+
+    reduce = _per_flow(group, value)
+    return Measure("missed", _name("packets missed", group), "%", reduce, "lower", limits=PERCENT)
+
+
+@shown(STREAM, only_above_zero=True)
+def waiting(group: str | None = None) -> Measure:
+    """Packets that their sender still held at the end of the run, too old to be of use, in % of those sent."""
+
+    def value(rows: Table) -> float:
+        # Results of an earlier version lack the column.
+        return share(rows.numbers("units_waiting", 0), rows.numbers("units_sent"), 100)
+
+    reduce = _per_flow(group, value)
+    return Measure(
+        "waiting", _name("still waiting in the sender", group), "%", reduce, "lower", limits=PERCENT
+    )
+
+
+@shown(STREAM)
+def loss(group: str | None = None) -> Measure:
+    """Packets lost in the network and not sent again, in % of those sent; what the sender still holds is not lost."""
+    lost = _share(["units_lost"], "units_sent", 100)
+    return Measure("loss", _name("loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT)
+
+
+@shown(TRANSFER | BULK)
+def packet_loss(group: str | None = None) -> Measure:
+    """Data packets dropped by queues or lost by links, in % of those sent, retransmissions included."""
+    lost = _share(["dropped", "lost"], "packets_sent", 100)
+    return Measure(
+        "packet_loss", _name("packet loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT
+    )
+
+
+@shown(TRANSFER | BULK, EVERY)
+def retransmitted(group: str | None = None) -> Measure:
+    """Data packets sent again, in % of those sent."""
+    again = _share(["packets_retransmitted"], "packets_sent", 100)
+    return Measure(
+        "retransmitted", _name("retransmitted", group), "%", _per_flow(group, again), "lower", limits=PERCENT
+    )
+
+
+@shown(STREAM)
+def delay(group: str | None = None) -> Measure:
+    """One-way delay of received units, application to application, in ms: mean over units."""
+
+    def value(rows: Table) -> float:
+        each, received = rows.numbers("delay_mean_s"), rows.numbers("units_received")
+        return share(each * received, np.where(np.isnan(each), 0, received), 1e3)
+
+    return Measure("delay", _name("delay", group), "ms", _per_flow(group, value), "lower", limits=POSITIVE)
+
+
+@shown(STREAM, figure="call")
+def delay_p95(group: str | None = None) -> Measure:
+    """95th percentile of each flow's one-way delay, mean over flows, in ms."""
+    return Measure(
+        "delay_p95",
+        _name("delay, 95th percentile", group),
+        "ms",
+        _per_flow(group, _mean("delay_p95_s", 1e3)),
+        "lower",
+        limits=POSITIVE,
+    )
+
+
+@shown(STREAM)
+def jitter(group: str | None = None) -> Measure:
+    """Interarrival jitter of RFC 3550, mean over the units received and over flows, in ms."""
+    return Measure(
+        "jitter",
+        _name("jitter (RFC 3550)", group),
+        "ms",
+        _per_flow(group, _mean("jitter_s", 1e3)),
+        "lower",
+        limits=POSITIVE,
+    )
+
+
+@shown(STREAM)
+def late_for_playout(group: str | None = None) -> Measure:
+    """Packets of calls that came too late to be played, or still wait in the sender, in % of those not lost."""
+
+    def value(rows: Table) -> float:
+        calls = rows.where(~np.isnan(rows.numbers("missed_ratio")))
+        return share(
+            calls.numbers("late_units"), calls.numbers("units_sent") - calls.numbers("units_lost"), 100
+        )
+
+    return Measure(
+        "late_for_playout",
+        _name("late for playout", group),
+        "%",
+        _per_flow(group, value),
+        "lower",
+        limits=PERCENT,
+    )
+
+
+@shown(STREAM, headline=True, figure="call")
+def mouth_to_ear(group: str | None = None) -> Measure:
+    """Delay from mouth to ear, in ms: packet time, coder and from making to playing, mean over units, then calls."""
+    return Measure(
+        "mouth_to_ear",
+        _name("mouth to ear", group),
+        "ms",
+        _per_flow(group, _mean("mouth_to_ear_s", 1e3)),
+        "lower",
+        limits=POSITIVE,
+    )
+
+
+CAUSES = ("codec", "delay", "loss", "lateness")
+"""What a call's R is less for, in the order in which it is told."""
+
+
+def r_cost(cause: str, group: str | None = None) -> Measure:
+    """Points of R that one of `CAUSES` costs, mean over calls; together with R they make what a perfect call has."""
+    return Measure(
+        f"r_cost_{cause}",
+        _name(f"R lost to {cause}", group),
+        "",
+        _per_flow(group, _mean(f"r_cost_{cause}")),
+        "lower",
+        limits=POSITIVE,
+        scale="r_cost",
+    )
+
+
+@shown(STREAM, headline=True)
+def r_factor(group: str | None = None) -> Measure:
+    """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
+    return Measure(
+        "r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher", limits=R
+    )
+
+
+@shown(STREAM, STREAM | BULK, headline=True, figure="call")
+def mos(group: str | None = None) -> Measure:
+    """Mean opinion score that the E-model estimates, 1 to 4.5, mean over the calls that have one."""
+    return Measure(
+        "mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher", limits=MOS
+    )
+
+
+def _of_worst(values: Numbers, worst: Callable[[Numbers], Any], scale: float = 1.0) -> float:
+    """That of the flow that has it worst; it does not apply to a single flow."""
+    there = values[~np.isnan(values)]
+    return float(worst(there)) * scale if len(there) > 1 else math.nan
+
+
+@shown(STREAM)
+def worst_mos(group: str | None = None) -> Measure:
+    """MOS of the call that has the least, of several."""
+    return Measure(
+        "worst_mos",
+        _name("MOS of the worst call", group),
+        "",
+        _per_flow(group, lambda rows: _of_worst(rows.numbers("mos"), np.min)),
+        "higher",
+        limits=MOS,
+        scale="mos",
+    )
+
+
+@shown(STREAM)
+def worst_loss(group: str | None = None) -> Measure:
+    """Loss in % of the flow that loses most, of several; flows that sent nothing have none."""
+
+    def value(rows: Table) -> float:
+        sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
+        return _of_worst(lost[sent > 0] / sent[sent > 0], np.max, 100)
+
+    return Measure(
+        "worst_loss",
+        _name("loss of the worst flow", group),
+        "%",
+        _per_flow(group, value),
+        "lower",
+        limits=PERCENT,
+        scale="loss",
+    )
+
+
+@shown(BULK, STREAM | BULK)
+def worst_goodput(group: str | None = None) -> Measure:
+    """Goodput in kb/s of the flow that gets least, of several."""
+    return Measure(
+        "worst_goodput",
+        _name("goodput of the worst flow", group),
+        "kb/s",
+        _per_flow(group, lambda rows: _of_worst(rows.numbers("goodput_bps"), np.min, 1e-3)),
+        "higher",
+        limits=POSITIVE,
+    )
+
+
+@shown(documents=STREAM | BULK)
+def index(group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None) -> Measure:
+    """Real-time performance index (paper 002: video delivery index): timely units over units sent by the application.
+
+    It is the mean of the flows' own indices, as papers 000 and 001 take it; flows that sent nothing have none.
+
+    Args:
+        group: Name of the flow group; all flows when None.
+        reading: What *timely* means.
+        threshold_s: The threshold in seconds; the scenario's first when None.
+    """
+    title = _name(f"index ({_in_words(reading)})", group)
+    return Measure(
+        f"index_{reading}",
+        title,
+        "",
+        _timeliness("timely", group, reading, threshold_s),
+        "higher",
+        table=TIMELINESS,
+        limits=RATIO,
+        scale="index",
+    )
+
+
+@shown(documents=STREAM | BULK)
+def index_gap(group: str | None = None) -> Measure:
+    """Real-time performance index by the gap to the previous arrival (papers 000, 002), 0 to 1."""
+    return index(group, "gap")
+
+
+@shown(documents=STREAM | BULK)
+def index_excess_gap(group: str | None = None) -> Measure:
+    """Real-time performance index by the gap to the previous arrival in excess of the sender's own, 0 to 1."""
+    return index(group, "excess-gap")
+
+
+@shown(documents=STREAM | BULK)
+def index_sequence(group: str | None = None) -> Measure:
+    """Real-time performance index by the gap to the unit numbered one less (paper 001, Algorithm 1), 0 to 1."""
+    return index(group, "sequence")
+
+
+def delayed(
+    group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None
+) -> Measure:
+    """Units that arrived later than the threshold allows, in % of those sent. Arguments as for `index`."""
+    title = _name(f"delayed ({_in_words(reading)})", group)
+    reduction = _timeliness("delayed", group, reading, threshold_s)
+    return Measure(
+        f"delayed_{reading}",
+        title,
+        "%",
+        reduction,
+        "lower",
+        table=TIMELINESS,
+        limits=PERCENT,
+        scale="delayed",
+    )
+
+
+def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
+    """The real-time index at every threshold of the scenario, which becomes the axis `threshold` (in ms)."""
+    title = _name(f"index ({_in_words(reading)})", group)
+    return Measure(
+        f"index_by_threshold_{reading}",
+        title,
+        "",
+        _by_threshold("timely", group, reading),
+        "higher",
+        ("threshold",),
+        TIMELINESS,
+        RATIO,
+        "index",
+    )
+
+
+def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
+    """Delayed units in % of those sent at every threshold of the scenario, the axis `threshold` (in ms)."""
+    title = _name(f"delayed ({_in_words(reading)})", group)
+    reduction = _by_threshold("delayed", group, reading)
+    return Measure(
+        f"delayed_by_threshold_{reading}",
+        title,
+        "%",
+        reduction,
+        "lower",
+        ("threshold",),
+        TIMELINESS,
+        PERCENT,
+        "delayed",
+    )
+
+
+COMPLETIONS = "completions"
+
+
+@shown(TRANSFER, TRANSFER, figure="call")
+def completion(group: str | None = None) -> Measure:
+    """Completion time of the group's transfers, or load time of its pages, in s: mean over those completed.
+
+    What is unfinished has none and is left out; `unfinished` says how much that is.
+    """
+    return of_group(
+        "mean_s", "completion time", group, "s", id="completion", better="lower", limits=POSITIVE, table=COMPLETIONS
+    )  # fmt: skip
+
+
+@shown(TRANSFER, TRANSFER)
+def completion_median(group: str | None = None) -> Measure:
+    """Median completion time of the group's transfers or pages that were completed, in s."""
+    return of_group(
+        "p50_s", "completion time, median", group, "s", id="completion_median", better="lower", limits=POSITIVE,
+        table=COMPLETIONS,
+    )  # fmt: skip
+
+
+@shown(TRANSFER, TRANSFER)
+def completion_p95(group: str | None = None) -> Measure:
+    """95th percentile of the completion times of the group's transfers or pages that were completed, in s."""
+    return of_group(
+        "p95_s", "completion time, 95th percentile", group, "s", id="completion_p95", better="lower",
+        limits=POSITIVE, table=COMPLETIONS,
+    )  # fmt: skip
+
+
+@shown(TRANSFER, TRANSFER)
+def slowdown(group: str | None = None) -> Measure:
+    """Completion time over the time of the payload alone at the narrowest link's rate, mean over those completed."""
+    return of_group("slowdown", "slowdown", group, better="lower", limits=POSITIVE, table=COMPLETIONS)
+
+
+@shown(TRANSFER, TRANSFER)
+def unfinished(group: str | None = None) -> Measure:
+    """Transfers or pages that were under way when the run ended, in % of those begun or refused."""
+    return of_group(
+        "unfinished", "unfinished", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS,
+        over="transfers",
+    )  # fmt: skip
+
+
+@shown(EVERY, EVERY, only_above_zero=True)
+def refused(group: str | None = None) -> Measure:
+    """Flows that arrived when as many as may be at work were, and were refused, in % of those that arrived."""
+    return of_group(
+        "refused", "refused", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS, over="transfers"
+    )  # fmt: skip
+
+
+CONVERSATIONS = "conversations"
+
+
+def _of_conversations(
+    id: str,  # noqa: A002  # it is the measure's id
+    title: str,
+    group: str | None,
+    value: RunValue,
+    unit: str,
+    better: Literal["higher", "lower"] | None,
+    limits: Limits,
+    scale: str = "",
+) -> Measure:
+    reduction = _per_row(CONVERSATIONS, group, value)
+    return Measure(id, _name(title, group), unit, reduction, better, (), CONVERSATIONS, limits, scale)
+
+
+@shown(STREAM)
+def round_trip(group: str | None = None) -> Measure:
+    """From mouth to ear and back, in ms: the sum of both directions of a conversation, mean over conversations."""
+    value = _mean("round_trip_s", 1e3)
+    return _of_conversations("round_trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE)
+
+
+@shown(STREAM, headline=True, figure="call")
+def conversation_mos(group: str | None = None) -> Measure:
+    """MOS of a conversation, which is that of its worse direction by the E-model, mean over conversations."""
+    value = _mean("mos")
+    return _of_conversations(
+        "conversation_mos", "MOS of the conversation (E-model)", group, value, "", "higher", MOS, "mos"
+    )
+
+
+@shown(STREAM)
+def conversation_mos_mean(group: str | None = None) -> Measure:
+    """Mean of the MOS of both directions of a conversation, mean over conversations."""
+    value = _mean("mos_mean")
+    return _of_conversations(
+        "conversation_mos_mean", "MOS, mean of both directions", group, value, "", "higher", MOS, "mos"
+    )
+
+
+@shown(STREAM)
+def double_talk(group: str | None = None) -> Measure:
+    """Share of the time in which both parties of a conversation talk, by one clock, in %: what they mean."""
+    value = _mean("double_talk_meant", 100)
+    return _of_conversations(
+        "double_talk", "both talk, as meant", group, value, "%", None, PERCENT, "double_talk"
+    )
+
+
+@shown(STREAM)
+def double_talk_heard(group: str | None = None) -> Measure:
+    """Share of the time in which a party talks and hears the other, in %, mean over both parties."""
+
+    def value(rows: Table) -> float:
+        return 50 * mean(rows.numbers("double_talk_heard_from")) + 50 * mean(
+            rows.numbers("double_talk_heard_to")
+        )
+
+    return _of_conversations(
+        "double_talk_heard", "both talk, as heard", group, value, "%", "lower", PERCENT, "double_talk"
+    )
+
+
+def _videos(rows: Table) -> Table:
+    return rows.where(~np.isnan(rows.numbers("decodable_ratio")))
+
+
+@shown(STREAM, STREAM | BULK, headline=True, figure="call")
+def decodable(group: str | None = None) -> Measure:
+    """Frames of which at least the base layer could be decoded when they were shown, in %, mean over flows."""
+    return Measure(
+        "decodable",
+        _name("frames decodable when shown", group),
+        "%",
+        _per_flow(group, _mean("decodable_ratio", 100)),
+        "higher",
+        limits=PERCENT,
+    )
+
+
+@shown(STREAM, headline=True)
+def decodable_layers(group: str | None = None) -> Measure:
+    """Layers in which a frame could be decoded when it was shown, mean over frames and flows."""
+    return Measure(
+        "decodable_layers",
+        _name("layers decodable when shown", group),
+        "",
+        _per_flow(group, _mean("decodable_layers")),
+        "higher",
+        limits=POSITIVE,
+    )
+
+
+@shown(STREAM)
+def late(group: str | None = None) -> Measure:
+    """Units of video that came after their frame was shown, or were still in the sender then, in % of those sent."""
+
+    def value(rows: Table) -> float:
+        videos = _videos(rows)
+        return share(videos.numbers("late_units"), videos.numbers("units_sent"), 100)
+
+    return Measure(
+        "late", _name("late for showing", group), "%", _per_flow(group, value), "lower", limits=PERCENT
+    )
+
+
+@shown(STREAM, only_above_zero=True)
+def sender_wait(group: str | None = None) -> Measure:
+    """The longest that a unit of video waited in its sender for the transport's rate, the worst of the flows, in ms."""
+
+    def value(rows: Table) -> float:
+        longest = _videos(rows).numbers("sender_wait_max_s")
+        longest = longest[~np.isnan(longest)]
+        return float(longest.max()) * 1e3 if len(longest) else math.nan
+
+    reduction: Reduction = _per_flow(group, value)
+    return Measure(
+        "sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE
+    )
+
+
+def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
+    """A column of the `links` table for the link direction `name`, for example `mean_queue_packets` of `r2>r3`."""
+
+    def reduce(results: Results) -> dict[str, Any]:
+        rows = results.rows("links").only(link=name)
+        return {"run": rows["run"].to_list(), "value": rows.numbers(column) * scale}
+
+    return Measure(f"{column}:{name}", title, unit, reduce, table="links", limits=POSITIVE)
+
+
+def _in_words(reading: Reading) -> str:
+    words: dict[Reading, str] = {
+        "gap": "gap of arrivals",
+        "excess-gap": "excess gap",
+        "delay": "one-way delay",
+        "sequence": "gap by number",
+    }
+    return words[reading]
+
+
+def _joined(results: Results, rows: Table, group: str | None, reading: Reading) -> Table:
+    """The rows of a reading, each with what its flow sent."""
+    rows = rows.only(reading=reading)
+    if group is not None:
+        rows = rows.only(group=group)
+    flows = results.rows("flows")
+    sent = dict(zip(_flows_of(flows), flows.numbers("units_sent"), strict=True))
+    known = np.array([sent.get(key, math.nan) for key in _flows_of(rows)], dtype=float)
+    return rows.with_columns({"units_sent": Column(known)})
+
+
+def _flows_of(rows: Table) -> list[tuple[Any, ...]]:
+    """Which flow each row is about."""
+    return list(zip(*(rows[name].to_list() for name in ("run", "group", "flow")), strict=True))
+
+
+def _timeliness(part: Part, group: str | None, reading: Reading, threshold_s: float | None) -> Reduction:
+    def reduce(results: Results) -> dict[str, Any]:
+        rows = results.rows(TIMELINESS)
+        threshold = rows.numbers("threshold_s")
+        if threshold_s is None:
+            first: dict[tuple[Any, ...], float] = {}
+            for key, one in zip(_flows_of(rows), threshold, strict=True):
+                first.setdefault(key, one)
+            rows = rows.where(np.array([first[key] for key in _flows_of(rows)]) == threshold)
+        else:
+            rows = rows.where(np.abs(threshold - threshold_s) < 1e-6)
+        return _each(_joined(results, rows, group, reading).parted("run"), _part(part))
+
+    return reduce
+
+
+def _by_threshold(part: Part, group: str | None, reading: Reading) -> Reduction:
+    def reduce(results: Results) -> dict[str, Any]:
+        chosen = _joined(results, results.rows(TIMELINESS), group, reading)
+        in_ms = np.round(chosen.numbers("threshold_s") * 1e3, 3)
+        parts = list(chosen.with_columns({"threshold": Column(in_ms)}).parted("run", "threshold"))
+        thresholds = [float(one.numbers("threshold")[0]) for one in parts]
+        return {**_each(parts, _part(part)), "threshold": thresholds}
+
+    return reduce
+
+
+def _part(part: Part) -> RunValue:
+    """Of what is timely each flow's share of what it sent, averaged over flows; of the rest the share of all."""
+    if part != "timely":
+        return _share([part], "units_sent", 100)
+
+    def value(rows: Table) -> float:
+        sent, timely = rows.numbers("units_sent"), rows.numbers(part)
+        return mean(timely[sent > 0] / sent[sent > 0])
+
+    return value
+
+
+class Definition(Protocol):
+    """A measure of a flow group, or of all flows."""
+
+    def __call__(self, group: str | None = None) -> Measure:
+        """The measure of ``group``, or of all flows."""
+        ...
+
+
+def _of_simulator(described: dict[str, Any]) -> Definition:
+    """A measure that the simulator defines (`crates/fairwave-sim/src/measures`), with its own words."""
+    least, most = (
+        edge if described[key] is None else described[key]
+        for key, edge in (("least", -math.inf), ("most", math.inf))
+    )
+    kinds = frozenset(described["applies"])
+    applies = Applies(kinds, beside=kinds, least_flows=described["least_flows"])
+
+    def of(group: str | None = None) -> Measure:
+        better = described["better"]
+        measure = of_group(
+            described["column"], described["title"], group, described["unit"], described["factor"],
+            id=described["name"], better=None if better == "neither" else better, limits=(least, most),
+        )  # fmt: skip
+        return replace(measure, applies=applies)
+
+    of.__name__ = of.__qualname__ = described["name"]
+    of.__doc__ = described["about"]
+    return of
+
+
+SIMULATED: dict[str, Definition] = {
+    one["name"]: _of_simulator(one) for one in json.loads(_native.group_measures())
+}
+"""Measures that the simulator defines, in the order of its list."""
+
+
+fairness, worst_case_fairness, short_term_fairness, cov, overhead = (
+    SIMULATED[name] for name in ("fairness", "worst_case_fairness", "short_term_fairness", "cov", "overhead")
+)
+
+
+STANDARD: dict[str, Definition] = {
+    "conversation_mos": conversation_mos,
+    "mos": mos,
+    "r_factor": r_factor,
+    "mouth_to_ear": mouth_to_ear,
+    "decodable": decodable,
+    "decodable_layers": decodable_layers,
+    "missed": missed,
+    "worst_mos": worst_mos,
+    "conversation_mos_mean": conversation_mos_mean,
+    "round_trip": round_trip,
+    "double_talk": double_talk,
+    "double_talk_heard": double_talk_heard,
+    "loss": loss,
+    "worst_loss": worst_loss,
+    "late_for_playout": late_for_playout,
+    "late": late,
+    "waiting": waiting,
+    "sender_wait": sender_wait,
+    "delay": delay,
+    "delay_p95": delay_p95,
+    "jitter": jitter,
+    "goodput_per_flow": goodput_per_flow,
+    "completion": completion,
+    "completion_median": completion_median,
+    "completion_p95": completion_p95,
+    "slowdown": slowdown,
+    "unfinished": unfinished,
+    "goodput": goodput,
+    "worst_goodput": worst_goodput,
+    "packet_loss": packet_loss,
+    "retransmitted": retransmitted,
+    **SIMULATED,
+    "refused": refused,
+    "index": index,
+    "index_gap": index_gap,
+    "index_excess_gap": index_excess_gap,
+    "index_sequence": index_sequence,
+    "delayed": delayed,
+}
+"""Measures that a name finds, in the order in which pages and tables show them; `fairwave.measure` adds to them."""
+
+
+def of_kind(group: str, kind: Kind, *, beside: bool = False) -> list[Measure]:
+    """The measures that documents have of a group of this kind, in order; `beside` where another group is compared."""
+    each = [define(group) for define in STANDARD.values()]
+    return [
+        one
+        for one in each
+        if kind in (one.applies.beside if beside else one.applies.to | one.applies.documents)
+    ]
+
+
+OWN: dict[str, Callable[[Results, str | None], list[tuple[str, int]]]] = {}
+"""Those of them that are the user's own, each with why it is not defined: reasons, each with how many runs have it."""
+
+
+def find(name: str, group: str | None = None) -> Measure:
+    """The measure of that name.
+
+    Raises:
+        KeyError: There is none; the message lists them.
+    """
+    if name not in STANDARD:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, STANDARD, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise KeyError(f"no measure {name!r}; there are {', '.join(STANDARD)}{hint}")
+    return STANDARD[name](group)

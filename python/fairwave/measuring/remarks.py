@@ -1,0 +1,98 @@
+"""What has to be said beside the ratings of calls: what is assumed, what is extrapolated, and why some are not defined.
+
+The simulator leaves it with each flow, in `quality_note` (see `docs/results.md`): parts separated by `; `, each after a
+word of its own and a colon. Here flows are put together, so that a table says each thing once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairwave.measuring import measures
+
+if TYPE_CHECKING:
+    from fairwave.results import Results
+
+RATINGS = frozenset({"r_factor", "mos"})
+"""Ids of the measures that are ratings of calls."""
+
+MARK = "†"
+"""Stands beside a rating that has to be read with its remarks."""
+
+NOT_DEFINED = "not defined"
+"""Stands where a rating would."""
+
+_ORDER = (NOT_DEFINED, "assumed", "extrapolated", "wideband")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing to be said.
+
+    Attributes:
+        kind: `not defined`, `assumed`, `extrapolated` or `wideband`.
+        text: What follows the word; of several flows that differ, what the first says.
+        flows: To how many flows of all runs it applies.
+        of: How many flows there are.
+    """
+
+    kind: str
+    text: str
+    flows: int
+    of: int
+
+    def __str__(self) -> str:
+        share = "" if self.flows == self.of else f" (in {self.flows} of {self.of} calls)"
+        if self.kind == "extrapolated" and self.flows > 1:
+            return f"extrapolated beyond the E-model's ranges{share}, as for {self.text}"
+        return f"{self.kind}: {self.text}{share}"
+
+
+def remarks(results: Results, group: str | None = None) -> list[Remark]:
+    """What is to be said of a group's calls, most important first; of all flows when no group is named."""
+    flows = results.rows("flows")
+    if "quality_note" not in flows:  # as in results of an earlier version
+        return []
+    if group is not None:
+        flows = flows.only(group=group)
+    first: dict[tuple[str, str], str] = {}
+    of: dict[tuple[str, str], set[int]] = {}
+    for flow, note in enumerate(flows["quality_note"].to_list()):
+        for part in (note or "").split("; "):
+            if not part:
+                continue
+            kind, _, text = part.partition(": ")
+            # Delays and losses differ from call to call; everything else is the same thing said again.
+            same = (kind, "" if kind == "extrapolated" else text)
+            first.setdefault(same, text)
+            of.setdefault(same, set()).add(flow)
+    found = [Remark(same[0], text, len(of[same]), flows.num_rows) for same, text in first.items()]
+    return sorted(found, key=lambda one: _ORDER.index(one.kind) if one.kind in _ORDER else len(_ORDER))
+
+
+def told(results: Results, measure: str, group: str | None = None) -> list[Remark]:
+    """What is to be said beside a measure: remarks of ratings, and why one of the user's own is not defined."""
+    if measure in RATINGS:
+        return remarks(results, group)
+    runs = results.rows("runs").num_rows
+    reasons = measures.OWN[measure](results, group) if measure in measures.OWN else []
+    shares = {why: "" if count == runs else f" (in {count} of {runs} runs)" for why, count in reasons}
+    return [Remark(NOT_DEFINED, f"{why}{shares[why]}", count, count) for why, count in reasons]
+
+
+def undefined(results: Results, measure: str, group: str | None = None) -> str:
+    """Why a rating is defined for no call of the group, or one of the user's own for no run; empty where it is."""
+    if measure in measures.OWN:
+        reasons = measures.OWN[measure](results, group)
+        nowhere = sum(count for _, count in reasons) == results.rows("runs").num_rows
+        return "; ".join(why for why, _ in reasons) if nowhere else ""
+    if measure not in RATINGS:
+        return ""
+    said = remarks(results, group)
+    return "; ".join(one.text for one in said if one.kind == NOT_DEFINED and one.flows == one.of)
+
+
+def marked(results: Results, measure: str, group: str | None = None) -> str:
+    """` †` beside a measure that has remarks, else nothing."""
+    return f" {MARK}" if told(results, measure, group) else ""

@@ -1,0 +1,249 @@
+"""Where finished runs are kept, so that they need not be made again."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from fairwave import _native
+from fairwave.runs.runs_file import (
+    DAMAGE,
+    MISMATCH,
+    READ_ONLY,
+    Layout,
+    connect,
+    create,
+    damage,
+    digest,
+    is_trouble,
+    is_whole,
+    look,
+    on_stderr,
+    packed,
+    replace,
+    salvaged,
+    unpacked,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairwave.runs.runs_file import FolderContents, Row
+    from fairwave.tables import Tables
+
+
+@cache
+def engine() -> str:
+    """The simulator's version and a digest of its compiled code, which tells two builds of one version apart."""
+    digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
+    return f"{_native.version}+{digest}"
+
+
+class Keep(Protocol):
+    """Where finished runs are kept."""
+
+    def get(self, scenario: str, seed: int) -> Tables | None:
+        """The run's tables, if they are here."""
+
+    def put(self, scenario: str, seed: int, tables: Tables) -> None:
+        """Keeps a run."""
+
+
+@dataclass
+class Memory:
+    """Keeps runs for the life of the process."""
+
+    kept: dict[tuple[str, int], Tables] = field(default_factory=dict)
+
+    def get(self, scenario: str, seed: int) -> Tables | None:
+        """The run's tables, if they are here."""
+        return self.kept.get((scenario, seed))
+
+    def put(self, scenario: str, seed: int, tables: Tables) -> None:
+        """Keeps a run."""
+        self.kept[scenario, seed] = tables
+
+
+class Folder:
+    """Keeps runs in a folder, in one SQLite file; each is there for good once it has been put.
+
+    Each run is a row with a SHA-256 of its version, scenario, seed and tables. The SHA-256 is compared before anything
+    reads the tables, because parsing damaged bytes can end the process. When damage is found, the whole rows move to a
+    new file, one line says so, and the other runs are made again. Before the first run is written, the whole file is
+    checked in the same way.
+
+    What another version left is not used, and is removed when the first run is kept: it can never be asked for again.
+    A file of this version without checksums (from earlier releases) is read once and rewritten.
+
+    Args:
+        path: The folder; made when the first run is kept.
+        version: What made the runs; the simulator of this process when None.
+        tell: Receives one line about a damaged file; standard error when None.
+    """
+
+    FILE = "runs.sqlite"
+
+    def __init__(
+        self, path: Path, version: str | None = None, tell: Callable[[str], None] | None = None
+    ) -> None:
+        self._path = path
+        self._file = path / self.FILE
+        self._version = version if version is not None else engine()
+        self._tell = tell if tell is not None else on_stderr
+        self._open: sqlite3.Connection | None = None
+        self._is_checked = False
+        self._is_mended = False
+        self._is_useless = False
+
+    @property
+    def stale(self) -> str | None:
+        """The version that made what lies here, where it is another one and its runs are therefore not used."""
+        try:
+            made_by = look(self._file).made_by
+        except OSError:
+            return None
+        return made_by if made_by not in {None, self._version} else None
+
+    def get(self, scenario: str, seed: int) -> Tables | None:
+        """The run's tables, if they are here and whole."""
+        if self._open is None and not self._begin_reading():
+            return None
+        assert self._open is not None
+        try:
+            row = self._open.execute(
+                "select digest, data from runs where scenario = ? and seed = ?", (scenario, seed)
+            ).fetchone()
+            if row is None:
+                return None
+            if is_whole(self._version, scenario, seed, *row):
+                return unpacked(row[1])
+            reason = MISMATCH
+        except DAMAGE as error:
+            if is_trouble(error):
+                return None
+            reason = str(error)
+        return self.get(scenario, seed) if self._can_mend(reason) else None
+
+    def put(self, scenario: str, seed: int, tables: Tables) -> None:
+        """Keeps a run, in one step: whoever kills this process afterwards does not lose it.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        data = packed(tables)
+        row = (scenario, seed, digest(self._version, scenario, seed, data), data)
+        try:
+            try:
+                self._insert(row)
+            except sqlite3.OperationalError as error:
+                if not str(error).startswith(READ_ONLY):
+                    raise
+                self._close()  # Another process may have replaced the file.
+                self._insert(row)
+            except (sqlite3.DataError, OverflowError):
+                raise
+            except sqlite3.DatabaseError as error:
+                self._mend(str(error))
+                self._insert(row)
+        except (sqlite3.DataError, OverflowError):
+            self._tell(
+                f"{self._file} does not keep the run with seed {seed}: its tables take {len(data) / 1e9:.1f} GB, more "
+                "than a row can hold; record less, or the same command makes the run again"
+            )
+        except sqlite3.Error as error:
+            raise OSError(f"{self._file}: {error}; the runs that it holds already are kept") from error
+
+    def _insert(self, row: Row) -> None:
+        if not self._is_checked:
+            self._begin_writing()
+        assert self._open is not None
+        with self._open:
+            self._open.execute("insert or replace into runs values (?, ?, ?, ?)", row)
+
+    def _begin_reading(self) -> bool:
+        """Opens the file where it holds runs of this version; whether it does."""
+        if self._is_useless or not self._file.is_file():
+            return False
+        try:
+            found = look(self._file)
+            if found.layout is Layout.DAMAGED:
+                self._mend(found.reason)
+            elif found.made_by == self._version:
+                self._open_current(found)
+            else:
+                self._is_useless = True
+        except (OSError, sqlite3.Error):
+            self._is_useless = True  # `put` says why it cannot be written.
+        return self._open is not None
+
+    def _begin_writing(self) -> None:
+        """Opens the file for writing: made if it is not there, checked and mended if it is."""
+        self._path.mkdir(parents=True, exist_ok=True)
+        if not self._file.is_file():
+            self._close()
+            create(self._file, self._version)
+        found = look(self._file)
+        if found.layout is Layout.DAMAGED:
+            self._mend(found.reason)
+        elif found.made_by != self._version:
+            self._close()
+            replace(self._file, self._version)
+            self._open = connect(self._file)
+        else:
+            self._open_current(found)
+            reason = damage(self._file, self._version)
+            if reason is not None:
+                self._mend(reason)
+        self._is_checked = True
+
+    def _open_current(self, found: FolderContents) -> None:
+        """Opens a file of this version; one without checksums is rewritten first."""
+        if found.layout is Layout.OLDER:
+            from fairwave.runs.older import take_over
+
+            self._close()
+            taken, there = take_over(self._file, self._version)
+            if taken < there:
+                self._tell(
+                    f"{self._file} was damaged: {taken} of {there} kept runs are used, the others are made again"
+                )
+        if self._open is None:
+            self._open = connect(self._file)
+
+    def _can_mend(self, reason: str) -> bool:
+        """Mends the file that is read, once; whether that succeeded."""
+        if self._is_mended:
+            return False
+        self._is_mended = True
+        try:
+            self._mend(reason)
+        except (OSError, sqlite3.Error) as error:
+            self._tell(
+                f"{self._file} is damaged ({reason}) and cannot be mended ({error}): damaged runs are made again"
+            )
+            with suppress(sqlite3.Error):
+                self._open = connect(self._file)
+            self._is_useless = self._open is None
+            return False
+        return True
+
+    def _mend(self, reason: str) -> None:
+        """Leaves a file with the rows that are whole, and says so."""
+        self._close()
+        stayed = replace(self._file, self._version, salvaged(self._file, self._version))
+        self._tell(
+            f"{self._file} was damaged ({reason}): {stayed} kept {'run is' if stayed == 1 else 'runs are'} whole and "
+            "used, the others are made again"
+        )
+        self._open = connect(self._file)
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+        self._is_checked = False

@@ -1,0 +1,130 @@
+"""Runs on all cores, kept as they end, so that interrupted work resumes where it stopped.
+
+A run is a pure function of scenario and seed. What it leaves can therefore be kept under (version, scenario hash,
+seed) and used whenever the same run is asked for again.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from fairwave import _native
+from fairwave import tables as tables_
+from fairwave.arguments import whole
+from fairwave.runs.keeping import Memory
+from fairwave.scenario import check_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairwave._native import RawTables
+    from fairwave.runs.keeping import Keep
+    from fairwave.tables import Tables
+
+    Progress = Callable[[float, int], None]
+    """Told how many runs are done, of how many. Runs that are under way count by the simulated time that has passed."""
+
+    Job = tuple[_native.Scenario, int]
+    Runner = Callable[
+        [Sequence[Job], int | None, Callable[[float], None] | None], Iterator[tuple[int, RawTables]]
+    ]
+    """Makes runs and yields each, with its index, as it ends; tells of those under way, if anybody wants to know."""
+
+
+def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
+    """Refuses so many runs of a scenario when nobody could wait for them, before anything is allocated.
+
+    Raises:
+        ValueError: The seed is none.
+        fairwave.ScenarioError: They are too many; the message says what they would cost.
+    """
+    check_seed(seed)
+    scenario.check_runs(min(runs, 2**63), seed)
+
+
+def native(
+    jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
+) -> Iterator[tuple[int, RawTables]]:
+    """The runner that simulates, on this machine."""
+    # More threads than runs are no faster.
+    most = None if threads is None else min(threads, max(len(jobs), 1))
+    return _native.Batch(jobs, most, tell)
+
+
+_runner: ContextVar[Runner] = ContextVar("runner", default=native)
+
+
+@contextmanager
+def runs_made_by(runner: Runner) -> Iterator[None]:
+    """Has all runs that are asked for within the block made by another runner than this machine's cores."""
+    before = _runner.set(runner)
+    try:
+        yield
+    finally:
+        _runner.reset(before)
+
+
+def _check(jobs: Sequence[Job], threads: int | None) -> None:
+    if threads is not None:
+        whole("threads", threads, example=2)
+    for _, seed in jobs:
+        check_seed(seed)
+
+
+def replicate(
+    jobs: Sequence[Job],
+    *,
+    threads: int | None = None,
+    keep: Keep | None = None,
+    progress: Progress | None = None,
+    runner: Runner | None = None,
+) -> list[Tables]:
+    """The tables of every job, in the order of jobs, however they were scheduled.
+
+    Args:
+        jobs: Scenario and seed of each run. The same pair twice is run once.
+        threads: How many at once; all cores when None.
+        keep: Where to look for runs made before and to keep those made now, each as it ends.
+        progress: Told how many are done, now and then.
+        runner: What makes the runs; when None, this machine or whatever `runs_made_by` says.
+
+    Raises:
+        TypeError: Threads or a seed that are no whole numbers.
+        ValueError: No thread, or a seed that is none.
+        fairwave.RunError: A run was refused or failed.
+        KeyboardInterrupt: The user stopped; what had ended is kept.
+    """
+    _check(jobs, threads)
+    kept: Keep = keep if keep is not None else Memory()
+    wanted: dict[tuple[str, int], Job] = {}
+    for scenario, seed in jobs:
+        wanted.setdefault((scenario.hash, seed), (scenario, seed))
+    found = {key: kept.get(*key) for key in wanted}
+    missing = [key for key, tables in found.items() if tables is None]
+    total, before = len(wanted), len(wanted) - len(missing)
+    done = before
+    tell = None
+    if progress:
+        progress(done, total)
+
+        def tell(ended: float) -> None:
+            progress(min(max(float(done), before + ended), total), total)
+
+    if missing:
+        made = runner or _runner.get()
+        for index, raw in made([wanted[key] for key in missing], threads, tell):
+            tables = tables_.tables(raw)
+            kept.put(*missing[index], tables)
+            found[missing[index]] = tables
+            done += 1
+            if progress:
+                progress(done, total)
+    result = []
+    for scenario, seed in jobs:
+        tables_of_run = found[scenario.hash, seed]
+        if tables_of_run is None:
+            raise RuntimeError(f"the run of {scenario.name!r} with seed {seed} left nothing")
+        result.append(tables_of_run)
+    return result

@@ -1,0 +1,290 @@
+"""The file in which finished runs are kept: SQLite, a row per run, each with a SHA-256 of all that it says.
+
+SQLite handles processes that write at once and processes that are killed. It does not detect bytes that changed
+on the disk. Therefore every row has a digest of its version, scenario, seed and tables. A row under the key of another
+run, or without one of its tables, is as damaged as a row with a flipped bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+import tempfile
+import zlib
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.tables import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairwave.tables import Tables
+
+    Row = tuple[str, int, bytes, bytes]
+    """Scenario, seed, digest and packed tables."""
+
+PATIENCE = 60.0
+"""Seconds that a process waits for another one that writes to the same file."""
+
+CURRENT = {
+    "version": "CREATE TABLE version (made_by text not null, digest blob not null)",
+    "runs": (
+        "CREATE TABLE runs (scenario text, seed integer, digest blob, data blob, "
+        "primary key (scenario, seed)) without rowid"
+    ),
+}
+OLDER = {
+    "version": "CREATE TABLE version (made_by text not null)",
+    "tables": (
+        "CREATE TABLE tables (scenario text, seed integer, name text, size integer, data blob, "
+        "primary key (scenario, seed, name)) without rowid"
+    ),
+}
+"""Layout of files without checksums, a row per table."""
+
+DAMAGE = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+"""What reading a damaged file may raise: lengths that were flipped ask for too much memory."""
+
+READ_ONLY = "attempt to write a readonly"
+TROUBLE = (READ_ONLY, "database is locked", "unable to open", "database or disk is full")
+"""How SQLite begins to say that the file cannot be had, which is no damage."""
+
+MISMATCH = "a checksum does not match"
+
+
+def is_trouble(error: BaseException) -> bool:
+    """Whether an error says that the file cannot be had now, not that it is damaged."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith(TROUBLE)
+
+
+class Layout(Enum):
+    """What lies at a path."""
+
+    ABSENT = auto()
+    CURRENT = auto()
+    OLDER = auto()
+    DAMAGED = auto()
+
+
+@dataclass(frozen=True)
+class FolderContents:
+    """What lies at a path.
+
+    Attributes:
+        layout: How it is laid out.
+        made_by: The version whose runs it holds; None where that cannot be read.
+        reason: Why it counts as damaged.
+    """
+
+    layout: Layout
+    made_by: str | None = None
+    reason: str = ""
+
+
+def look(file: Path) -> FolderContents:
+    """What lies at a path, by its head; runs are not looked at.
+
+    Raises:
+        OSError: It cannot be opened, or another process has it locked.
+    """
+    if not file.is_file():
+        return FolderContents(Layout.ABSENT)
+    with file.open("rb") as stream:
+        head = stream.read(20)
+    if not head.startswith(b"SQLite format 3\0") or head[18:] != b"\1\1":
+        return FolderContents(Layout.DAMAGED, reason="its first bytes are not those of such a file")
+    try:
+        with closing(connect(file)) as connection:
+            layout = dict(connection.execute("select name, sql from sqlite_master"))
+            versions = connection.execute("select * from version").fetchall()
+    except DAMAGE as error:
+        if is_trouble(error):
+            raise OSError(f"{file}: {error}") from error
+        return FolderContents(Layout.DAMAGED, reason=str(error))
+    match layout, versions:
+        case (dict() as tables, [(str() as made_by, bytes() as found)]) if tables == CURRENT:
+            if found == hashlib.sha256(made_by.encode()).digest():
+                return FolderContents(Layout.CURRENT, made_by)
+        case (dict() as tables, [(str() as made_by,)]) if tables == OLDER:
+            return FolderContents(Layout.OLDER, made_by)
+    return FolderContents(Layout.DAMAGED, reason="its tables are not those of such a file")
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Opens a file, which must be closed."""
+    connection = sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
+    try:
+        # A process that is killed loses nothing by this; a machine that loses its power may lose runs.
+        connection.execute("pragma synchronous = off")
+        connection.execute("pragma cell_size_check = on")
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+def create(file: Path, version: str) -> None:
+    """Makes an empty file where there is none; of two processes that do so at once, one succeeds and both may go on.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    made = _written(file, version, ())
+    try:
+        with suppress(FileExistsError):
+            try:
+                os.link(made, file)
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without links
+                made.replace(file)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def replace(file: Path, version: str, rows: Iterable[Row] = ()) -> int:
+    """Puts a new file with these rows in the place of another, in one step.
+
+    Returns:
+        How many rows it has.
+
+    Raises:
+        OSError: It cannot be written; the other file is as it was.
+    """
+    made = _written(file, version, rows)
+    try:
+        with closing(connect(made)) as connection:
+            (count,) = connection.execute("select count(*) from runs").fetchone()
+        # A journal of the other file must not be taken for one of this.
+        for journal in file.parent.glob(f"{file.name}-*"):
+            journal.unlink()
+        made.replace(file)
+    finally:
+        made.unlink(missing_ok=True)
+    return int(count)
+
+
+def _written(file: Path, version: str, rows: Iterable[Row]) -> Path:
+    """A whole file beside another's place."""
+    handle, name = tempfile.mkstemp(prefix=".partial-", suffix=".sqlite", dir=file.parent)
+    os.close(handle)
+    made = Path(name)
+    made.chmod(0o644)
+    try:
+        with closing(connect(made)) as connection, connection:
+            for statement in CURRENT.values():
+                connection.execute(statement)
+            proof = hashlib.sha256(version.encode()).digest()
+            connection.execute("insert into version values (?, ?)", (version, proof))
+            connection.executemany("insert or ignore into runs values (?, ?, ?, ?)", rows)
+    except sqlite3.Error as error:
+        made.unlink(missing_ok=True)
+        raise OSError(f"{file}: {error}") from error
+    except BaseException:
+        made.unlink(missing_ok=True)
+        raise
+    return made
+
+
+def damage(file: Path, version: str) -> str | None:
+    """What is wrong with a file's structure, or that some row is not whole; None where all is well.
+
+    Raises:
+        OSError: It cannot be read now.
+    """
+    try:
+        with closing(connect(file)) as connection:
+            (said,) = connection.execute("pragma quick_check(1)").fetchone()
+            if said != "ok":
+                return str(said).splitlines()[-1]
+            rows = connection.execute("select * from runs")
+            return None if all(is_whole(version, *row) for row in rows) else MISMATCH
+    except DAMAGE as error:
+        if is_trouble(error):
+            raise OSError(f"{file}: {error}") from error
+        return str(error)
+
+
+def salvaged(file: Path, version: str) -> Iterator[Row]:
+    """The rows of a damaged file that are whole: from both ends, as far as it can be read; rows may come twice."""
+    for order in ("asc", "desc"):
+        with suppress(*DAMAGE), closing(connect(file)) as connection:
+            for row in connection.execute(
+                f"select * from runs order by scenario {order}, seed {order}"  # one of two words
+            ):
+                if is_whole(version, *row):
+                    yield row
+
+
+def digest(version: str, scenario: str, seed: int, data: bytes) -> bytes:
+    """SHA-256 of all that a row says."""
+    made = hashlib.sha256(json.dumps([version, scenario, seed]).encode())
+    made.update(data)
+    return made.digest()
+
+
+def is_whole(version: str, scenario: object, seed: object, proof: object, data: object) -> bool:
+    """Whether a row is as it was written; its columns may be anything."""
+    return (
+        isinstance(scenario, str)
+        and isinstance(seed, int)
+        and isinstance(data, bytes)
+        and proof == digest(version, scenario, seed, data)
+    )
+
+
+FORMAT = "columns"
+"""Begins the head of packed tables; what earlier versions packed begins otherwise, and is made again."""
+
+
+def packed(tables: Tables) -> bytes:
+    """Tables as bytes: a line that describes their columns, then the columns' memory, compressed as one."""
+    head: list[Any] = [FORMAT]
+    body = []
+    for name, table in tables.items():
+        columns = []
+        for title, column in table.columns.items():
+            values = np.ascontiguousarray(column.values)
+            columns.append([title, values.dtype.str, len(values), column.valid is not None, column.words])
+            body.append(values.tobytes())
+            if column.valid is not None:
+                body.append(np.packbits(column.valid).tobytes())
+        head.append([name, columns])
+    return json.dumps(head).encode() + b"\n" + zlib.compress(b"".join(body), 1)
+
+
+def unpacked(data: bytes) -> Tables | None:
+    """The contrary of `packed`, for bytes whose digest has been compared; None for what an earlier version packed."""
+    line, _, body = data.partition(b"\n")
+    head = json.loads(line)
+    if head[:1] != [FORMAT]:
+        return None
+    whole = memoryview(zlib.decompress(body))
+    tables, at = {}, 0
+    for name, described in head[1:]:
+        columns = {}
+        for title, kind, rows, has_gaps, words in described:
+            values = np.frombuffer(whole, kind, rows, at)
+            at += values.nbytes
+            valid = None
+            if has_gaps:
+                bits = np.frombuffer(whole, "u1", (rows + 7) // 8, at)
+                at += bits.nbytes
+                valid = np.unpackbits(bits, count=rows).astype(bool)
+            columns[title] = Column(values, valid, None if words is None else tuple(words))
+        tables[name] = Table(columns)
+    return tables
+
+
+def on_stderr(line: str) -> None:
+    """A remark for people."""
+    sys.stderr.write(f"{line}\n")

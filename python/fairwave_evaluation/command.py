@@ -1,0 +1,144 @@
+"""`fairwave evaluate`."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairwave import _native
+from fairwave.cli.input import BadInputError, positive, where
+from fairwave.cli.options import Cluster, Json, Laws, Replications, Threads, examples, use_laws
+from fairwave.extras import need_all
+from fairwave_study.command import carry_out
+
+if TYPE_CHECKING:
+    from fairwave_study.study import Study
+
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog=examples(
+        "fairwave evaluate tcp/westwood -n 5",
+        "fairwave evaluate '{ name = \"tcp/aimd\", alpha = 0.31, beta = 0.875 }' --figure fairness",
+        "fairwave evaluate --queue codel --out out/codel",
+    )
+)
+def evaluate(
+    controller: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[CONTROLLER]",
+            help="A transport that carries bulk data: its name, or a table with its parameters.",
+        ),
+    ] = None,
+    queue: Annotated[
+        str | None, typer.Option(metavar="DISCIPLINE", help="Instead: a queue discipline, likewise.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What it is compared with; CUBIC (for CUBIC: Reno with SACK), and drop-tail, if left out.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for page, figures, data and ledger; out/evaluate-NAME if left out."),
+    ] = None,
+    replications: Replications = 10,
+    figure: Annotated[
+        str | None, typer.Option(metavar="CRITERION", help="Make only this criterion's figure.")
+    ] = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    laws: Laws = None,
+    json: Json = False,
+) -> None:
+    """Evaluate a congestion control as RFC 9743 asks, or a queue discipline as RFC 7928 does."""
+    need_all("fairwave evaluate", "studies")
+    use_laws(laws)
+    with where(cluster):
+        _evaluate(controller, queue, against, out, replications, figure, threads, json=json)
+
+
+def _evaluate(
+    controller: str | None,
+    queue: str | None,
+    against: str | None,
+    out: Path | None,
+    replications: int,
+    figure: str | None,
+    threads: int | None,
+    *,
+    json: bool,
+) -> None:
+    """Writes the report that RFC 9743 asks of a congestion control, or RFC 7928 of a queue discipline."""
+    positive("--replications", replications)
+    if (controller is None) == (queue is None):
+        raise BadInputError(
+            "evaluate takes a congestion control (`fairwave evaluate tcp/cubic`) or a queue discipline "
+            "(`fairwave evaluate --queue codel`), one of them"
+        )
+    study = _of_controller(controller, against) if controller is not None else _of_queue(str(queue), against)
+    if figure is not None and figure not in study.pictured():
+        raise BadInputError(f"there is no criterion {figure!r}; there are {', '.join(study.pictured())}")
+    name = study.name.removeprefix("evaluate ").replace("/", "-")
+    carry_out(
+        study,
+        out if out is not None else Path("out") / f"evaluate-{name}",
+        replications,
+        figure,
+        threads,
+        json=json,
+    )
+
+
+def _of_controller(controller: str, against: str | None) -> Study:
+    from fairwave_evaluation.controller import of_controller
+
+    choice = _choice(controller, "transports", "name")
+    return of_controller(choice, None if against is None else _choice(against, "transports", "name"))
+
+
+def _of_queue(queue: str, against: str | None) -> Study:
+    from fairwave_evaluation.discipline import of_discipline
+
+    choice = _choice(queue, "queues", "discipline")
+    return of_discipline(choice, None if against is None else _choice(against, "queues", "discipline"))
+
+
+def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
+    """A name, or a table with parameters, of what there is."""
+    import difflib
+
+    from fairwave.reference import listed
+
+    value = json_.loads(_native.Scenario.override_value(text))
+    if not isinstance(value, (str, dict)) or (
+        isinstance(value, dict) and not isinstance(value.get(key), str)
+    ):
+        raise BadInputError(
+            f"{text!r} is neither a name nor a table with one; write '{{ {key} = \"NAME\", … }}'"
+        )
+    family = "transport" if kind == "transports" else "queue"
+    name = _native.Scenario.full_name(value if isinstance(value, str) else value[key], family)
+    value = name if isinstance(value, str) else {**value, key: name}
+    known = [one for one, _ in listed(kind)]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1) or difflib.get_close_matches(f"tcp/{name}", known, 1)
+        if name.endswith((".toml", ".json", ".py")):
+            example = "tcp/cubic" if kind == "transports" else "--queue codel"
+            raise BadInputError(
+                f"evaluate takes the name of a law, not the file {name!r}; for example fairwave evaluate {example}, or "
+                "fairwave compare for a scenario"
+            )
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)};"
+        raise BadInputError(
+            f"there is no {name!r} among {kind}; {hint} a law of your own is handed in by --laws FILE.py"
+        )
+    return value

@@ -1,0 +1,163 @@
+"""A criterion: a question of a standard, with a scenario, a line drawn beforehand, and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave_study.claims import Claim, Comparison, Evidence, Verdict
+from fairwave_study.comparisons import where
+from fairwave_study.study import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+    from matplotlib.figure import Figure as Canvas
+
+    from fairwave.measuring.measured import Measured
+    from fairwave.measuring.measures import Measure
+    from fairwave.runs.grid import Grid
+    from fairwave_study.study import Data
+
+WORDS = {Verdict.REPRODUCED: "met", Verdict.NOT_REPRODUCED: "not met", Verdict.UNDECIDED: "undecided"}
+"""What the verdict about a criterion is called."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A question of a standard.
+
+    Attributes:
+        id: Short name, also of its grid and its figure.
+        section: Where the standard asks: "RFC 9743 §5.1.1".
+        title: One line.
+        line: What must hold for it to be met, a sentence with numbers.
+        grid: What is run.
+        test: The comparisons that the line comes down to.
+        measures: What the figure shows, a panel each.
+        x: Axis along the figure's horizontal.
+        x_label: Words under it.
+        series: Axis of the figure's lines.
+        caption: What to see, and what to keep in mind.
+        log_x: Whether the horizontal axis is logarithmic.
+        draw: Draws the figure instead.
+    """
+
+    id: str
+    section: str
+    title: str
+    line: str
+    grid: Grid
+    test: Callable[[Data], Evidence]
+    measures: Sequence[Measure]
+    x: str
+    x_label: str = ""
+    series: str = "controller"
+    caption: str = ""
+    log_x: bool = False
+    draw: Callable[[Canvas, Data], pl.DataFrame] | None = None
+    fix: Mapping[str, Any] = field(default_factory=dict)
+
+    def claim(self) -> Claim:
+        """The criterion as a claim to be judged."""
+        return Claim(
+            self.id, f"{self.title}: {self.line}", self.section, (self.grid.id,), self.test, words=WORDS
+        )
+
+    def figure(self) -> Figure:
+        """The criterion's figure."""
+        return Figure(
+            id=self.id,
+            title=self.title,
+            grid=self.grid.id,
+            measures=self.measures,
+            x=self.x,
+            x_label=self.x_label,
+            series=None if self.x == self.series else self.series,
+            fix=self.fix,
+            source=self.section,
+            caption=f"{self.caption} Met if {self.line}.".strip(),
+            kind="line" if self._is_numeric() else "bar",
+            log_x=self.log_x,
+            draw=self.draw,
+        )
+
+    def _is_numeric(self) -> bool:
+        return all(isinstance(label, (int, float)) for label in self.grid.axes.get(self.x, {"": None}))
+
+
+def above_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
+    """`one` has more than this share of the rival's, at every point, seed by seed."""
+    return _shares(measured, one, rival, axis, share, "above")
+
+
+def below_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
+    """`one` has less than this multiple of the rival's, at every point, seed by seed."""
+    return _shares(measured, one, rival, axis, share, "below")
+
+
+def below_plus(measured: Measured, one: Any, rival: Any, axis: str, more: float) -> Evidence:
+    """`one` has at most so much more than the rival (in the measure's unit), at every point, seed by seed."""
+    return Evidence(
+        [
+            Comparison(
+                f"{measured.measure.title}: {one} − {rival}{at}",
+                ours - theirs,
+                more,
+                "below",
+                measured.measure.unit,
+                or_equal=True,
+            )
+            for at, ours, theirs in _pairs(measured, one, rival, axis)
+        ]
+    )
+
+
+def above_plus(measured: Measured, one: Any, rival: Any, axis: str, less: float) -> Evidence:
+    """`one` has at least the rival's less so much (in the measure's unit), at every point, seed by seed."""
+    return Evidence(
+        [
+            Comparison(
+                f"{measured.measure.title}: {one} − {rival}{at}",
+                ours - theirs,
+                -less,
+                "above",
+                measured.measure.unit,
+                or_equal=True,
+            )
+            for at, ours, theirs in _pairs(measured, one, rival, axis)
+        ]
+    )
+
+
+def _shares(measured: Measured, one: Any, rival: Any, axis: str, share: float, side: Any) -> Evidence:
+    return Evidence(
+        [
+            Comparison(
+                f"{measured.measure.title}: {one} − {share:g} × {rival}{at}",
+                ours - share * theirs,
+                0.0,
+                side,
+                measured.measure.unit,
+                or_equal=True,
+            )
+            for at, ours, theirs in _pairs(measured, one, rival, axis)
+        ]
+    )
+
+
+def _pairs(
+    measured: Measured, one: Any, rival: Any, axis: str
+) -> list[tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+    return [
+        (
+            f" at {where(point)}" if point else "",
+            measured.samples(**point, **{axis: one}),
+            measured.samples(**point, **{axis: rival}),
+        )
+        for point in measured.points(without=[axis])
+    ]

@@ -1,0 +1,485 @@
+"""One flow alone on a fixed path, under each TCP controller: what it does with its window, drawn and measured.
+
+`python -m fairwave_report.controllers docs` writes `docs/controllers.md` and its figures. Each controller has a
+*characteristic number* that its source predicts for this path; the page puts the measured number beside it, and
+`tests/test_controllers.py` holds the two together.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+
+from fairwave.scenario import load
+from fairwave.staging import write_text
+
+if TYPE_CHECKING:
+    from fairwave.results import Results
+
+mpl.use("Agg")
+
+RATE = 10e6
+"""Rate of the path's bottleneck, bits per second on the wire."""
+
+ROUND_TRIP = 0.1
+"""Round-trip time of the empty path, seconds."""
+
+BUFFER = 120
+"""Packets that the bottleneck's queue holds: about one bandwidth-delay product."""
+
+PAYLOAD = 1000
+"""Bytes of payload in a segment."""
+
+PACKET = 1040
+"""Bytes on the wire of a segment, but for Vegas', to which ns-2 gives no header."""
+
+SETTLED = 40.0
+"""From when on the characteristic numbers are taken, seconds."""
+
+PATH = """
+name = "one flow on a fixed path"
+duration = "120 s"
+warmup = "40 s"
+preset = "ns2"
+
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "10 Mb/s", delay = "30 ms", queue = { discipline = "drop-tail", capacity = { packets = 120 } } }
+access = { rate = "100 Mb/s", delay = "10 ms" }
+
+[[flow]]
+name = "one"
+count = 1
+transport = "tcp/reno"
+traffic = "bulk"
+
+[record]
+window-interval = "20 ms"
+windows = ["one"]
+bin = "500 ms"
+queues = ["r1>r2"]
+goodput = ["one"]
+"""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A series of one run: times in seconds and values."""
+
+    times: np.ndarray
+    values: np.ndarray
+
+    def settled(self) -> np.ndarray:
+        """The values after the beginning."""
+        return self.values[self.times >= SETTLED]
+
+
+@dataclass(frozen=True)
+class Characteristic:
+    """A characteristic number.
+
+    Attributes:
+        what: What it is, with its unit.
+        source: Equation or section that predicts it.
+        predicted: The prediction for this path.
+        measured: The number in the run.
+        tolerance: Largest relative difference that the test admits.
+    """
+
+    what: str
+    source: str
+    predicted: float
+    measured: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measured number lies within the tolerance of the predicted one."""
+        return abs(self.measured - self.predicted) <= self.tolerance * abs(self.predicted)
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller's place on the page.
+
+    Attributes:
+        name: Its transport.
+        title: Heading.
+        transport: As a scenario writes it.
+        about: What the figure shows.
+        estimate: What the sender's estimate is, with its unit; none when it is not drawn.
+        numbers: Takes the run's traces and answers with the characteristic numbers.
+    """
+
+    name: str
+    title: str
+    transport: dict[str, object]
+    about: str
+    estimate: str | None
+    numbers: Callable[[dict[str, Trace]], list[Characteristic]]
+
+
+def traces(results: Results) -> dict[str, Trace]:
+    """The series of the flow and of the bottleneck's queue, by kind."""
+    table = results.to_polars("series")
+    return {
+        str(kind[0]): Trace(rows["time_s"].to_numpy(), rows["value"].to_numpy())
+        for kind, rows in table.group_by("kind", maintain_order=True)
+    }
+
+
+def run(controller: Controller) -> dict[str, Trace]:
+    """The traces of the controller's flow, seed 1."""
+    return traces(load(PATH).with_overrides({"flow.one.transport": controller.transport}).run(seed=1))
+
+
+def cycles(window: Trace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Peaks, the troughs after them, and the seconds from trough to trough of a saw-tooth, after the beginning."""
+    times, values = window.times[window.times >= SETTLED], window.settled()
+    falls = [i for i in range(1, len(values)) if values[i] < 0.95 * values[i - 1]]
+    # A recovery shows as several steps; those within a second are one fall.
+    groups: list[list[int]] = []
+    for fall in falls:
+        if groups and times[fall] - times[groups[-1][-1]] < 1.0:
+            groups[-1].append(fall)
+        else:
+            groups.append([fall])
+    peaks = np.array([values[group[0] - 1] for group in groups])
+    troughs = np.array([values[group[0] : group[-1] + 10].min() for group in groups])
+    starts = np.array([times[group[-1]] for group in groups])
+    return peaks, troughs, np.diff(starts)
+
+
+def full_pipe() -> float:
+    """Segments that fill the path and its queue."""
+    return RATE * ROUND_TRIP / 8 / PACKET + BUFFER
+
+
+def saw_tooth(alpha: float, beta: float) -> Callable[[dict[str, Trace]], list[Characteristic]]:
+    """The numbers of AIMD(α, β): what a loss leaves, and how long a cycle takes."""
+
+    def numbers(of: dict[str, Trace]) -> list[Characteristic]:
+        peaks, troughs, periods = cycles(of["window"])
+        top = full_pipe()
+        # The queue grows with the window: the mean round trip of a cycle is the mean window over the rate.
+        mean_round_trip = (1 + beta) / 2 * top * PACKET * 8 / RATE
+        return [
+            Characteristic(
+                "window kept after a loss, share of the peak",
+                "paper 003 Eq. (1)",
+                beta,
+                float(np.mean(troughs / peaks)),
+                0.04,
+            ),
+            Characteristic(
+                "peak of the window, segments", "path and queue full", top, float(np.mean(peaks)), 0.05
+            ),
+            Characteristic(
+                "period of the saw-tooth, s",
+                "paper 003 §II: (1 − β)W/α round trips",
+                (1 - beta) * top / alpha * mean_round_trip,
+                float(np.mean(periods)),
+                0.10,
+            ),
+        ]
+
+    return numbers
+
+
+def vegas_numbers(of: dict[str, Trace]) -> list[Characteristic]:
+    """Vegas keeps between α = 1 and β = 3 segments in the queue."""
+    return [
+        Characteristic(
+            "segments that it keeps in the queue (between α = 1 and β = 3)",
+            "Brakmo & Peterson 1995 §4; paper 000 §3.3",
+            2.0,
+            float(np.mean(of["queue_packets"].settled())),
+            0.75,
+        ),
+        Characteristic(
+            "window, segments: what the path holds, and two",
+            "as above",
+            RATE * ROUND_TRIP / 8 / PAYLOAD + 2,  # ns-2's Vegas counts no header
+            float(np.mean(of["window"].settled())),
+            0.03,
+        ),
+    ]
+
+
+def bandwidth_numbers(of: dict[str, Trace]) -> list[Characteristic]:
+    """Westwood's estimate against the rate at which data really arrives."""
+    return [
+        Characteristic(
+            "bandwidth estimate over the flow's goodput",
+            "paper 000 Algorithm 1; Mascolo et al. 2001; Grieco & Mascolo 2004",
+            1.0,
+            float(np.mean(of["estimate"].settled()) / np.mean(of["goodput_bps"].settled())),
+            0.10,
+        )
+    ]
+
+
+def real_numbers(of: dict[str, Trace]) -> list[Characteristic]:
+    """TCP-Real's wave rate against the rate of the bottleneck."""
+    return [
+        Characteristic(
+            "median rate of a wave over the payload rate of the bottleneck",
+            "papers 000 §3.1, 003 §IV; Tsaoussidis & Zhang 2002",
+            1.0,
+            float(np.median(of["estimate"].settled()) / (RATE * 1000 / PACKET)),
+            0.10,
+        )
+    ]
+
+
+def cubic_numbers(of: dict[str, Trace]) -> list[Characteristic]:
+    """What a loss leaves of CUBIC's window, and how long it takes to come back."""
+    peaks, troughs, periods = cycles(of["window"])
+    top = full_pipe()
+    return [
+        Characteristic(
+            "window kept after a loss, share of the peak",
+            "RFC 9438 §4.6",
+            0.7,
+            float(np.mean(troughs / peaks)),
+            0.04,
+        ),
+        Characteristic(
+            "peak of the window, segments", "path and queue full", top, float(np.mean(peaks)), 0.05
+        ),
+        Characteristic(
+            "period, s",
+            "RFC 9438 Eq. (2): ∛((1 − β)·peak/C)",
+            float(np.cbrt(0.3 * top / 0.4)),
+            float(np.mean(periods)),
+            0.10,
+        ),
+    ]
+
+
+def background_numbers(of: dict[str, Trace]) -> list[Characteristic]:
+    """LEDBAT++ goes up to its target, and empties the queue from time to time."""
+    delays = of["queue_packets"].settled() * PACKET * 8 / RATE * 1e3
+    return [
+        Characteristic(
+            "queueing delay that nine tenths of the time stay below, ms",
+            "its target",
+            60.0,
+            float(np.quantile(delays, 0.9)),
+            0.10,
+        ),
+        Characteristic(
+            "goodput over the payload rate of the bottleneck",
+            "slowing down takes a tenth of the time at most",
+            0.95,
+            float(np.mean(of["goodput_bps"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.06,
+        ),
+    ]
+
+
+def model_numbers(of: dict[str, Trace]) -> list[Characteristic]:
+    """BBR's bandwidth against that of the bottleneck, and how little it keeps waiting."""
+    return [
+        Characteristic(
+            "bandwidth that it believes in over the payload rate of the bottleneck",
+            "the largest delivery rate",
+            1.0,
+            float(np.median(of["estimate"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.02,
+        ),
+        Characteristic(
+            "goodput over the payload rate of the bottleneck",
+            "ProbeRTT takes a fiftieth, the pace's margin a hundredth",
+            0.97,
+            float(np.mean(of["goodput_bps"].settled()) / (RATE * PAYLOAD / PACKET)),
+            0.03,
+        ),
+    ]
+
+
+def tcp(name: str, **options: object) -> dict[str, object]:
+    """A transport whose receiver does not limit it on this path."""
+    return {"name": name, "receiver-window": 1000, **options}
+
+
+CONTROLLERS = (
+    Controller(
+        "reno",
+        "Reno: AIMD(1, 0.5)",
+        tcp("tcp/newreno"),
+        "The window climbs by one segment per round trip until path and queue are full, and halves. (NewReno's "
+        "recovery, so that several losses of one window cost one decrease.)",
+        None,
+        saw_tooth(1.0, 0.5),
+    ),
+    Controller(
+        "aimd",
+        "A smoother pair: AIMD(0.31, 0.875)",
+        tcp("tcp/aimd", alpha=0.31, beta=0.875, recovery="newreno"),
+        "The TCP-friendly partner of Reno that gives up an eighth and climbs at a third of the pace.",
+        None,
+        saw_tooth(0.31, 0.875),
+    ),
+    Controller(
+        "vegas",
+        "Vegas between α and β",
+        tcp("tcp/vegas"),
+        "After its own slow start the window stays where between one and three segments wait in the queue; nothing is "
+        "lost.",
+        None,
+        vegas_numbers,
+    ),
+    Controller(
+        "westwood",
+        "Westwood: the bandwidth it believes in",
+        tcp("tcp/westwood"),
+        "The estimate from acknowledgements and the rate at which the receiver gets data. After a loss the "
+        "threshold is estimate times least round-trip time: the pipe without the queue.",
+        "bandwidth estimate, b/s",
+        bandwidth_numbers,
+    ),
+    Controller(
+        "westwood-plus",
+        "Westwood+: one sample per round trip",
+        tcp("tcp/westwood+"),
+        "The same with a sample of what was acknowledged in a whole round trip, which does not mistake bunched "
+        "acknowledgements for bandwidth.",
+        "bandwidth estimate, b/s",
+        bandwidth_numbers,
+    ),
+    Controller(
+        "real",
+        "TCP-Real: the rates of waves",
+        tcp("tcp/real"),
+        "The receiver measures how fast each wave, the segments of one window, arrives, and returns the rate. A wave "
+        "that finds the bottleneck busy arrives at the bottleneck's pace.",
+        "rate of the last wave, b/s",
+        real_numbers,
+    ),
+    Controller(
+        "cubic",
+        "CUBIC: flat around the last loss",
+        tcp("tcp/cubic", **{"preset": "rfc", "delayed-ack": False, "fast-convergence": False}),
+        "The window comes back fast at first, then ever more slowly to where the last loss happened. (Without fast "
+        "convergence, which RFC 9438 §4.7 advises against for a flow alone.)",
+        None,
+        cubic_numbers,
+    ),
+    Controller(
+        "ledbat",
+        "LEDBAT++: in the background",
+        tcp("tcp/ledbat++", **{"preset": "rfc", "delayed-ack": False}),
+        "The queue grows to the target of 60 ms; from time to time the window falls to two segments, so that it "
+        "empties and the path is measured without it.",
+        None,
+        background_numbers,
+    ),
+    Controller(
+        "bbr",
+        "BBR, version 3: a model of the path",
+        tcp("tcp/bbr", **{"preset": "rfc", "delayed-ack": False}),
+        "It sends at the rate that the path was seen to deliver, probes for more every two to three seconds, and "
+        "halves what is in flight every five seconds to measure the path without a queue.",
+        "bandwidth of the path, b/s",
+        model_numbers,
+    ),
+    Controller(
+        "bbr1",
+        "BBR, version 1: eight phases",
+        tcp("tcp/bbr1", **{"preset": "rfc", "delayed-ack": False}),
+        "A quarter faster for a round trip, a quarter slower for the next, and six at the rate; every ten seconds four "
+        "segments in flight.",
+        "bandwidth of the path, b/s",
+        model_numbers,
+    ),
+)
+
+
+def draw(controller: Controller, of: dict[str, Trace], path: Path) -> None:
+    """Window and queue over time, and the estimate beside the true rate where there is one."""
+    from matplotlib import pyplot as plt
+
+    rows = 2 if controller.estimate is None else 3
+    figure, axes = plt.subplots(rows, 1, sharex=True, figsize=(9, 2.1 * rows + 0.6), layout="constrained")
+    window = of["window"]
+    axes[0].plot(window.times, window.values, color="#0072b2", linewidth=1)
+    axes[0].set_ylabel("window\n(segments)")
+    queue = of["queue_packets"]
+    axes[1].plot(queue.times, queue.values, color="#d55e00", linewidth=1)
+    axes[1].set_ylabel("mean queue\n(packets)")
+    if controller.estimate is not None:
+        estimate, goodput = of["estimate"], of["goodput_bps"]
+        axes[2].plot(
+            estimate.times,
+            estimate.values / 1e6,
+            color="#009e73",
+            linewidth=0.8,
+            label=controller.estimate[:-5],
+        )
+        axes[2].plot(
+            goodput.times,
+            goodput.values / 1e6,
+            color="#555555",
+            linewidth=1,
+            label="goodput in half a second",
+        )
+        axes[2].set_ylabel("rate\n(Mb/s)")
+        axes[2].set_ylim(0, 1.6 * RATE / 1e6)
+        axes[2].legend(loc="lower right", fontsize=8, framealpha=0.9)
+    for axis in axes:
+        axis.grid(alpha=0.3)
+        axis.set_ylim(bottom=0)
+    axes[-1].set_xlabel("time (s)")
+    axes[0].set_title(controller.title, loc="left", fontsize=11)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def page(folder: Path) -> None:
+    """Writes `controllers.md` and its figures into `folder`."""
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    lines = [
+        "# Controllers on a fixed path",
+        "",
+        "Generated by `make docs`; the numbers are held by `tests/test_controllers.py`.",
+        "",
+        (
+            f"One flow alone: bottleneck {RATE / 1e6:g} Mb/s, {ROUND_TRIP * 1e3:g} ms round trip, drop-tail queue of "
+            f"{BUFFER} packets of {PACKET} bytes on the wire (1000 of payload), details as in ns-2, no limit by the "
+            f"receiver. Path and queue hold {full_pipe():.0f} segments. Numbers are taken from {SETTLED:g} s on."
+        ),
+    ]
+    for controller in CONTROLLERS:
+        of = run(controller)
+        name = f"controller-{controller.name}.png"
+        draw(controller, of, folder / "figures" / name)
+        lines += [
+            "",
+            f"## {controller.title}",
+            "",
+            controller.about,
+            "",
+            f"![{controller.title}](figures/{name})",
+            "",
+        ]
+        lines += [
+            "| characteristic number | source | predicted | measured | holds within |",
+            "|---|---|---|---|---|",
+        ]
+        for number in controller.numbers(of):
+            verdict = f"{number.tolerance:.0%}" if number.holds else f"**no** ({number.tolerance:.0%})"
+            lines.append(
+                f"| {number.what} | {number.source} | {number.predicted:.4g} | {number.measured:.4g} | {verdict} |"
+            )
+    write_text(folder / "controllers.md", "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    page(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))

@@ -1,0 +1,336 @@
+"""Drawing: lines with error bands, bars with error bars, and saving as SVG, PNG and data."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from fairwave.answers.labels import spelled
+from fairwave_report import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fairwave.provenance import Provenance
+
+Kind = Literal["line", "bar"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that has been drawn.
+
+    Attributes:
+        id: Its id, also the stem of its files.
+        title: One line.
+        svg: SVG text for a page: no header, colours as variables.
+        files: Names of the files that hold picture and data.
+        data: The numbers that are drawn.
+        caption: A sentence or two.
+        source: The figure of a paper that it answers to.
+        alt: What the picture shows, for those who cannot see it.
+        narrow: Whether a page gives it less than its full width.
+    """
+
+    id: str
+    title: str
+    svg: str
+    files: tuple[str, ...]
+    data: pl.DataFrame
+    caption: str = ""
+    source: str = ""
+    alt: str = ""
+    narrow: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes with a measure over x for several series.
+
+    Attributes:
+        data: Columns `x`, `series` (when there is one), `mean`, `low`, `high`.
+        x: Column for the horizontal axis.
+        series: Column that tells lines or bars apart.
+        y_label: Measure with unit.
+        x_label: Horizontal axis.
+        title: Above the panel, when there are several.
+        kind: Lines, or bars for labels without an order.
+        lines: Horizontal lines to compare with: label to value.
+        y_from_zero: Whether the vertical axis begins at zero.
+        log_x: Whether the horizontal axis is logarithmic.
+        limits: Least and most that the measure can be: what is drawn stays within.
+        scale: Panels of the same scale side by side have the same vertical axis; one of its own when empty.
+        whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
+    """
+
+    data: pl.DataFrame
+    x: str
+    series: str | None
+    y_label: str
+    x_label: str
+    title: str = ""
+    kind: Kind = "line"
+    lines: dict[str, float] = field(default_factory=dict)
+    y_from_zero: bool = True
+    log_x: bool = False
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    scale: str = ""
+    whole: bool = False
+
+    @property
+    def foot(self) -> float:
+        """Where bars and an axis that shows the whole measure begin: at the least that it can be, or zero."""
+        return max(self.limits[0], 0.0)
+
+
+@contextmanager
+def canvas(salt: str, size: tuple[float, float]) -> Iterator[Figure]:
+    """An empty figure in house style, `size` in inches."""
+    import matplotlib as mpl
+
+    mpl.use("agg", force=False)
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(cast("Any", style.settings(salt))):
+        yield Figure(figsize=size)
+
+
+def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
+    """Draws panels side by side, up to three in a row, with one legend."""
+    columns = min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        draw_panel(axes, panel)
+    _share_scales(list(zip(grid.flat, panels, strict=False)))
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    if len(labels) > 1:
+        # One row while it fits.
+        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 2 + 3 * columns))
+
+
+def draw_panel(axes: Axes, panel: Panel) -> None:
+    """Draws one panel."""
+    import polars as pl
+
+    names = panel.data[panel.series].unique(maintain_order=True).to_list() if panel.series else [None]
+    looks = style.looks(names)
+    ticks = panel.data[panel.x].unique(maintain_order=True).to_list()
+    numeric = panel.kind == "line" and all(isinstance(one, (int, float)) for one in ticks)
+    place = {tick: (tick if numeric else i) for i, tick in enumerate(ticks)}
+    for i, name in enumerate(names):
+        part = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
+        x = [place[one] for one in part[panel.x].to_list()]
+        # What is not defined is drawn as a gap.
+        mean = part["mean"].fill_null(math.nan).to_list()
+        low, high = (_end(part, end, panel.limits) for end in ("low", "high"))
+        look, label = looks[name], (spelled(name) if name is not None else None)
+        if panel.kind == "line":
+            axes.plot(
+                x, mean, color=look.colour, marker=look.marker, linestyle=look.line, label=label, zorder=3
+            )
+            axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
+        else:
+            width = 0.8 / len(names)
+            at = [one - 0.4 + width * (i + 0.5) for one in x]
+            reach = [
+                [max(m - lo, 0.0) for m, lo in zip(mean, low, strict=True)],
+                [max(hi - m, 0.0) for m, hi in zip(mean, high, strict=True)],
+            ]
+            above = [m - panel.foot for m in mean]
+            colours = [look.colour] * len(x)
+            if panel.series is None:
+                colours = [one.colour for one in style.looks(ticks).values()]
+            axes.bar(at, above, width * 0.86, panel.foot, color=colours, label=label, zorder=2)
+            axes.errorbar(
+                at, mean, yerr=reach, fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=3
+            )
+    for label, value in panel.lines.items():
+        axes.axhline(value, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        axes.annotate(
+            label, (1, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8.5
+        )
+    if not numeric:
+        axes.set_xticks(range(len(ticks)), [spelled(one) for one in ticks])
+        axes.grid(visible=False, axis="x")
+    if panel.log_x and numeric:
+        axes.set_xscale("log")
+    if panel.y_from_zero:
+        axes.set_ylim(bottom=panel.foot)
+    _keep_within(axes, panel)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    if panel.title:
+        axes.set_title(panel.title)
+
+
+def _end(part: pl.DataFrame, end: str, limits: tuple[float, float]) -> list[float]:
+    """One end of each interval, cut where the measure ends; the mean itself where a single sample has no interval."""
+    least, most = limits
+    values = zip(part[end].to_list(), part["mean"].fill_null(math.nan).to_list(), strict=True)
+    return [min(max(one, least), most) if one is not None and math.isfinite(one) else m for one, m in values]
+
+
+def _keep_within(axes: Axes, panel: Panel) -> None:
+    """Ends the vertical axis where the measure ends, with room for half a marker."""
+    least, most = panel.limits
+    if panel.whole and math.isfinite(least) and math.isfinite(most):
+        axes.set_ylim(least, most)
+    low, high = axes.get_ylim()
+    room = 0.02 * (min(high, most) - max(low, least))
+    if high >= most:
+        axes.set_ylim(top=most + room)
+    if low < least:
+        axes.set_ylim(bottom=least - room)
+
+
+def _share_scales(drawn: Sequence[tuple[Axes, Panel]]) -> None:
+    """Gives panels of the same scale the same vertical axis: heights side by side are compared."""
+    by_scale: dict[tuple[str, bool], list[Axes]] = {}
+    for axes, panel in drawn:
+        if panel.scale:
+            by_scale.setdefault((panel.scale, panel.y_from_zero), []).append(axes)
+    for alike in by_scale.values():
+        ends = [axes.get_ylim() for axes in alike]
+        for axes in alike:
+            axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+LONGEST = 900
+"""Characters of a picture's description at most: what is longer is left to the numbers beneath."""
+
+
+def told(panels: Sequence[Panel]) -> str:
+    """What panels show, for those who cannot see them: each bar's mean, and where each line begins and ends."""
+    import polars as pl
+
+    parts = []
+    for panel in panels:
+        head = panel.title or panel.y_label
+        names = panel.data[panel.series].unique(maintain_order=True).to_list() if panel.series else [None]
+        said = []
+        for name in names:
+            rows = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
+            rows = rows.filter(pl.col("mean").is_not_null() & pl.col("mean").is_not_nan())
+            if not rows.height:
+                continue
+            if panel.kind == "bar":
+                bars = zip(rows[panel.x], rows["mean"], strict=True)
+                each = ", ".join(f"{spelled(x)} {in_words(mean)}" for x, mean in bars)
+                said.append(f"{spelled(name)}: {each}" if name is not None else each)
+                continue
+            (first, start), (last, end) = (
+                (rows[panel.x][at], in_words(rows["mean"][at])) for at in (0, rows.height - 1)
+            )
+            course = f"{start} at {in_words(first)}, {end} at {in_words(last)}"
+            said.append(f"{spelled(name)} {course}" if name is not None else course)
+        unit = f" ({panel.y_label})" if panel.title and panel.y_label else ""
+        parts.append(f"{head}{unit}: {'; '.join(said) or 'nothing is defined'}")
+    text = ". ".join(parts)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(';', 1)[0]}; and more, in the numbers"
+
+
+MOST_ROWS = 4
+"""Labels of events that would cover each other stand in so many rows; further ones share them."""
+
+
+def mark_rows(marks: Sequence[dict[str, Any]]) -> int:
+    """How many rows the labels of events take."""
+    return min(len(marks), MOST_ROWS)
+
+
+def mark(axes: Axes, marks: Sequence[dict[str, Any]], *, labels: bool) -> None:
+    """Marks when events came: thin vertical lines, above the topmost panel with what happened."""
+    for place, one in enumerate(marks):
+        axes.axvline(one["at_s"], color=style.INK, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0.5)
+        if labels:
+            height = 20 + 9 * (place % MOST_ROWS)
+            axes.annotate(
+                one["label"], (one["at_s"], 1.0), xycoords=("data", "axes fraction"), xytext=(2, height),
+                textcoords="offset points", fontsize=7.5, color=style.INK, annotation_clip=False,
+            )  # fmt: skip
+            axes.annotate(
+                "", (one["at_s"], 1.0), xycoords=("data", "axes fraction"), xytext=(0, height),
+                textcoords="offset points", arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": style.INK},
+            )  # fmt: skip
+
+
+def size_for(panels: int) -> tuple[float, float]:
+    """Inches for so many panels."""
+    return {1: (6.4, 3.7), 2: (9.2, 3.7)}.get(panels, (11.4, 3.7 * -(-panels // 3)))
+
+
+def save(
+    figure: Figure,
+    folder: Path,
+    stem: str,
+    data: pl.DataFrame,
+    provenance: Provenance,
+    *,
+    title: str,
+    caption: str = "",
+    source: str = "",
+    alt: str = "",
+) -> Drawing:
+    """Writes `stem`.svg, .png, .csv and .parquet into `folder`; must be called inside `canvas`."""
+    from matplotlib import rcParams
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from fairwave.results import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    buffer = io.StringIO()
+    metadata = {"Date": None, "Creator": f"fairwave {provenance.version}", "Title": title}
+    figure.savefig(buffer, format="svg", metadata=metadata)
+    svg = buffer.getvalue()
+    (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
+    # The layout is found; `savefig` would draw the figure once more to find it again.
+    figure.set_layout_engine("none")
+    figure.set_dpi(rcParams["savefig.dpi"])
+    software = {"Software": f"fairwave {provenance.version}", "Title": title}
+    cast("Any", FigureCanvasAgg(figure)).print_png(folder / f"{stem}.png", metadata=software)
+    written = write_table(data.to_arrow(), folder / stem, provenance)
+    names = (f"{stem}.svg", f"{stem}.png", *(path.name for path in reversed(written)))
+    return Drawing(
+        stem, title, for_page(svg), names, data, caption, source, alt or title, figure.get_figwidth() < 8
+    )
+
+
+def for_page(svg: str) -> str:
+    """An SVG that can stand inside a page: no XML header, and colours that follow the page's theme."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    # Groups are not referred to, and their names come again in every picture: ids must be a page's own.
+    body = re.sub(r'<g id="[^"]*"', "<g", body)
+    variables = {style.INK: "var(--ink)", style.FAINT: "var(--rule)", style.PAPER: "var(--ground)"}
+    variables.update({look.colour: f"var(--{look.name})" for look in style.LOOKS})
+    for colour, variable in variables.items():
+        body = body.replace(colour, variable)
+    body = re.sub(r'(<svg [^>]*?)width="[^"]*"', r"\1", body, count=1)
+    body = re.sub(r'(<svg [^>]*?)height="[^"]*"', r"\1", body, count=1)
+    return body.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1).strip()
+
+
+def table_rows(frame: pl.DataFrame) -> list[list[str]]:
+    """A data frame's rows as text for a page or a terminal."""
+    return [[in_words(value) for value in row] for row in frame.iter_rows()]
+
+
+def in_words(value: Any) -> str:
+    """A value as text: four digits, a dash for what does not exist."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"  # noqa: PLR0124  # only NaN differs from itself
+    return str(value)

@@ -1,0 +1,105 @@
+"""The gallery: every example with its question, its command and the picture that this command makes.
+
+``python -m fairwave_report.gallery docs`` makes ``docs/gallery.md`` and its pictures from ``examples/``. It runs each
+command as it is printed and copies one figure of the folder that the command leaves.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fairwave.scenario import load
+
+PICTURES = {
+    "series": "goodput of each group, busiest queues and congestion windows over time",
+    "call": "MOS, delay and missed packets of the calls under each alternative",
+}
+"""The figures that the gallery shows, in order of preference, and what each shows."""
+
+
+def words_of(text: str) -> tuple[str, list[str]]:
+    """What an example says before its first key: the first paragraph, and the commands in the others."""
+    head = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        head.append(line.removeprefix("#").rstrip())
+    commands = [line.strip() for line in head if re.match(r"^ {4,}fairwave ", line)]
+    first = []
+    for line in head:
+        if not line.strip() or re.match(r"^ {4,}", line):
+            break
+        first.append(line.strip())
+    return re.sub(r"(?<=\.) [^.]*:$", "", " ".join(first)), commands
+
+
+def command_of(path: Path, commands: list[str]) -> str:
+    """The first command of an example, with a folder for its page: ``fairwave run FILE --out out/NAME``."""
+    command = (commands or [f"fairwave run {path.as_posix()}"])[0]
+    return command if " --out " in command else f"{command} --out out/{path.stem}"
+
+
+def picture_of(command: str) -> tuple[str, bytes]:
+    """Runs a command in a folder of its own; the name and the contents of the figure that the gallery shows.
+
+    Raises:
+        subprocess.CalledProcessError: The command failed.
+        FileNotFoundError: The command left none of `PICTURES`.
+    """
+    words = shlex.split(command)
+    with TemporaryDirectory() as folder:
+        words[words.index("--out") + 1] = folder
+        subprocess.run([sys.executable, "-m", *words], check=True, stdout=subprocess.DEVNULL)
+        for name in PICTURES:
+            figure = Path(folder) / "figures" / f"{name}.png"
+            if figure.is_file():
+                return name, figure.read_bytes()
+    raise FileNotFoundError(
+        f"{command}: no figure {' or '.join(PICTURES)}; give it `--out`, and record series"
+    )
+
+
+def entry(path: Path, figures: Path) -> list[str]:
+    """An example's section; its picture is left in `figures`."""
+    title = load(path).name
+    about, commands = words_of(path.read_text(encoding="utf-8"))
+    command = command_of(path, commands)
+    name, picture = picture_of(command)
+    (figures / f"gallery-{path.stem}.png").write_bytes(picture)
+    folder = shlex.split(command)[shlex.split(command).index("--out") + 1]
+    alt = f"{title}: {PICTURES[name]}"
+    return [
+        f"## {title[0].upper()}{title[1:]}", "", about, "", "```sh", command, "```", "",
+        f"![{alt}](figures/gallery-{path.stem}.png)", "",
+        f"Picture: `{folder}/figures/{name}.png`. Scenario: [examples/{path.name}](../examples/{path.name}).", "",
+    ]  # fmt: skip
+
+
+def main(folder: str = "docs") -> None:
+    """Writes the page and its pictures into `folder`."""
+    docs = Path(folder)
+    figures = docs / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    lines = [
+        "# Gallery",
+        "",
+        (
+            "Every example with its question and its command. The picture is one of the figures that the command"
+            " leaves. A page with all figures lies next to it: `index.html` in the folder after `--out`."
+        ),
+        "",
+        "`make docs` generates this page from `examples/`; do not edit it.",
+        "",
+    ]
+    for path in sorted(Path("examples").glob("*.toml")):
+        lines += entry(path, figures)
+    (docs / "gallery.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,233 @@
+"""The network of a run as a picture: nodes, links with their rates and delays, and how much each is used."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave_report import figures as drawing
+from fairwave_report import style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from fairwave_report.single import DrawnRun
+
+BUSY = 0.9
+"""Links that are used more than this are marked."""
+
+TOLD = 4
+"""So many links are named to those who cannot see the picture, of those that are used most."""
+
+
+@dataclass(frozen=True)
+class NodePosition:
+    """Where a node is drawn.
+
+    Attributes:
+        x: From senders (0) to receivers (1).
+        y: From below (0) to above (1).
+        label: Its name, or that of several alike with their number.
+    """
+
+    x: float
+    y: float
+    label: str
+
+
+def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, NodePosition]]:
+    """Which node stands for each that data crosses, and where those are drawn.
+
+    Hosts that hang on the same node and differ in their number only are drawn as one. Nodes within the network
+    stand in a
+    row, in the order in which flows meet them; hosts to the left and right of those that they hang on.
+    """
+    neighbours: dict[str, set[str]] = {}
+    depths: dict[str, list[float]] = {}
+    for flow in plan["flows"]:
+        way = [flow["from"], *(link.split(">")[1] for link in flow["forward"])]
+        for at, node in enumerate(way):
+            depths.setdefault(node, []).append(at / max(len(way) - 1, 1))
+        for one, other in pairwise(way):
+            neighbours.setdefault(one, set()).add(other)
+            neighbours.setdefault(other, set()).add(one)
+    members: dict[str, list[str]] = {}
+    for node in depths:
+        near, stem = neighbours.get(node, set()), re.sub(r"\d+$", "", node)
+        key = f"{stem}|{next(iter(near))}" if len(near) == 1 and stem != node else node
+        members.setdefault(key, []).append(node)
+    stands = {node: several[0] for several in members.values() for node in several}
+    labels = {several[0]: _several(several) for several in members.values()}
+    depth = {
+        several[0]: _mean([met for node in several for met in depths[node]]) for several in members.values()
+    }
+    inner = sorted(
+        (node for node in labels if len(neighbours.get(node, set())) > 1), key=lambda node: depth[node]
+    )
+    hosts: dict[str, list[str]] = {node: [] for node in inner}
+    for node in labels:
+        if node not in hosts:
+            owner = next(iter(neighbours.get(node, {node})))
+            hosts.setdefault(owner if owner in hosts else node, []).append(node)
+    if len(inner) > 1 and _mean([depth[node] for node in hosts[inner[0]]] or [0.0]) > _mean(
+        [depth[node] for node in hosts[inner[-1]]] or [1.0]
+    ):
+        inner.reverse()
+    straight = all(
+        abs(inner.index(one) - inner.index(other)) == 1
+        for one in inner
+        for other in neighbours[one]
+        if other in inner
+    )
+    places: dict[str, NodePosition] = {}
+    for at, node in enumerate(inner):
+        across = (at + 1) / (len(inner) + 1)
+        places[node] = NodePosition(across, 0.5 if straight else 0.5 + 0.2 * (-1) ** at, labels[node])
+    _hang(hosts, inner, depth, labels, places)
+    return stands, places
+
+
+def _hang(
+    hosts: dict[str, list[str]],
+    inner: Sequence[str],
+    depth: dict[str, float],
+    labels: dict[str, str],
+    places: dict[str, NodePosition],
+) -> None:
+    """Places hosts beside, above and below what they hang on."""
+    left: list[str] = []
+    right: list[str] = []
+    for owner, several in hosts.items():
+        if owner in inner[1:-1]:
+            # Those of a node within hang above and below it: senders above.
+            for height, row in (
+                (1.0, [n for n in several if depth[n] < 0.5]),
+                (0.0, [n for n in several if depth[n] >= 0.5]),
+            ):
+                for at, node in enumerate(row):
+                    across = places[owner].x + min(0.09, 0.4 / len(inner)) * (at - (len(row) - 1) / 2)
+                    # In steps, so that names do not cover each other.
+                    far = 0.42 - 0.14 * (at % 2)
+                    places[node] = NodePosition(across, 0.5 + (far if height else -far), labels[node])
+            continue
+        for node in several:
+            here = owner == inner[0] if len(inner) > 1 else depth[node] < 0.5
+            (left if here else right).append(node)
+    for across, column in ((0.0, left), (1.0, right)):
+        for at, node in enumerate(column):
+            places[node] = NodePosition(across, 1 - (at + 0.5) / len(column), labels[node])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _several(nodes: Sequence[str]) -> str:
+    if len(nodes) == 1:
+        return nodes[0]
+    stem = re.sub(r"\d+$", "", nodes[0])
+    numbers = sorted(int(node.removeprefix(stem)) for node in nodes)
+    whole = numbers == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2
+    return (
+        f"{stem}{numbers[0]}…{numbers[-1]}"
+        if whole
+        else f"{stem}{', '.join(map(str, numbers[:4]))}{' …' * (len(numbers) > 4)}"
+    )
+
+
+def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
+    """Nodes and links with their rates and delays; links are as thick as they are used."""
+    from fairwave.advice import rate_in_words
+
+    plan = run.scenario.plan(run.seed)
+    links = {link["name"]: link for link in plan["links"]}
+    used = dict(
+        run.results.to_polars("links").select(pl.col("link").cast(pl.String), "utilisation").iter_rows()
+    )
+    stands, places = layout(plan)
+    edges: dict[tuple[str, str], list[str]] = {}
+    for name in links:
+        one, other = name.split(">")
+        if one in stands and other in stands:
+            edges.setdefault(tuple(sorted((stands[one], stands[other]))), []).append(name)  # type: ignore[arg-type]
+    rows = []
+    with drawing.canvas("network", (11.4, 1.6 + 0.7 * _tallest(places))) as canvas:
+        axes = canvas.subplots()
+        for (one, other), names in edges.items():
+            # First the direction that leads to the right.
+            names.sort(key=lambda name: places[stands[name.split(">")[0]]].x)
+            share = max(used.get(name) or 0.0 for name in names)
+            rates = list(dict.fromkeys(rate_in_words(links[name]["rate_bps"]) for name in names))
+            delays = sorted({links[name]["delay_s"] * 1e3 for name in names})
+            delay = f"{delays[0]:.3g} ms" if len(delays) == 1 else f"{delays[0]:.3g}–{delays[-1]:.3g} ms"
+            _edge(axes, places[one], places[other], f"{' | '.join(rates[:2])}, {delay}", share)
+            rows += [
+                (name, links[name]["rate_bps"], links[name]["delay_s"], used.get(name)) for name in names
+            ]
+        for place in places.values():
+            axes.annotate(
+                place.label, (place.x, place.y), ha="center", va="center", fontsize=9.5, zorder=4,
+                bbox={"boxstyle": "round,pad=0.35", "facecolor": style.PAPER, "edgecolor": style.INK},
+            )  # fmt: skip
+        axes.set_xlim(-0.08, 1.08)
+        axes.set_ylim(0, 1)
+        axes.axis("off")
+        data = pl.DataFrame(
+            rows, ["link", "rate_bps", "delay_s", "utilisation"], orient="row", infer_schema_length=None
+        )
+        return drawing.save(
+            canvas, folder, "network", data, run.results.provenance,
+            title="The network",
+            caption="The links that data crosses, from senders to receivers. The thicker a line, the busier its "
+            f"busier direction. Above {BUSY * 100:g} % the line has a colour; "
+            "different rates are shown as forward | reverse.",
+            alt=f"The network: {_links_in_words(data)}",
+        )  # fmt: skip
+
+
+def _links_in_words(data: pl.DataFrame) -> str:
+    """The links that are used most, for those who cannot see the picture."""
+    used = data.filter(pl.col("utilisation").is_not_null()).sort("utilisation", descending=True)
+    busiest = [f"{row['link']} {100 * row['utilisation']:.0f} %" for row in used.head(TOLD).to_dicts()]
+    return (
+        f"{data.height} link directions; used most are {', '.join(busiest)}" if busiest else "no link is used"
+    )
+
+
+def _tallest(places: dict[str, NodePosition]) -> int:
+    """Nodes in the column that has most; where hosts hang above and below, three."""
+    columns = [place.x for place in places.values()]
+    hung = any(0 < place.x < 1 and place.y not in {0.3, 0.5, 0.7} for place in places.values())
+    return max([columns.count(x) for x in columns] + [3 if hung else 1])
+
+
+def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share: float) -> None:
+    colour = style.LOOKS[0].colour if share > BUSY else style.LOOKS[6].colour
+    axes.plot([one.x, other.x], [one.y, other.y], "-", color=colour, linewidth=0.8 + 5 * share, zorder=1)
+    if (
+        one.y != other.y
+        and min(one.x, other.x) > 0
+        and max(one.x, other.x) < 1
+        and abs(one.x - other.x) < 0.1
+    ):
+        label = label.split(",", maxsplit=1)[0]  # little room above and below a row of routers
+    text = f"{label}, {share * 100:.0f} %"
+    middle = ((one.x + other.x) / 2, (one.y + other.y) / 2)
+    axes.annotate(
+        text,
+        middle,
+        ha="center",
+        va="bottom",
+        fontsize=8,
+        zorder=3,
+        xytext=(0, 3),
+        textcoords="offset points",
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"},
+    )

@@ -1,0 +1,144 @@
+"""What the command line asks of this package: the layer `pages`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from fairwave.advice import activities
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError, groups, how_many, written_playout
+from fairwave.cli.runs import BOTH, LINKS, both_directions, busy_links, summary, verdict
+from fairwave_report import single
+from fairwave_report.call import clips
+from fairwave_report.call import of_run as listened
+from fairwave_report.comparison import write as write_comparison
+from fairwave_report.heard import RecordedCall
+from fairwave_report.page import TableView
+from fairwave_report.single import of_live, to_draw
+from fairwave_report.video import show as shown
+from fairwave_speech import Adaptive, Fixed, Neteq, SpeechError
+from fairwave_speech.fetch import speech as recording
+from fairwave_video import VideoError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario
+    from fairwave_report.single import DrawnRun
+    from fairwave_report.video import ViewedClip
+    from fairwave_speech import Playout
+
+__all__ = [
+    "clips",
+    "drawn",
+    "heard",
+    "of_live",
+    "playout_buffer",
+    "spoken",
+    "to_draw",
+    "watch",
+    "write_comparison",
+]
+
+
+def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
+    """The first call of a group, which says the recording.
+
+    Raises:
+        BadInputError: The recording cannot be used.
+    """
+    try:
+        return RecordedCall.of(recording(speech), read, call)
+    except SpeechError as error:
+        raise BadInputError(str(error)) from None
+
+
+def heard(speech: Path | None, base: Scenario, group: str) -> tuple[RecordedCall | None, list[str]]:
+    """The call of a comparison that says a recording, the default prompt when None; or why there is none.
+
+    Raises:
+        BadInputError: The recording that was asked for cannot be used.
+    """
+    try:
+        return RecordedCall.of(recording(speech), base, group), []
+    except SpeechError as error:
+        if speech is not None:
+            raise BadInputError(str(error)) from None
+        return None, [f"No audio: {error}"]
+
+
+def drawn(
+    read: Scenario,
+    saved: Results,
+    seed: int,
+    out: Path,
+    films: list[ViewedClip],
+    heard: RecordedCall | None = None,
+    *,
+    quiet: bool,
+    names: Sequence[str] = (),
+    run: DrawnRun | None = None,
+) -> Path:
+    """Leaves the run as a page, with its tables; with the call that is `heard`, to be listened to.
+
+    It is simulated once more to be drawn, unless `run` is given.
+    """
+    console.say("drawing …", quiet=quiet)
+    results = heard.whole(saved) if heard is not None else saved
+    buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
+    clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
+    tables, notes = [], []
+    rows_of = summary(read, results, names)
+    for name, flow in groups(read).items():
+        mine = [row for row in rows_of if row["group"] == name and row["usual"]]
+        rows = [
+            [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
+        ]
+        head = f"{name}: {how_many(flow, activities(read).get(name))}"
+        if rows:
+            tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
+        if both := both_directions(results, name):
+            tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
+        notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]
+    links = [[name, *cells] for name, cells in busy_links(results)]
+    if links:
+        tables.append(
+            TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
+        )
+    description = str(read.to_dict().get("description", ""))
+    run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
+    answer = verdict(read, results)
+    return single.write(
+        run, saved, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films,
+        clips=clips, heard=said,
+    )  # fmt: skip
+
+
+def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list[ViewedClip]:
+    """Leaves in `out` what the viewer of each streamed clip sees, and how good it is; the first flow of each group.
+
+    Raises:
+        BadInputError: The clip cannot be shown.
+    """
+    try:
+        return [shown(results, name, groups(read)[name], out) for name in clips]
+    except VideoError as error:
+        raise BadInputError(str(error)) from None
+
+
+def playout_buffer(text: str) -> Playout:
+    """The playout buffer that is asked for: `neteq`, `adaptive`, or a fixed delay such as `100 ms`."""
+    if text.strip() in {"neteq", "adaptive"}:
+        return Neteq() if text.strip() == "neteq" else Adaptive()
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*ms\s*", text)
+    if not found:
+        raise BadInputError(
+            f"--playout is {text!r}, but must be neteq, adaptive, or a fixed delay such as '100 ms'"
+        )
+    try:
+        return Fixed(float(found[1]) / 1e3)
+    except SpeechError as error:
+        raise BadInputError(str(error)) from None

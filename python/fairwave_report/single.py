@@ -1,0 +1,352 @@
+"""A run as a page: the network, what its links and senders did over time, and a call packet by packet.
+
+What is drawn is one run, that of the first seed, made once more with series recorded; recording changes nothing else
+of it. Numbers in tables are those of all replications. A live run cannot be made once more: it records the series
+itself (`to_draw`), and those are drawn (`of_live`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave.staging import staging
+from fairwave_report import figures as drawing
+from fairwave_report import style
+from fairwave_report.call import write_audio
+from fairwave_report.completions import draw_transfers
+from fairwave_report.network import draw_network
+from fairwave_report.page import Card, Page, TableView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from fairwave.answers.answer import Answer
+    from fairwave.results import Results
+    from fairwave.scenario import Scenario
+    from fairwave_report.listening import Clip
+    from fairwave_report.video import ViewedClip
+LINKS = 4
+"""So many queues are drawn, of those on which packets wait longest."""
+
+SENDERS = 6
+"""So many senders' windows are drawn: the first of each group."""
+
+ONE_LIVE = "One live run, measured on real packets: another one gives other numbers."
+"""How sure the numbers of a live run are."""
+
+BINS = 120
+"""Where the scenario says nothing of bins, the run is cut into so many."""
+
+
+@dataclass(frozen=True)
+class DrawnRun:
+    """The run that is drawn.
+
+    Attributes:
+        scenario: With what is recorded.
+        results: Of one run.
+        seed: Its seed.
+        call: The flow that is drawn packet by packet; empty when there is none.
+        promise: Of a live run, whether it kept its promise, in a sentence; empty for a simulated one.
+        accounts: Of a live run, how true it was, a remark each.
+    """
+
+    scenario: Scenario
+    results: Results
+    seed: int
+    call: str
+    promise: str = ""
+    accounts: Sequence[str] = ()
+
+    @property
+    def live(self) -> bool:
+        """Whether it was made on real packets."""
+        return bool(self.promise)
+
+    def series(self, kind: str) -> pl.DataFrame:
+        """Series of one kind: columns `name`, `time_s`, `value`; no rows where there are none."""
+        if "series" not in self.results.tables:
+            return pl.DataFrame(schema={"name": pl.String, "time_s": pl.Float64, "value": pl.Float64})
+        rows = self.results.to_polars("series").filter(pl.col("kind").cast(pl.String) == kind)
+        return rows.select(pl.col("name").cast(pl.String), "time_s", "value")
+
+
+def drawn(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
+    """Runs the first seed once more, with series of the busiest queues, of groups and of senders.
+
+    Raises:
+        fairwave.RunError: The run was refused or failed.
+    """
+    recorded, call = _recorded(scenario, seed, _busiest(results))
+    return DrawnRun(recorded, recorded.run(seed), seed, call)
+
+
+def to_draw(scenario: Scenario, seed: int) -> Scenario:
+    """The scenario that also records what `of_live` draws: which queues are the busiest is not known before it runs."""
+    recorded, _ = _recorded(scenario, seed, ["*"])
+    asked, added = (one.to_dict().get("record", {}) for one in (scenario, recorded))
+    kept = {key: asked[key] for key in ("goodput", "window-interval") if key in asked}
+    for key in ("units", "windows"):
+        kept[key] = list(dict.fromkeys([*asked.get(key, []), *added.get(key, [])]))
+    return recorded.with_overrides({f"record.{key}": value for key, value in kept.items()})
+
+
+def of_live(
+    scenario: Scenario, results: Results, seed: int, *, promise: str, accounts: Sequence[str]
+) -> DrawnRun:
+    """What a live run of the scenario of `to_draw` recorded itself: nothing is simulated."""
+    return DrawnRun(scenario, results, seed, _first_call(scenario), promise, accounts)
+
+
+def _flows(scenario: Scenario) -> list[dict[str, Any]]:
+    return [flow for flow in scenario.to_dict().get("flow", []) if flow.get("count", 1) != 0]
+
+
+def _first_call(scenario: Scenario) -> str:
+    kinds = {"voice", "recording", "conversation"}
+    calls = [flow["name"] for flow in _flows(scenario) if _name(flow.get("traffic"), "kind") in kinds]
+    return f"{calls[0]}[0]" if calls else ""
+
+
+def _recorded(scenario: Scenario, seed: int, queues: list[str]) -> tuple[Scenario, str]:
+    """The scenario with everything recorded that is drawn, and the call among it."""
+    flows = _flows(scenario)
+    tcp = [flow["name"] for flow in flows if _name(flow.get("transport"), "name").startswith("tcp/")]
+    call = _first_call(scenario)
+    record = scenario.to_dict().get("record", {})
+    seconds = scenario.plan(seed)["duration_s"]
+    changes: dict[str, Any] = {
+        "record.queues": queues,
+        "record.goodput": None,
+        "record.allotted": [flow["name"] for flow in flows],
+        "record.windows": [f"{name}[0]" for name in tcp[:SENDERS]],
+        "record.window-interval": f"{max(round(seconds / 600 * 1e3), 10)} ms",
+        "record.units": [call] if call else [],
+    }
+    if "bin" not in record:
+        changes["record.bin"] = f"{max(round(seconds / BINS * 1e3), 10)} ms"
+    return scenario.with_overrides(changes), call
+
+
+def _name(value: Any, key: str) -> str:
+    return str(value.get(key, "")) if isinstance(value, dict) else str(value)
+
+
+def _busiest(results: Results) -> list[str]:
+    links = results.to_polars("links").with_columns(pl.col("link").cast(pl.String))
+    order = links.group_by("link", maintain_order=True).agg(pl.col("mean_wait_s").mean())
+    return order.sort("mean_wait_s", descending=True, maintain_order=True)["link"].head(LINKS).to_list()
+
+
+def write(
+    run: DrawnRun,
+    results: Results,
+    tables: Sequence[TableView],
+    out: Path,
+    *,
+    title: str,
+    lead: str,
+    answer: Answer,
+    notes: Sequence[str],
+    films: Sequence[ViewedClip] = (),
+    clips: Sequence[Clip] = (),
+    heard: Sequence[str] = (),
+) -> Path:
+    """Leaves page and figures in the folder `out`, beside the tables of `results`, all or nothing.
+
+    Args:
+        run: The run that is drawn.
+        results: All runs.
+        tables: What the page shows of them as text.
+        out: The folder.
+        title: The page's heading.
+        lead: The paragraph beneath it.
+        answer: What it says first.
+        notes: Remarks.
+        films: What viewers see.
+        clips: Audio.
+        heard: What there is to say of the audio, a paragraph each.
+
+    Returns:
+        The page.
+    """
+    with staging(out) as partial:
+        results.write_into(partial)
+        folder = partial / "figures"
+        drawings = [draw_network(run, folder)]
+        # Their files lie beside the page already, and the numbers are on it.
+        drawings += [replace(one.drawing, files=()) for one in films]
+        drawings += [
+            one
+            for one in (draw_series(run, folder), draw_call(run, folder), draw_transfers(run, folder))
+            if one is not None
+        ]
+        write_audio(clips, partial)
+        scenario = run.scenario.to_toml()
+        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        page = Page(
+            title=title,
+            kicker="Live run" if run.live else "Run",
+            lead=" ".join(filter(None, (run.promise, lead))),
+            answer=replace(answer, sure=ONE_LIVE) if run.live else answer,
+            cards=[
+                Card(str(results.runs.num_rows), "runs"),
+                Card(str(results.to_polars("flows").select("group", "flow").unique().height), "flows"),
+                Card(
+                    f"{run.scenario.plan(run.seed)['duration_s']:g} s",
+                    "in real time" if run.live else "simulated",
+                ),
+            ],
+            drawings=drawings,
+            drawn="The figures show what this live run recorded."
+            if run.live
+            else f"The figures show the run with seed {run.seed}.",
+            tables=tables,
+            notes=[
+                *([" · ".join(run.accounts)] if run.live else []),
+                *notes,
+                *(() if clips else heard),
+            ],
+            films=films,
+            clips=clips,
+            heard=heard if clips else (),
+            scenario=scenario,
+            provenance=results.provenance,
+            tables_first=True,
+            live=run.live,
+        )
+        (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
+    return out / "index.html"
+
+
+PANELS = (
+    ("allotted_goodput_bps", "Goodput of each group", "Mb/s", 1e-6),
+    ("queue_packets", "Busiest queues", "packets", 1.0),
+    ("window", "Congestion windows", "segments", 1.0),
+)
+"""Series that are drawn, each with title, unit and factor."""
+
+
+def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
+    """Goodput, queues and windows over time, one below the other; none where nothing was recorded."""
+    panels = [(title, unit, run.series(kind), scale) for kind, title, unit, scale in PANELS]
+    busiest = _busiest(run.results)
+    panels = [
+        (title, unit, rows.filter(pl.col("name").is_in(busiest)) if unit == "packets" else rows, scale)
+        for title, unit, rows, scale in panels
+    ]
+    panels = [(title, unit, rows, scale) for title, unit, rows, scale in panels if rows.height]
+    if not panels:
+        return None
+    marks = run.scenario.plan(run.seed)["marks"]
+    with drawing.canvas(
+        "series", (11.4, 0.6 + 2.3 * len(panels) + 0.14 * drawing.mark_rows(marks))
+    ) as canvas:
+        grid = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)
+        for axes, (title, unit, rows, scale) in zip(grid.flat, panels, strict=True):
+            names = rows["name"].unique(maintain_order=True).to_list()
+            for name, look in style.looks(names).items():
+                part = rows.filter(pl.col("name") == name)
+                axes.plot(
+                    part["time_s"], part["value"] * scale, label=name, color=look.colour, linestyle=look.line,
+                    linewidth=1.3,
+                )  # fmt: skip
+            axes.set_title(title)
+            axes.set_ylabel(unit)
+            _scale(axes, rows, several=unit != "packets")
+            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            drawing.mark(axes, marks, labels=axes is grid.flat[0])
+        grid.flat[-1].set_xlabel("time (s)")
+        data = pl.concat(
+            [rows.select(pl.lit(title).alias("panel"), pl.all()) for title, _, rows, _ in panels]
+        )
+        return drawing.save(
+            canvas, folder, "series", data, run.results.provenance,
+            title="Over time",
+            caption=f"The run with seed {run.seed}. Goodput is summed over the flows of a group; of the links those on "
+            "which packets wait longest, of TCP the first sender of each group."
+            + (" Dotted lines: what happened at known times." if marks else ""),
+            alt=f"Over time, one below the other: {_series_in_words(panels)}",
+        )  # fmt: skip
+
+
+def _scale(axes: Axes, rows: pl.DataFrame, *, several: bool) -> None:
+    """From zero; logarithmic where the least of several series could not be seen beside the greatest."""
+    typical = rows.filter(pl.col("value") > 0).group_by("name").agg(pl.col("value").median())["value"]
+    if several and len(typical) > 1 and typical.max() > 50 * typical.min():  # type: ignore[operator]  # numbers
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        axes.set_ylim(bottom=0)
+
+
+def _series_in_words(panels: Sequence[tuple[str, str, pl.DataFrame, float]]) -> str:
+    """The mean of each line over time."""
+    parts = []
+    for title, unit, rows, scale in panels:
+        means = rows.group_by("name", maintain_order=True).agg(pl.col("value").mean() * scale)
+        each = ", ".join(f"{name} {drawing.in_words(mean)}" for name, mean in means.iter_rows())
+        parts.append(f"{title} (mean, {unit}): {each}")
+    return ". ".join(parts)
+
+
+def _fates(data: pl.DataFrame) -> str:
+    """How many packets of a call met which fate."""
+    counts = data["fate"].value_counts(sort=True)
+    return ", ".join(f"{count} {fate}" for fate, count in counts.iter_rows())
+
+
+def draw_call(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
+    """The first call unit by unit: how long each travelled, when it was played, what was lost; none without a call."""
+    if not run.call or "units" not in run.results.tables:
+        return None
+    units = run.results.to_polars("units").filter(pl.col("flow").cast(pl.String) == run.call)
+    if not units.height:
+        return None
+    data = units.select(
+        "unit",
+        "created_s",
+        ((pl.col("arrived_s") - pl.col("created_s")) * 1e3).alias("network_ms"),
+        ((pl.col("played_s") - pl.col("created_s")) * 1e3).alias("played_ms"),
+        pl.col("fate").cast(pl.String),
+    )
+    with drawing.canvas("call", (11.4, 3.4)) as canvas:
+        axes = canvas.subplots()
+        played = data.filter(pl.col("played_ms").is_not_null())
+        axes.plot(
+            played["created_s"],
+            played["played_ms"],
+            ".",
+            markersize=2,
+            color=style.LOOKS[4].colour,
+            label="played",
+        )
+        for fate, look in (("played", style.LOOKS[1]), ("late", style.LOOKS[0])):
+            part = data.filter((pl.col("fate") == fate) & pl.col("network_ms").is_not_null())
+            label = "arrived" if fate == "played" else "arrived too late"
+            if part.height:
+                axes.plot(
+                    part["created_s"], part["network_ms"], ".", markersize=2.5, color=look.colour, label=label
+                )
+        for made in data.filter(pl.col("fate") == "lost")["created_s"]:
+            axes.axvline(made, 0, 0.05, color=style.INK, linewidth=0.6)
+        axes.set_ylim(bottom=0)
+        drawing.mark(axes, run.scenario.plan(run.seed)["marks"], labels=False)
+        axes.set_xlabel("made at (s)")
+        axes.set_ylabel("ms after it was made")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=4)
+        lost = data.filter(pl.col("fate") == "lost").height
+        return drawing.save(
+            canvas, folder, "call", data, run.results.provenance,
+            title=f"The call {run.call}, packet by packet",
+            caption=f"When each packet arrived and was played; {lost} of {data.height} were lost: ticks at the foot. "
+            f"Seed {run.seed}.",
+            alt=f"Delay of each of {data.height} packets of {run.call} from making to arriving and to playing: "
+            f"{_fates(data)}",
+        )  # fmt: skip

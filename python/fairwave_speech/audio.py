@@ -1,0 +1,215 @@
+"""Recordings in, sound files out: whatever ffmpeg's libraries read becomes mono, 8 kHz, 16 bit.
+
+Telephony codecs of this package work on linear samples of 16 bits at 8000 per second (ITU-T G.711). A
+recording of another form is converted and a note says so; one that cannot be read is refused with the
+``ffmpeg`` line that would convert it. Files are written beside their place and moved into it, so nobody
+ever sees half of one.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import wave
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairwave.extras import need
+from fairwave_speech.errors import SpeechError
+
+if TYPE_CHECKING:
+    import av
+
+Samples = NDArray[np.int16]
+
+RATE = 8000
+"""Samples per second of everything in this package."""
+
+NOMINAL_LEVEL_DBOV = -26.0
+"""Active level at which telephony tests play speech, in dB relative to overload (ITU-T P.800, G.191)."""
+
+LONGEST_S = 3600.0
+"""Longest recording that is read, in seconds: it is held in memory whole."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Speech as samples.
+
+    Attributes:
+        samples: mono, :data:`RATE` per second, 16 bits.
+        source: where it comes from, for messages and reports.
+        notes: what was changed on the way in, one sentence each.
+        attribution: whom and which licence to name where it is played; empty if nobody asks for it.
+    """
+
+    samples: Samples
+    source: str = "samples"
+    notes: tuple[str, ...] = field(default=())
+    attribution: str = ""
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return len(self.samples) / RATE
+
+
+def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
+    """Read a sound file as mono, 8 kHz, 16 bit.
+
+    Args:
+        path: wav, flac, mp3, ogg, … : whatever ffmpeg's libraries decode.
+        attribution: licence note to carry along.
+
+    Returns:
+        The recording; its notes say what was converted.
+
+    Raises:
+        SpeechError: no such file, no sound in it that can be decoded, empty or all silence, or longer than
+            :data:`LONGEST_S`.
+    """
+    need("av", "speech", SpeechError)
+    import av.error
+
+    path = Path(path)
+    if not path.is_file():
+        raise SpeechError(f"{path}: there is no such file; give the path of a recording (wav, flac, mp3, …)")
+    try:
+        samples, notes = _decode(path)
+    except (av.error.FFmpegError, ValueError, OSError) as error:
+        if isinstance(error, SpeechError):
+            raise
+        raise SpeechError(f"{path}: not a recording that can be read ({error}); {_remedy(path)}") from error
+    if len(samples) == 0:
+        raise SpeechError(f"{path}: holds no samples; {_remedy(path)}")
+    if not np.any(samples):
+        raise SpeechError(
+            f"{path}: is silent from beginning to end; give a recording in which somebody speaks"
+        )
+    return Recording(samples, str(path), tuple(notes), attribution)
+
+
+def write(path: str | os.PathLike[str], samples: Samples, rate: int = RATE) -> Path:
+    """Write mono 16-bit samples as a wav file, whole or not at all.
+
+    Args:
+        path: where; the folder is made if it is not there.
+        samples: one dimension, 16 bits.
+        rate: samples per second.
+
+    Returns:
+        The path.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream, wave.open(stream, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(rate)
+            file.writeframes(np.ascontiguousarray(samples, dtype="<i2").tobytes())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def active_level_dbov(samples: Samples) -> float:
+    """Level while somebody speaks, in dB relative to overload; minus infinity if nobody does.
+
+    **Assumption**: the mean power of the 10 ms frames whose power is within 40 dB of the loudest, in place
+    of the envelope method of ITU-T P.56; on recordings of a single close voice the two differ by fractions
+    of a dB.
+    """
+    frames = _frames(samples, RATE // 100)
+    power = np.mean(np.square(frames, dtype=np.float64), axis=1) if len(frames) else np.zeros(0)
+    loudest = power.max(initial=0.0)
+    if loudest <= 0.0:
+        return float("-inf")
+    return float(10.0 * np.log10(power[power > loudest * 1e-4].mean() / 32768.0**2))
+
+
+def normalise(recording: Recording, level_dbov: float = NOMINAL_LEVEL_DBOV) -> Recording:
+    """Bring a recording to a common active level, so that calls made from different recordings compare.
+
+    Scores and recognisers hear level too: a quiet recording would be marked down for its level and not for
+    the network. The gain is lowered where it would clip, and the note says what was done.
+
+    Args:
+        recording: what to scale.
+        level_dbov: active level to reach, in dB relative to overload, at most 0.
+
+    Raises:
+        SpeechError: a level above 0 dBov, or a recording without any sound.
+    """
+    if not level_dbov <= 0.0:
+        raise SpeechError(
+            f"level {level_dbov} dBov: must be 0 or below; "
+            f"telephony's nominal level is {NOMINAL_LEVEL_DBOV:g}"
+        )
+    now = active_level_dbov(recording.samples)
+    if not np.isfinite(now):
+        raise SpeechError(f"{recording.source}: is silent, so it has no level to change")
+    gain = 10.0 ** ((level_dbov - now) / 20.0)
+    peak = float(np.abs(recording.samples.astype(np.int32)).max())
+    gain = min(gain, 32767.0 / peak)
+    scaled = np.rint(recording.samples * gain).astype(np.int16)
+    note = f"level changed by {20.0 * np.log10(gain):+.1f} dB"
+    return replace(recording, samples=scaled, notes=(*recording.notes, note))
+
+
+def _decode(path: Path) -> tuple[Samples, list[str]]:
+    import av
+    import av.audio.resampler
+
+    notes: list[str] = []
+    with av.open(str(path)) as container:
+        if not container.streams.audio:
+            raise SpeechError(f"{path}: has no sound track; {_remedy(path)}")
+        stream = container.streams.audio[0]
+        if stream.codec_context is None:
+            raise SpeechError(f"{path}: its sound is in a coding that is not known here; {_remedy(path)}")
+        rate, channels, codec = stream.rate, stream.channels, stream.codec_context.name
+        if channels != 1:
+            notes.append(f"{channels} channels were mixed into one")
+        if rate != RATE:
+            notes.append(f"{rate} samples per second were converted to {RATE}")
+        if codec != "pcm_s16le":
+            notes.append(f"decoded from {codec}")
+        resampler = av.audio.resampler.AudioResampler(format="s16", layout="mono", rate=RATE)
+        pieces: list[Samples] = []
+        total = 0
+        for frame in container.decode(stream):
+            for piece in resampler.resample(frame):
+                pieces.append(_linear(piece))
+                total += pieces[-1].size
+            if total > LONGEST_S * RATE:
+                raise SpeechError(
+                    f"{path}: is longer than {LONGEST_S:g} s; cut it: "
+                    f"ffmpeg -i {path} -t {LONGEST_S:g} -ac 1 -ar {RATE} cut.wav"
+                )
+        pieces.extend(_linear(piece) for piece in resampler.resample(None))
+    samples = np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
+    return samples, notes
+
+
+def _linear(frame: av.AudioFrame) -> Samples:
+    return frame.to_ndarray().reshape(-1).astype(np.int16, copy=False)
+
+
+def _remedy(path: Path) -> str:
+    target = path.with_name(f"{path.stem}-8k.wav")
+    return f"convert it: ffmpeg -i {path} -ac 1 -ar {RATE} -c:a pcm_s16le {target}"
+
+
+def _frames(samples: Samples, size: int) -> Samples:
+    """Whole frames of the signal, one a row; the incomplete last one is left out."""
+    whole = len(samples) // size
+    return samples[: whole * size].reshape(whole, size)

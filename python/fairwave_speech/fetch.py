@@ -1,0 +1,201 @@
+"""Where recordings and models lie, and how the set-up brings them there.
+
+Two packages of Debian are unpacked, without installing them and without root, into the ignored folder
+``data/recordings``:
+
+- ``asterisk-core-sounds-en-wav``: telephone prompts spoken by Allison Smith, 8 kHz, CC-BY-SA-3.0 (the
+  licence asks to name her wherever they are played, see :data:`ATTRIBUTION`): the default call, and the
+  digits 0 to 9.
+- ``pocketsphinx-testdata``: acoustic model of connected digits trained on TIDIGITS, BSD-2-Clause, for the
+  recogniser.
+
+``python -m fairwave_speech.fetch`` does it. Where they cannot be had (another system, no package lists) it
+says how to supply a recording and ends well: everything else works without them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairwave_speech.audio import Recording, read
+from fairwave_speech.errors import SpeechError
+
+SPEECH_PACKAGE = "asterisk-core-sounds-en-wav"
+MODEL_PACKAGE = "pocketsphinx-testdata"
+PACKAGES = (SPEECH_PACKAGE, MODEL_PACKAGE)
+
+ATTRIBUTION = (
+    "Speech: Asterisk core sounds, recorded by Allison Smith (theivrvoice.com), contributed by Digium, Inc.; "
+    "licensed CC-BY-SA-3.0. Changed by fairwave: coded, cut into packets, sent through a network."
+)
+"""What a page that plays the default recordings has to say; the audio on it is under the same licence."""
+
+DEFAULT_SPEECH = "demo-instruct"
+"""Prompt of 73 s that is the default call."""
+
+_PROMPTS = "usr/share/asterisk/sounds/en_US_f_Allison"
+_MODEL = "usr/share/pocketsphinx/test/data/tidigits"
+_PATIENCE_S = 300
+
+
+def data_dir() -> Path:
+    """The folder for data that is not part of the project: ``FAIRWAVE_DATA``, or ``data`` in the checkout.
+
+    Outside a checkout (an installed package) it is ``data`` in the current folder.
+    """
+    given = os.environ.get("FAIRWAVE_DATA")
+    if given:
+        return Path(given)
+    for parent in Path(__file__).resolve().parents:
+        if (parent / "ARCHITECTURE.md").is_file() and (parent / "Cargo.toml").is_file():
+            return parent / "data"
+    return Path.cwd() / "data"
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Finds recordings and models, in the data folder or installed on the system."""
+
+    data: Path = field(default_factory=data_dir)
+
+    def prompts(self) -> Path | None:
+        """Folder of the Asterisk prompts, or nothing if they are not there."""
+        return self._first(SPEECH_PACKAGE, _PROMPTS, "demo-congrats.wav")
+
+    def digit_model(self) -> Path | None:
+        """Folder of the digit recogniser's model, or nothing if it is not there."""
+        return self._first(MODEL_PACKAGE, _MODEL, "hmm/means")
+
+    def prompt(self, name: str = DEFAULT_SPEECH) -> Recording:
+        """Read a prompt, such as ``demo-instruct`` or ``digits/7``.
+
+        Raises:
+            SpeechError: the prompts are not there, or none has that name.
+        """
+        folder = self.prompts()
+        if folder is None:
+            raise SpeechError(f"no recordings under {self.data}; {HOW_TO_SUPPLY}")
+        path = folder / f"{name}.wav"
+        if not path.is_file():
+            some = ", ".join(sorted(file.stem for file in folder.glob("demo-*.wav"))[:6])
+            raise SpeechError(f"prompt {name!r}: not among the recordings; there are for example {some}")
+        return read(path, attribution=ATTRIBUTION)
+
+    def _first(self, package: str, inside: str, proof: str) -> Path | None:
+        for root in (self.data / "recordings" / package, Path("/")):
+            if (root / inside / proof).is_file():
+                return root / inside
+        return None
+
+
+HOW_TO_SUPPLY = (
+    "supply a recording of your own with --speech FILE (wav, flac, mp3, …), or set FAIRWAVE_DATA to a folder "
+    f"that holds recordings/{SPEECH_PACKAGE}/{_PROMPTS}; "
+    "on Debian or Ubuntu 'python -m fairwave_speech.fetch' brings it"
+)
+
+
+def speech(path: str | os.PathLike[str] | None = None) -> Recording:
+    """The recording for a call: the file that is given, else the default prompt.
+
+    Raises:
+        SpeechError: the file cannot be used, or there is neither a file nor the default; the message says how
+            to supply one.
+    """
+    return read(path) if path is not None else Recordings().prompt()
+
+
+def fetch(packages: Sequence[str] = PACKAGES, data: Path | None = None) -> list[Path]:
+    """Download packages with the system's package tool and unpack them; what is there already stays.
+
+    Args:
+        packages: names of Debian packages.
+        data: the data folder; :func:`data_dir` if not given.
+
+    Returns:
+        Per package the folder that it is unpacked in.
+
+    Raises:
+        SpeechError: there is no ``apt-get`` or ``dpkg``, or the package cannot be had.
+    """
+    home = (data_dir() if data is None else data) / "recordings"
+    return [_unpacked(package, home) for package in packages]
+
+
+def _unpacked(package: str, home: Path) -> Path:
+    place = home / package
+    if place.is_dir():
+        return place
+    for tool in ("apt-get", "dpkg"):
+        if shutil.which(tool) is None:
+            raise SpeechError(f"{package}: cannot be fetched, as this system has no {tool}; {HOW_TO_SUPPLY}")
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{package}-", dir=home) as scratch:
+        work = Path(scratch)
+        archive = _download(package, work)
+        _run(["dpkg", "-x", str(archive), str(work / "files")], work)
+        try:
+            # Into place in one step, so that an interrupted set-up leaves nothing half unpacked.
+            (work / "files").rename(place)
+        except OSError as error:
+            if not place.is_dir():
+                raise SpeechError(f"{place}: cannot be written ({error}); {HOW_TO_SUPPLY}") from error
+    return place
+
+
+def _download(package: str, work: Path) -> Path:
+    """The package's archive; package lists are renewed only where the download fails and the user may."""
+    command = ["apt-get", "download", "-q", package]
+    try:
+        _run(command, work)
+    except SpeechError:
+        if os.name != "posix" or os.geteuid() != 0:
+            raise
+        _run(["apt-get", "update", "-q"], work)
+        _run(command, work)
+    archives = sorted(work.glob("*.deb"))
+    if not archives:
+        raise SpeechError(f"{package}: apt-get left no archive; {HOW_TO_SUPPLY}")
+    return archives[0]
+
+
+def _run(command: list[str], work: Path) -> None:
+    try:
+        done = subprocess.run(
+            command,
+            cwd=work,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SpeechError(f"{' '.join(command)}: {error}; {HOW_TO_SUPPLY}") from error
+    if done.returncode != 0:
+        complaint = [line for line in done.stderr.splitlines() if line.startswith("E:")][:1] or ["it failed"]
+        raise SpeechError(f"{' '.join(command[:2])}: {complaint[0]}; {HOW_TO_SUPPLY}")
+
+
+def main() -> int:
+    """Bring recordings and models; say where they are, or why not. Never fails: all else works without."""
+    sys.stdout.writelines(_report(package) for package in PACKAGES)
+    return 0
+
+
+def _report(package: str) -> str:
+    try:
+        return f"fairwave: {package} is in {fetch([package])[0]}\n"
+    except SpeechError as error:
+        return f"fairwave: without {package}: {error}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""What loss does to speech, with and without concealment: the table of ``docs/speech.md``, measured and written there.
+
+``python -m fairwave_speech.measure docs/speech.md`` fills the part between the two markers of the page;
+without a page it prints the table. Units of 20 ms over G.711 µ law are lost independently of one another;
+nothing is late. Digits are drawn and lost anew in every replication; the prompt of the score is the same
+one, lost anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fairwave import _native
+from fairwave.measuring.statistics import interval
+from fairwave_speech.call import RenderedCall, render_call
+from fairwave_speech.digits import Reading, digit_recordings, reading, sentences
+from fairwave_speech.errors import SpeechError
+from fairwave_speech.fetch import Recordings
+from fairwave_speech.playout import Fixed
+from fairwave_speech.recognise import HeardCall, accuracy
+from fairwave_speech.score import segmental_snr_db, visqol, visqol_is_there
+from fairwave_speech.script import Script, script
+from fairwave_speech.voices import VOICES, synthetic_digits
+
+LOSSES = (0.0, 0.01, 0.05, 0.1, 0.2)
+REPLICATIONS = 5
+SENTENCES = 20
+
+BEGIN = "<!-- measured: begin (python -m fairwave_speech.measure docs/speech.md) -->"
+END = "<!-- measured: end -->"
+
+
+def lossy_call(
+    said: Script, loss: float, concealment: str, seed: int, units: int | None = None
+) -> RenderedCall:
+    """A call over a path that loses units independently of one another and delays all alike.
+
+    Args:
+        said: what is said.
+        loss: probability that a unit is lost.
+        concealment: see :func:`fairwave_speech.render_call`.
+        seed: the same seed loses the same units at the same loss.
+        units: length of the call; the script once if not given.
+    """
+    count = len(said.frames) if units is None else units
+    created = np.arange(count) * said.frame_s
+    arrived = created + 0.05
+    arrived[np.random.default_rng(seed).random(count) < loss] = np.nan
+    table = {"created_s": created, "arrived_s": arrived, "payload": np.full(count, said.frame)}
+    return render_call(table, said, concealment=concealment, playout=Fixed())
+
+
+def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[str, str]]:
+    """Measure all conditions.
+
+    Args:
+        replications: how many draws of sentences and losses, at least 2 for intervals.
+        count: sentences in each.
+
+    Raises:
+        SpeechError: recordings, model or recogniser are not there.
+    """
+    conditions = [
+        (loss, concealment)
+        for loss in LOSSES
+        for concealment in (("silence", "appendix-i") if loss else ("silence",))
+    ]
+    voice = digit_recordings()
+    readings = [reading(sentences(voice, count, seed)) for seed in range(replications)]
+    prompt = script(Recordings().prompt(), talk="all")
+    calls = [
+        HeardCall(lossy_call(said.script, loss, concealment, seed), said)
+        for loss, concealment in conditions
+        for seed, said in enumerate(readings)
+    ]
+    found = accuracy(calls)
+    table = []
+    for index, (loss, concealment) in enumerate(conditions):
+        mine = found[index * replications : (index + 1) * replications]
+        heard = [lossy_call(prompt, loss, concealment, seed, units=400) for seed in range(replications)]
+        scores = [visqol(call.reference, call.samples).mos for call in heard] if visqol_is_there() else []
+        table.append(
+            {
+                "lost units": f"{100 * loss:g} %",
+                "concealment": {"silence": "none", "appendix-i": "Appendix I"}[concealment] if loss else "—",
+                "word accuracy, %": str(interval([each.word_accuracy for each in mine])),
+                "correct sentences, %": str(interval([each.sentence_accuracy for each in mine])),
+                "the same as printed in 004, %": str(
+                    interval([each.sentence_accuracy_as_printed for each in mine])
+                ),
+                "ViSQOL MOS-LQO": str(interval(scores)) if scores else "not installed",
+                "segmental SNR, dB": str(
+                    interval([segmental_snr_db(call.reference, call.samples) for call in heard])
+                ),
+            }
+        )
+    return [*table, {"note": _note(readings, replications, count)}]
+
+
+def voice_rows(replications: int = 3, count: int = SENTENCES, loss: float = 0.1) -> list[dict[str, str]]:
+    """Measure how much hangs on the voice: the recordings and each synthetic voice, clean and at one loss.
+
+    Raises:
+        SpeechError: recordings, voices, model or recogniser are not there.
+    """
+    conditions = ((0.0, "silence"), (loss, "silence"), (loss, "appendix-i"))
+    speakers = {
+        "recordings": digit_recordings(),
+        **{f"flite {name}": synthetic_digits(name) for name in VOICES},
+    }
+    readings = {
+        name: [reading(sentences(voice, count, seed)) for seed in range(replications)]
+        for name, voice in speakers.items()
+    }
+    calls = [
+        HeardCall(lossy_call(said.script, lost, concealment, seed), said)
+        for several in readings.values()
+        for lost, concealment in conditions
+        for seed, said in enumerate(several)
+    ]
+    found = accuracy(calls)
+    table = []
+    for index, name in enumerate(readings):
+        mine = found[index * 3 * replications : (index + 1) * 3 * replications]
+        cells = [
+            str(interval([each.word_accuracy for each in mine[at * replications : (at + 1) * replications]]))
+            for at in range(3)
+        ]
+        table.append(
+            {
+                "voice": name,
+                "clean, % words": cells[0],
+                f"{100 * loss:g} % lost, none": cells[1],
+                f"{100 * loss:g} % lost, Appendix I": cells[2],
+            }
+        )
+    return [
+        *table,
+        {"note": _note([one for several in readings.values() for one in several], replications, count)},
+    ]
+
+
+def _note(readings: Sequence[Reading], replications: int, count: int) -> str:
+    words = sum(len(sentence.words) for each in readings for sentence in each.sentences)
+    return (
+        f"Fairwave {_native.version}; {replications} replications with seeds 0 to {replications - 1}, in each {count} "
+        f"sentences per voice ({words} words in all); means with 95 % intervals."
+    )
+
+
+def markdown(table: Sequence[dict[str, str]]) -> str:
+    """The rows as a table for a page."""
+    *body, note = table
+    head = list(body[0])
+    lines = [" | ".join(head), " | ".join("---" for _ in head), *(" | ".join(row.values()) for row in body)]
+    return "\n".join([*(f"| {line} |" for line in lines), "", note["note"]])
+
+
+def fill(page: str, table: str) -> str:
+    """The page with the table between its markers.
+
+    Raises:
+        SpeechError: the markers are not there.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SpeechError(f"the page has no lines {BEGIN!r} and {END!r} to put the table between")
+    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, and print or fill the page."""
+    try:
+        table = f"{markdown(rows())}\n\n{markdown(voice_rows())}"
+        if arguments:
+            page = Path(arguments[0])
+            page.write_text(fill(page.read_text(encoding="utf-8"), table), encoding="utf-8")
+        else:
+            sys.stdout.write(f"{table}\n")
+    except (SpeechError, OSError) as error:
+        sys.stderr.write(f"fairwave: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""Paper 004 (Alvarez-Flores, Ramos-Munoz, Ameigeiras & Lopez-Soler): which packet to drop, and what the caller hears.
+
+`fairwave study dropping` regenerates Figures 4–9 and Tables 5–9, puts claims Q1 to Q18 to the test, and evaluates
+Voice-Guard, fairwave's answer to the paper's future work, and two queues that the paper names and does not measure.
+
+- `readings`: how else the paper can be understood; the most plausible reading is the study's.
+- `dumbbell.toml`, `routers.toml`, `points`: what is simulated under a reading.
+- `calibration`: RED's thresholds from the one cell that is calibrated on.
+- `quantities`, `recognition`: what is measured.
+- `published`, `figures`, `tables`, `agreement`: what is shown, and what the paper prints beside it.
+- `claims`, `explanations`: what the paper asserts, and what became of it.
+- `assumptions`: what it leaves open, and which factor varies it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairwave_study.readings import Readings
+from fairwave_study.study import Study
+
+if TYPE_CHECKING:
+    from fairwave_studies.dropping.points import Extent
+    from fairwave_study.readings import Reading
+
+TITLE = "Which packet to drop: Drop-Sel beside drop-tail and drop-front"
+QUESTION = (
+    "Calls, other UDP and TCP share the queue of one router, and it has decided that a packet must go. "
+    "Which? "
+    "Paper 004 (Selective packet dropping for VoIP and TCP flows) answers: the one nearest the front of the "
+    "class that "
+    "holds most of the queue, whatever decides when (RED, AVQ, REM). Its bottleneck's rate, the offered "
+    "total and the "
+    "queues' parameters are lost: what they may have been is a list of readings, of which the most plausible "
+    "is made "
+    "here. RED's thresholds are calibrated on one cell of its Table 5; other numbers are predictions, and "
+    "stand beside "
+    "the paper's. Voice-Guard is fairwave's own answer to what the paper leaves as future work: it is "
+    "Drop-Sel while "
+    "voice takes at most a third of the link; while voice takes more (measured over a second, with "
+    "hysteresis) and the "
+    "link can carry it, packets go from the heavier of the other two classes. FRED and GREEN are of the "
+    "paper's related "
+    "work."
+)
+
+
+def study(extent: Extent | None = None) -> Study:
+    """The study under the most plausible reading.
+
+    Args:
+        extent: How much to simulate instead of the paper's 500 s of every case.
+    """
+    from fairwave_studies.dropping.readings import BASE
+
+    return whole(BASE, extent)
+
+
+def whole(reading: Reading, extent: Extent | None = None) -> Study:
+    """The study under a reading, with every figure and table."""
+    from fairwave_studies.dropping import figures, tables
+    from fairwave_studies.dropping.assumptions import ASSUMPTIONS, calibrations
+    from fairwave_studies.dropping.claims import claims
+    from fairwave_studies.dropping.points import PAPER, grids
+
+    chosen = PAPER if extent is None else extent
+    return Study(
+        name="dropping",
+        title=TITLE,
+        question=QUESTION,
+        grids=grids(chosen, reading),
+        figures=figures.figures(chosen, reading),
+        tables=tables.tables(),
+        claims=claims(reading),
+        assumptions=ASSUMPTIONS,
+        calibrations=calibrations(reading),
+        readings=all_readings(),
+    )
+
+
+def essential(reading: Reading) -> Study:
+    """The study under a reading, down to what its claims rest on, but for those about what is understood (Q11, Q18)."""
+    from fairwave_studies.dropping.claims import claims
+    from fairwave_studies.dropping.points import ESSENTIAL, grids
+
+    return Study(
+        name="dropping",
+        title=TITLE,
+        question=QUESTION,
+        grids=grids(ESSENTIAL, reading),
+        claims=claims(reading, heard=False),
+    )
+
+
+def all_readings() -> Readings:
+    """All readings of the paper."""
+    from fairwave_studies.dropping.readings import FACTORS
+
+    return Readings(FACTORS, whole, essential)

@@ -1,0 +1,232 @@
+"""Figures 4 to 9 of paper 004, and Voice-Guard's."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave_studies.dropping import points as p
+from fairwave_studies.dropping import quantities as q
+from fairwave_studies.dropping.agreement import compared
+from fairwave_studies.dropping.readings import BASE
+from fairwave_study.study import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+    from fairwave.measuring.measures import Measure
+    from fairwave_studies.dropping.points import Extent
+    from fairwave_study.readings import Reading
+    from fairwave_study.study import Data
+
+BESIDE = ("what arrives at the queue", "what leaves it")
+
+
+def _workload(case: str) -> str:
+    voice, other, tcp = p.CASES[case]
+    return f"{case}: {voice} % voice, {other} % other UDP, {tcp} % TCP"
+
+
+def _throughput(
+    number: str, case: str, grid: str, victims: tuple[str, ...], queue: str = "RED", caption: str = ""
+) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"Throughput by class under {queue}, {_workload(case)}",
+        grid=grid,
+        measures=[q.IN, q.OUT],
+        x="victim",
+        series="class",
+        x_label="victim",
+        fix={"case": case, "queue": queue, "victim": list(victims)},
+        source=f"paper 004, Figure {number}",
+        caption=f"Dotted: a third of the link. {caption}".strip(),
+        kind="bar",
+        lines={"": p.RATE_BPS / 3e6},
+        panel_titles=BESIDE,
+    )
+
+
+def _delays(number: str, case: str, victims: tuple[str, ...]) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"End-to-end delay of voice under RED, {_workload(case)}",
+        grid=p.ALWAYS_ON,
+        measures=[q.CDF],
+        x="delay",
+        series="victim",
+        x_label="delay (ms)",
+        fix={"case": case, "queue": "RED", "victim": list(victims)},
+        source=f"paper 004, Figure {number}",
+        caption="Share of the voice packets received that took no longer; 39 ms is the way without queues.",
+    )
+
+
+def _opinion(number: str, case: str, grid: str, printed: Measure) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"Mean opinion score of voice, {_workload(case)}",
+        grid=grid,
+        measures=[printed, q.FULL_MOS],
+        x="queue",
+        series="victim",
+        x_label="queue",
+        fix={"case": case, "victim": list(p.PAPERS_VICTIMS)},
+        source=f"paper 004, Figure {number}",
+        caption="Left: the paper's Eq. (1)–(2) on mean delay and total loss of all voice. Right: full G.107 per "
+        "call, its own "
+        "loss, bursts and concealment, played 300 ms after it was spoken.",
+        kind="bar",
+    )
+
+
+def _punsi(number: str, workload: str, words: str) -> Figure:
+    return Figure(
+        id=f"004-{number}",
+        title=f"Throughput by class under PUNSI and RED, {words}",
+        grid=p.PUNSI,
+        measures=[q.IN, q.OUT],
+        x="scheme",
+        series="class",
+        x_label="scheme",
+        fix={"case": workload},
+        source=f"paper 004, Figure {number}",
+        kind="bar",
+        lines={"": p.RATE_BPS / 3e6},
+        panel_titles=BESIDE,
+        size=(12.4, 3.7),
+        caption="Dotted: a third of the link. PUNSI knows UDP and TCP only, and is built from its abstract: its "
+        "paper prints no algorithm that is at hand. Its fellow of an arrival is any UDP packet, or, the "
+        "other way, one of "
+        "the same flow.",
+    )
+
+
+def _guard() -> list[Figure]:
+    common: dict[str, Any] = {"grid": p.ON_OFF, "kind": "bar", "source": "beyond the paper; its §4.4.1"}
+    chosen = [*p.PAPERS_VICTIMS, p.GUARD]
+    return [
+        Figure(
+            id=f"guard-{case}",
+            title=f"Voice-Guard where voice dominates, {_workload(case)}",
+            measures=[q.MOS, q.TOTAL_LOSS, q.CLASS_FAIRNESS],
+            x="queue",
+            series="victim",
+            x_label="queue",
+            fix={"case": case, "victim": chosen},
+            caption="What voice gains (left, middle) and what fairness among the three classes costs (right).",
+            **common,
+        )
+        for case in p.VOICE_DOMINATES
+    ]
+
+
+def _scatter(canvas: Canvas, data: Data) -> pl.DataFrame:
+    """Each printed cell against ours, a panel per table; on the diagonal they are equal."""
+    cells = compared(data)
+    names = cells["table"].unique(maintain_order=True).to_list()
+    axes = canvas.subplots(1, len(names), squeeze=False)[0]
+    for axis, name in zip(axes, names, strict=True):
+        part = cells.filter(pl.col("table") == name).drop_nans("here")
+        for row in part["quantity"].unique(maintain_order=True):
+            one = part.filter(pl.col("quantity") == row)
+            axis.plot(one["paper"], one["here"], "o", markersize=4, alpha=0.7, label=row)
+        most = 1.05 * max(1.0, *part["paper"].to_list(), *part["here"].to_list())
+        axis.plot([0, most], [0, most], color="0.5", linewidth=0.8, linestyle=":")
+        unit = part["unit"][0] if len(part) else ""
+        axis.set(
+            xlim=(0, most), ylim=(0, most), title=name, xlabel=f"printed ({unit})", ylabel=f"here ({unit})"
+        )
+        axis.legend(fontsize="x-small", frameon=False)
+    return cells
+
+
+def _distance() -> Figure:
+    return Figure(
+        id="distance",
+        title="Every printed number and ours",
+        draw=_scatter,
+        grids=(p.ALWAYS_ON, p.ON_OFF, p.ROUTERS),
+        size=(12.4, 4.2),
+        source="paper 004, Tables 5 to 7",
+        caption="A point per cell: on the dotted line ours is the paper's. One cell of Table 5 (Drop-Tail in CA1) is "
+        "calibrated on. Variances are left out, as the paper's have no unit; Tables 8 and 9 rest on another "
+        "corpus.",
+    )
+
+
+RELATED = (q.TOTAL_LOSS, q.LATE_LOSS, q.MOS, q.CLASS_FAIRNESS)
+
+
+def _related(canvas: Canvas, data: Data, case: str) -> pl.DataFrame:
+    """A panel per measure, a bar per queue and victim, with 95 % intervals."""
+    axes = canvas.subplots(1, len(RELATED), sharey=True)
+    names = list(p.BEYOND_SCHEMES)
+    rows = []
+    for axis, measure in zip(axes, RELATED, strict=True):
+        measured = data.measured(measure, p.BEYOND)
+        found = [measured.interval(case=case, scheme=name) for name in names]
+        least = measure.limits[0] if measure.scale == "mos" else 0.0
+        widths = [one.mean - least for one in found]
+        # What a measure cannot be no whisker shows.
+        low, high = measure.limits
+        below = [max(one.mean - max(one.low, low), 0.0) for one in found]
+        above = [max(min(one.high, high) - one.mean, 0.0) for one in found]
+        colours = [_colour(name) for name in names]
+        axis.barh(names, widths, left=least, xerr=[below, above], color=colours, capsize=2, ecolor="0.2")
+        axis.set_xlabel(measure.label)
+        rows += [
+            (measure.id, name, one.mean, one.low, one.high) for name, one in zip(names, found, strict=True)
+        ]
+    axes[0].invert_yaxis()
+    return pl.DataFrame(rows, schema=["measure", "scheme", "mean", "low", "high"], orient="row")
+
+
+def _colour(scheme: str) -> str:
+    return "#d55e00" if scheme.startswith(("FRED", "GREEN")) else "#0072b2"
+
+
+def _beyond() -> list[Figure]:
+    return [
+        Figure(
+            id=f"related-{case}",
+            title=f"Queues of the related work, {_workload(case)}",
+            draw=partial(_related, case=case),
+            grids=(p.BEYOND,),
+            source="beyond the paper; its §2",
+            size=(12.4, 3.9),
+            caption="FRED (Lin & Morris 1997) counts packets per flow, of which calls send many small ones; GREEN "
+            "(Wydrowski & Zukerman 2002) goes by the rate of what arrives, or of what is admitted.",
+        )
+        for case in p.BEYOND_CASES
+    ]
+
+
+def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
+    """All figures, under a reading."""
+    victims = p.compared(extent)
+    found = [
+        _throughput(f"4{letter}", case, p.ALWAYS_ON, victims)
+        for letter, case in zip("abcd", p.S1_CASES, strict=True)
+    ]
+    found += [
+        _throughput(f"5{letter}", case, p.ON_OFF, victims)
+        for letter, case in zip("abcd", p.S2_CASES, strict=True)
+    ]
+    found += [
+        _throughput("6a", "CA6", p.ON_OFF, p.PAPERS_VICTIMS, "AVQ"),
+        _throughput("6b", "CA7", p.ON_OFF, p.PAPERS_VICTIMS, "REM"),
+        _punsi("7a", "CA2", "CA2: 50 % voice, 25 % other UDP, 25 % TCP"),
+        _punsi("7b", p.MOSTLY_UDP, "66 % of unresponsive UDP, half of it voice"),
+    ]
+    found += [_delays(f"8{letter}", case, victims) for letter, case in zip("abcd", p.S1_CASES, strict=True)]
+    cases = [*((case, p.ON_OFF) for case in p.S2_CASES), *((case, p.ROUTERS) for case in p.S3_CASES)]
+    found += [
+        _opinion(f"9{letter}", case, grid, q.opinion(reading))
+        for letter, (case, grid) in zip("abcdef", cases, strict=True)
+    ]
+    if not extent.beyond:
+        return found
+    return [*found, _distance(), *_guard(), *_beyond()]

@@ -1,0 +1,559 @@
+"""What is simulated: paper 004's scenarios S1 (CA1–CA4), S2 (CA5–CA8) and S3 (CA9, CA10), and what its Figure 7 adds.
+
+Each case is a division of one offered total among voice, other UDP and TCP; queues are RED, AVQ and REM, each with the
+victim rules that are compared. What the paper leaves open is set by a reading (`readings`), whose values are looked up
+here by name. RED's thresholds come from the one calibration (`CALIBRATED`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from fairwave.runs.grid import Axes, Grid, Label
+from fairwave.scenario import load
+from fairwave_studies.dropping.readings import BASE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairwave.scenario import Scenario
+    from fairwave_study.readings import Reading
+
+ALWAYS_ON, ON_OFF, ROUTERS, PUNSI = "s1", "s2", "s3", "punsi"
+
+TAIL, FRONT, RANDOM, DROP_SEL, GUARD = "Drop-Tail", "Drop-Front", "Drop-Random", "Drop-Sel", "Voice-Guard"
+VICTIMS: Mapping[str, str] = {
+    TAIL: "tail",
+    FRONT: "front",
+    RANDOM: "random",
+    DROP_SEL: "drop-sel",
+    GUARD: "voice-guard",
+}
+"""Victim rules by the paper's names; Voice-Guard is fairwave's own."""
+
+PAPERS_VICTIMS = (TAIL, FRONT, DROP_SEL)
+"""Those that the paper measures."""
+
+QUEUES = ("RED", "AVQ", "REM")
+
+Shares = tuple[int, int, int]
+CASES: Mapping[str, Shares] = {
+    "CA1": (25, 50, 25),
+    "CA2": (50, 25, 25),
+    "CA3": (25, 25, 50),
+    "CA4": (12, 12, 76),
+    "CA5": (47, 36, 17),
+    "CA6": (54, 19, 27),
+    "CA7": (13, 52, 35),
+    "CA8": (29, 6, 65),
+    "CA9": (12, 39, 49),
+    "CA10": (12, 21, 67),
+}
+"""Voice, other UDP and TCP in percent of the offered load: Tables 2 to 4."""
+
+S1_CASES, S2_CASES, S3_CASES = ("CA1", "CA2", "CA3", "CA4"), ("CA5", "CA6", "CA7", "CA8"), ("CA9", "CA10")
+SPOKEN_CASE = "CA7"
+VOICE_DOMINATES = ("CA5", "CA6")
+VOICE_IS_MODEST = ("CA7", "CA8", "CA9", "CA10")
+
+MOSTLY_UDP = "66 % unresponsive"
+UNRESPONSIVE: Shares = (33, 33, 34)
+"""Figure 7b: 'unresponsive UDP sources generate the overall 66 % of workload'; how voice and other UDP share
+it is not said."""
+
+RATE_BPS = 3_500_000
+"""The dumbbell's bottleneck, and L1."""
+SECOND_RATE_BPS = 4_500_000
+"""L2."""
+MEAN_PACKET = 500
+"""Bytes by which RED counts (ns-2)."""
+
+CALIBRATED: Mapping[tuple[str, str, str, str], float] = {
+    ("1993", "bytes", "a third", "1.24 of the link"): 79.3,
+    ("1993", "bytes", "a third", "1.5 of the link"): 73.2,
+    ("1993", "bytes", "a half", "1.24 of the link"): 78.4,
+    ("1993", "bytes", "a half", "1.5 of the link"): 73.1,
+    ("1993", "queue in bytes", "a third", "1.24 of the link"): 74.4,
+    ("1993", "queue in bytes", "a third", "1.5 of the link"): 72.9,
+    ("1993", "queue in bytes", "a half", "1.24 of the link"): 74.3,
+    ("1993", "queue in bytes", "a half", "1.5 of the link"): 72.9,
+    ("1993", "packets", "a third", "1.24 of the link"): 68.6,
+    ("1993", "packets", "a third", "1.5 of the link"): 72.0,
+    ("1993", "packets", "a half", "1.24 of the link"): 68.4,
+    ("1993", "packets", "a half", "1.5 of the link"): 72.4,
+    ("ns-2.35", "bytes", "a third", "1.24 of the link"): 97.8,
+    ("ns-2.35", "bytes", "a third", "1.5 of the link"): 75.8,
+    ("ns-2.35", "bytes", "a half", "1.24 of the link"): 90.3,
+    ("ns-2.35", "bytes", "a half", "1.5 of the link"): 74.8,
+    ("ns-2.35", "queue in bytes", "a third", "1.24 of the link"): 69.3,
+    ("ns-2.35", "queue in bytes", "a third", "1.5 of the link"): 59.9,
+    ("ns-2.35", "queue in bytes", "a half", "1.24 of the link"): 68.7,
+    ("ns-2.35", "queue in bytes", "a half", "1.5 of the link"): 60.3,
+    ("ns-2.35", "packets", "a third", "1.24 of the link"): 63.8,
+    ("ns-2.35", "packets", "a third", "1.5 of the link"): 59.4,
+    ("ns-2.35", "packets", "a half", "1.24 of the link"): 63.9,
+    ("ns-2.35", "packets", "a half", "1.5 of the link"): 60.7,
+    ("ns-2 of 2004", "bytes", "a third", "1.24 of the link"): 97.3,
+    ("ns-2 of 2004", "bytes", "a third", "1.5 of the link"): 76.3,
+    ("ns-2 of 2004", "bytes", "a half", "1.24 of the link"): 89.9,
+    ("ns-2 of 2004", "bytes", "a half", "1.5 of the link"): 74.2,
+    ("ns-2 of 2004", "queue in bytes", "a third", "1.24 of the link"): 69.7,
+    ("ns-2 of 2004", "queue in bytes", "a third", "1.5 of the link"): 59.5,
+    ("ns-2 of 2004", "queue in bytes", "a half", "1.24 of the link"): 70.0,
+    ("ns-2 of 2004", "queue in bytes", "a half", "1.5 of the link"): 59.7,
+    ("ns-2 of 2004", "packets", "a third", "1.24 of the link"): 64.3,
+    ("ns-2 of 2004", "packets", "a third", "1.5 of the link"): 60.7,
+    ("ns-2 of 2004", "packets", "a half", "1.24 of the link"): 62.8,
+    ("ns-2 of 2004", "packets", "a half", "1.5 of the link"): 60.7,
+}
+"""RED's max-threshold at 3.5 Mb/s, by law, unit, rule of thresholds and load of S1 (`readings`), in packets (of 500
+bytes where bytes count): calibrated on CA1 with Drop-Tail by `calibration`, other factors being the base reading's."""
+
+ROUTER_RATES_BPS: Mapping[str, int] = {"r2>r3": RATE_BPS, "r5>r6": SECOND_RATE_BPS}
+"""L1 and L2."""
+BOTTLENECK = "r1>r2"
+
+THRESHOLDS = [f"{ms} ms" for ms in (*range(40, 100, 4), *range(100, 200, 10), *range(200, 401, 20))]
+"""Delays at which the CDF of Figure 8 is taken; 300 ms is among them."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is simulated.
+
+    Attributes:
+        duration: Length of each run in seconds; the paper's is 500.
+        always_on: Length of the runs of S1 and Figure 7, where nothing changes with time; `duration` when None.
+        random: Whether Drop-Random is simulated too, which the paper names and does not measure.
+        spoken: Whether CA7's calls are recorded, so that they can be listened to.
+        beyond: Whether what goes beyond the paper's figures is simulated.
+    """
+
+    duration: float = 500
+    always_on: float | None = None
+    random: bool = True
+    spoken: bool = True
+    beyond: bool = True
+
+    @property
+    def pace(self) -> float:
+        """By what sources' periods shrink, so that a run has all phases of the paper's 500 s; at most 1."""
+        return min(self.duration / PAPERS_SECONDS, 1.0)
+
+
+PAPERS_SECONDS = 500
+PAPER = Extent()
+"""The paper's lengths."""
+ESSENTIAL = Extent(duration=90, always_on=60, random=False, spoken=False, beyond=False)
+"""What claims need: S1 for a minute, S2 and S3 for 90 s in which sources take turns 5.6 times as fast."""
+
+
+def read(name: str) -> Scenario:
+    """A scenario that lies beside this module."""
+    return load(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def seconds(span: float) -> str:
+    """A time as scenarios write it."""
+    return f"{span:g} s"
+
+
+def kilobits(bps: float) -> str:
+    """A rate as scenarios write it."""
+    return f"{bps / 1e3:.3f} kb/s"
+
+
+def calls_bps(reading: Reading) -> float:
+    """What CA7's ten calls offer while on, in bits per second on the wire."""
+    more = UDP_HEADER if reading["headers"] == "payload" else 0
+    count = {"a": 2, "b": 6, "c": 2}
+    return sum(8 * (size + more) / (ms / 1e3) * count[name] for name, (size, ms) in APPLICATIONS.items())
+
+
+APPLICATIONS: Mapping[str, tuple[int, int]] = {"a": (92, 10), "b": (252, 30), "c": (492, 60)}
+"""Table 1: bytes, and milliseconds from packet to packet."""
+UDP_HEADER = 28
+"""Bytes of UDP and IP."""
+
+TRANSFERS_BPS: Mapping[str, int] = {"262 kb/s": 262_000, "131 kb/s": 131_000, "524 kb/s": 524_000}
+"""What a transfer counts for while it is on, by reading."""
+
+
+def on_parts(reading: Reading) -> tuple[float, float, float]:
+    """Which part of a run of S2 or S3 calls, other UDP and transfers are on.
+
+    With constant periods from the beginning of 500 s calls are on twice 180 s, other UDP 300 s.
+    """
+    constant = reading["periods"] == "constant"
+    return (360 / 500 if constant else 180 / 280, 300 / 500, 2 / 3)
+
+
+def loads(case: str | Shares, reading: Reading) -> dict[str, Any]:
+    """A case's workload: what is offered while on, and how it is shared, by the reading of loads."""
+    parts = CASES[case] if isinstance(case, str) else case
+    mean = False
+    if case in S2_CASES:
+        which = reading["load-s2"]
+        mean = which != "ten calls, while on"
+        ten = calls_bps(reading) / (CASES[SPOKEN_CASE][0] / 100)
+        total = {
+            "ten calls, mean": ten * on_parts(reading)[0],
+            "ten calls, while on": ten,
+            "1.24 of the link, mean": EXCESS * RATE_BPS,
+        }[which]
+    elif case in S3_CASES:
+        which = reading["load-s3"]
+        mean = which.endswith("mean")
+        total = {
+            "1.24 of L1, mean": 2 * EXCESS * RATE_BPS,
+            "1.24 of L2, mean": EXCESS * SECOND_RATE_BPS,
+            "1.24 of L1, while on": 2 * EXCESS * RATE_BPS,
+            "1.5 of L2, while on": 1.5 * SECOND_RATE_BPS,
+        }[which]
+    else:
+        total = {"1.24 of the link": EXCESS, "1.5 of the link": 1.5}[reading["load-s1"]] * RATE_BPS
+    duty = on_parts(reading) if mean else (1.0, 1.0, 1.0)
+    offered = [share / 100 * total / on for share, on in zip(parts, duty, strict=True)]
+    whole = sum(offered)
+    shares = dict(zip(("voice", "other-udp", "tcp"), (100 * one / whole for one in offered), strict=True))
+    return {
+        "load.total": kilobits(whole),
+        "load.shares": shares,
+        "load.transfer": kilobits(TRANSFERS_BPS[reading["transfer"]]),
+    }
+
+
+EXCESS = 31 / 25
+"""The load over the link: other UDP has 31 % of the link in CA2, its share of the load is 25 % (§4.2)."""
+
+BUFFERS_S: Mapping[str, float] = {"300 ms": 0.3, "150 ms": 0.15, "600 ms": 0.6}
+"""What a buffer holds, in seconds of its link."""
+AVQ_BUFFERS_S: Mapping[str, float | None] = {
+    "30 ms": 0.03,
+    "114 ms": 50_000 * 8 / RATE_BPS,
+    "the routers'": None,
+}
+"""What AVQ's queues hold."""
+LEAST: Mapping[str, float] = {"a third": 1 / 3, "a half": 1 / 2}
+"""Min-threshold over max-threshold."""
+
+LAWS: Mapping[str, Mapping[str, Any]] = {
+    "1993": {"gentle": False, "wait": False, "max-p": 0.02, "weight": 0.002},
+    "ns-2.35": {"gentle": True, "wait": True, "max-p": 0.1},
+    "ns-2 of 2004": {"gentle": True, "wait": True, "max-p": 0.1, "weight": 0.002},
+}
+"""RED's parameters by reading; what is left out ns-2.35 reckons from the rate."""
+UNITS: Mapping[str, Mapping[str, Any]] = {
+    "bytes": {"mode": "bytes"},
+    "queue in bytes": {"mode": "bytes", "drop-by-size": False},
+    "packets": {"mode": "packets"},
+}
+"""What RED counts."""
+AVQ_LAWS: Mapping[str, Mapping[str, Any]] = {
+    "ns-2's, arrival forgotten": {"preset": "ns2", "on-victim": "forget"},
+    "ns-2's, exchanged": {"preset": "ns2"},
+    "authors', exchanged": {"preset": "authors"},
+}
+REM_UNITS: Mapping[str, Mapping[str, Any]] = {
+    "bytes of 500": {"mode": "bytes", "mean-packet": "500 B"},
+    "bytes of 1000": {"mode": "bytes", "mean-packet": "1000 B"},
+    "packets of 1000": {"mode": "packets", "mean-packet": "1000 B"},
+}
+
+
+REM_STEP = 0.001
+"""REM's γ, its authors' and ns-2's."""
+
+
+def calibrated(reading: Reading) -> float:
+    """RED's max-threshold at 3.5 Mb/s for a reading."""
+    return CALIBRATED[reading["red"], reading["red-unit"], reading["thresholds"], reading["load-s1"]]
+
+
+def thresholds(reading: Reading, rate_bps: int = RATE_BPS, most: float | None = None) -> dict[str, Any]:
+    """RED's thresholds: calibrated, and growing with the rate so that they stand for the same wait.
+
+    Args:
+        reading: The reading.
+        rate_bps: Of the link.
+        most: Max-threshold at 3.5 Mb/s instead of the calibrated one.
+    """
+    room = BUFFERS_S[reading["buffer"]] * rate_bps / 8 / MEAN_PACKET
+    high = min((calibrated(reading) if most is None else most) * rate_bps / RATE_BPS, room)
+    return {"min-threshold": high * LEAST[reading["thresholds"]], "max-threshold": high}
+
+
+def capacity(seconds_: float, rate_bps: int) -> dict[str, Any]:
+    """A buffer of so many seconds of its link, in bytes."""
+    return {"capacity": {"bytes": round(rate_bps * seconds_ / 8)}}
+
+
+def queue(
+    name: str,
+    victim: str,
+    rate_bps: int = RATE_BPS,
+    reading: Reading = BASE,
+    most: float | None = None,
+    pace: float = 1.0,
+) -> dict[str, Any]:
+    """A queue of `name` with a victim rule before a link of this rate.
+
+    Where sources take turns faster than the paper's, by `pace`, REM's price moves as much faster: it sums up what is
+    too much over minutes, so that what it comes to within a turn would be another.
+    """
+    found = {"victim": VICTIMS[victim], **capacity(BUFFERS_S[reading["buffer"]], rate_bps)}
+    if name == "RED":
+        law = {"discipline": "red", "preset": "ns2", "mean-packet": f"{MEAN_PACKET} B"}
+        found |= {
+            **law,
+            **thresholds(reading, rate_bps, most),
+            **LAWS[reading["red"]],
+            **UNITS[reading["red-unit"]],
+        }
+    elif name == "AVQ":
+        held = AVQ_BUFFERS_S[reading["avq-buffer"]]
+        room = capacity(BUFFERS_S[reading["buffer"]] if held is None else held, rate_bps)
+        found |= {"discipline": "avq", **AVQ_LAWS[reading["avq-law"]], **room}
+    elif name == "REM":
+        found |= {"discipline": "rem", **REM_UNITS[reading["rem"]], "gamma": REM_STEP / pace}
+    elif name == "FRED":
+        del found["victim"]
+        found |= {"discipline": "fred", "mean-packet": f"{MEAN_PACKET} B"}
+    elif name in GREENS:
+        found |= {"discipline": "green", "estimate": GREENS[name]}
+    return found
+
+
+GREENS: Mapping[str, str] = {"GREEN": "arrived", "GREEN, admitted": "admitted"}
+"""Which rate GREEN estimates."""
+
+PUNSI_SCHEME, OTHER_PUNSI = "PUNSI", "PUNSI, other fellow"
+"""Whom PUNSI takes for a fellow of an arriving UDP packet: the reading's, and the other (same flow or same class)."""
+
+
+def punsi(fellow: str, reading: Reading = BASE) -> dict[str, Any]:
+    """PUNSI with RED's thresholds; it chooses its victims itself."""
+    law = LAWS[reading["red"]]
+    return {
+        "discipline": "punsi",
+        **capacity(BUFFERS_S[reading["buffer"]], RATE_BPS),
+        **thresholds(reading),
+        "max-p": law["max-p"],
+        "mode": UNITS[reading["red-unit"]]["mode"],
+        "match": fellow,
+        "mean-packet": f"{MEAN_PACKET} B",
+    }
+
+
+def dumbbell(extent: Extent = PAPER, reading: Reading = BASE, **overrides: Any) -> Scenario:
+    """S1 in its length, with some paths set."""
+    length = extent.duration if extent.always_on is None else extent.always_on
+    changed = {"duration": seconds(length), **sources(reading, VOICE), **overrides}
+    return read("dumbbell.toml").with_overrides(changed)
+
+
+TCP: Mapping[str, Mapping[str, Any]] = {
+    "Reno, 0.2 s": {"name": "tcp/reno"},
+    "SACK, 0.2 s": {"name": "tcp/sack"},
+    "NewReno, 0.2 s": {"name": "tcp/newreno"},
+    "Reno, 1 s": {"name": "tcp/reno", "min-rto": "1 s"},
+}
+"""By flavour and shortest timeout."""
+
+
+def sources(reading: Reading, groups: tuple[str, ...]) -> dict[str, Any]:
+    """Transports and sizes of what is sent."""
+    payload = reading["headers"] == "payload"
+    segment = "1500 B" if payload else "1460 B"
+    found: dict[str, Any] = {"flow.ftp.transport": {**TCP[reading["tcp"]], "segment": segment}}
+    if payload:
+        for group in groups:
+            found[f"flow.{group}.transport"] = {"name": "udp", "header": f"{12 + UDP_HEADER} B"}
+        udp = {"name": "udp", "header": f"{UDP_HEADER} B", "max-payload": "1500 B"}
+        found["flow.other.transport"] = udp
+    return found
+
+
+VOICE = ("a", "b-near", "b-far", "c")
+"""Groups of voice flows in S1 and S2; in S3 they are `a`, `b` and `c`."""
+
+ACCESS_MS: Mapping[str, int] = {"a": 15, "b-near": 92, "c": 168, "b-far": 245}
+"""Delay from source to router in S2: with the other 24 ms, 39 to 269 ms end to end, in even steps."""
+
+_PACKETS_MS: Mapping[str, int] = {"a": 10, "b": 30, "b-near": 30, "b-far": 30, "c": 60}
+
+
+def _by_turns(reading: Reading, on: float, off: float, pace: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    law = reading["periods"]
+    first, second = ({"distribution": law, "mean": seconds(length * pace)} for length in (on, off))
+    return first, second
+
+
+def talking(groups: tuple[str, ...], reading: Reading = BASE, pace: float = 1.0) -> dict[str, Any]:
+    """Calls and other UDP that are on and off by turns (S2 and S3).
+
+    Args:
+        groups: The groups of calls.
+        reading: The reading.
+        pace: By what the periods are shortened, 1 or less.
+    """
+    start = {"from": "0 s", "to": seconds(15 * pace)}
+    changes: dict[str, Any] = {}
+    talk, silence = _by_turns(reading, 180, 100, pace)
+    for group in groups:
+        changes[f"flow.{group}.traffic"] = {
+            "kind": "voice",
+            "packet-time": f"{_PACKETS_MS[group]} ms",
+            "talk": talk,
+            "silence": silence,
+            "first": "talk",
+        }
+        changes[f"flow.{group}.start"] = start
+    on, off = _by_turns(reading, 300, 200, pace)
+    changes["flow.other.traffic"] = {
+        "kind": "burst",
+        "rate": "64 kb/s",
+        "payload": "1500 B",
+        "on": on,
+        "off": off,
+        "first": "talk",
+    }
+    changes["flow.other.start"] = changes["flow.ftp.start"] = start
+    return changes
+
+
+def on_off(reading: Reading = BASE, pace: float = 1.0) -> dict[str, Any]:
+    """What makes S2 of S1: sources by turns, and delays of 39 to 269 ms."""
+    changes = talking(VOICE, reading, pace)
+    for group in VOICE:
+        changes[f"flow.{group}.source-access"] = {"delay": f"{ACCESS_MS[group]} ms"}
+    changes["flow.ftp.traffic"] = {
+        "kind": "bulk-on-off",
+        "on": {"distribution": "pareto", "mean": "2 s", "shape": 1.4},
+        "off": {"distribution": "exponential", "mean": "1 s"},
+    }
+    changes["flow.ftp.source-access"] = {
+        "delay": {
+            "from": f"{min(ACCESS_MS.values())} ms",
+            "to": f"{max(ACCESS_MS.values())} ms",
+            "spread": "even",
+        }
+    }
+    return changes
+
+
+def grids(extent: Extent = PAPER, reading: Reading = BASE) -> list[Grid]:
+    """Everything that figures, tables and claims read, under a reading."""
+    rules = compared(extent)
+    guarded = (*rules, GUARD) if extent.beyond else rules
+    nothing: dict[str, Any] = {}
+    cdf = {f"flow.{group}.timely": THRESHOLDS for group in VOICE}
+    everything = replace(extent, always_on=None)
+
+    def cases(names: tuple[str, ...]) -> dict[Label, dict[str, Any]]:
+        return {name: loads(name, reading) for name in names}
+
+    def place(labels: dict[str, Label]) -> tuple[str, str]:
+        return str(labels["queue"]), str(labels["victim"])
+
+    def pace(labels: dict[str, Label]) -> float:
+        return extent.pace if labels["case"] in S2_CASES else 1.0
+
+    def one_queue(labels: dict[str, Label]) -> dict[str, Any]:
+        return {BEFORE_BOTTLENECK: queue(*place(labels), reading=reading, pace=pace(labels))}
+
+    def two_queues(labels: dict[str, Label]) -> dict[str, Any]:
+        return {
+            f"link.{link}.queue": queue(*place(labels), rate, reading, pace=extent.pace)
+            for link, rate in ROUTER_RATES_BPS.items()
+        }
+
+    def recorded(labels: dict[str, Label]) -> dict[str, Any]:
+        """What is needed to hear CA7's calls under the paper's victims: the fate of each packet."""
+        heard = extent.spoken and labels["case"] == SPOKEN_CASE and labels["victim"] in PAPERS_VICTIMS
+        return {**one_queue(labels), **({"record.units": list(VOICE)} if heard else {})}
+
+    def wanted(labels: dict[str, Label]) -> bool:
+        """Voice-Guard where voice dominates; Drop-Random, which the paper does not measure, under RED."""
+        if labels["victim"] == RANDOM:
+            return labels["queue"] == "RED"
+        return labels["victim"] != GUARD or labels["case"] in VOICE_DOMINATES
+
+    def scheme(labels: dict[str, Label]) -> dict[str, Any]:
+        name, victim = BEYOND_SCHEMES[str(labels["scheme"])]
+        return {BEFORE_BOTTLENECK: queue(name, victim, reading=reading, pace=pace(labels))}
+
+    def victims(names: tuple[str, ...], place: Any) -> Axes:
+        return {"victim": dict.fromkeys(names, place)}
+
+    by_queue: dict[Label, dict[str, Any]] = dict.fromkeys(QUEUES, nothing)
+    workloads = {"CA2": loads("CA2", reading), MOSTLY_UDP: loads(UNRESPONSIVE, reading)}
+    fellow = reading["punsi"]
+    schemes = {
+        f"RED, {TAIL}": {BEFORE_BOTTLENECK: queue("RED", TAIL, reading=reading)},
+        f"RED, {DROP_SEL}": {BEFORE_BOTTLENECK: queue("RED", DROP_SEL, reading=reading)},
+        PUNSI_SCHEME: {BEFORE_BOTTLENECK: punsi(fellow, reading)},
+    }
+    if extent.beyond:
+        other = "flow" if fellow == "class" else "class"
+        schemes[OTHER_PUNSI] = {BEFORE_BOTTLENECK: punsi(other, reading)}
+    routers = {"duration": seconds(extent.duration), **talking(("a", "b", "c"), reading, extent.pace)}
+    routers |= sources(reading, ("a", "b", "c"))
+    turns = on_off(reading, extent.pace)
+    found = [
+        Grid(
+            ALWAYS_ON,
+            dumbbell(extent, reading, **(cdf if extent.beyond else {})),
+            {"case": cases(S1_CASES), "queue": {"RED": nothing}, **victims(rules, one_queue)},
+        ),
+        Grid(
+            ON_OFF,
+            dumbbell(everything, reading, **turns),
+            {"case": cases(S2_CASES), "queue": by_queue, **victims(guarded, recorded)},
+            wanted,
+        ),
+        Grid(
+            ROUTERS,
+            read("routers.toml").with_overrides(routers),
+            {"case": cases(S3_CASES), "queue": by_queue, **victims(rules, two_queues)},
+            wanted,
+        ),
+        Grid(PUNSI, dumbbell(extent, reading), {"case": workloads, "scheme": schemes}),
+    ]
+    if extent.beyond:
+        mixed = {
+            name: {**(turns if name in S2_CASES else {}), **loads(name, reading)} for name in BEYOND_CASES
+        }
+        found.append(
+            Grid(
+                BEYOND,
+                dumbbell(everything, reading),
+                {"case": mixed, "scheme": dict.fromkeys(BEYOND_SCHEMES, scheme)},
+            )
+        )
+    return found
+
+
+BEFORE_BOTTLENECK = "topology.bottleneck.queue"
+
+BEYOND = "beyond"
+BEYOND_CASES = ("CA1", "CA5", "CA7")
+BEYOND_SCHEMES: Mapping[str, tuple[str, str]] = {
+    "RED, Drop-Tail": ("RED", TAIL),
+    "RED, Drop-Sel": ("RED", DROP_SEL),
+    "AVQ, Drop-Sel": ("AVQ", DROP_SEL),
+    "REM, Drop-Sel": ("REM", DROP_SEL),
+    "FRED": ("FRED", TAIL),
+    "GREEN, Drop-Tail": ("GREEN", TAIL),
+    "GREEN, Drop-Sel": ("GREEN", DROP_SEL),
+    "GREEN admitted, Drop-Tail": ("GREEN, admitted", TAIL),
+    "GREEN admitted, Drop-Sel": ("GREEN, admitted", DROP_SEL),
+}
+"""Queues of the paper's related work (§2) beside its own: queue and victim; FRED chooses for itself."""
+
+
+def compared(extent: Extent = PAPER) -> tuple[str, ...]:
+    """The victim rules that are compared everywhere."""
+    return (TAIL, FRONT, RANDOM, DROP_SEL) if extent.random else PAPERS_VICTIMS

@@ -1,0 +1,43 @@
+"""Do the papers' mechanisms still help beside what is deployed today? A study with claims of its own.
+
+`fairwave study today` lets calls and a layered video share a line with CUBIC, BBR and Prague under drop-tail, CoDel,
+FQ-CoDel, CAKE and DualPI2, with and without Drop-Sel and Voice-Guard (paper 004), carried by UDP, TCP-Real (000), γ and
+γ+δ (003), DVRC (002).
+
+- `scenario.toml`, `points`: what is simulated.
+- `claims`: what was expected before anything was measured, each with its test.
+- `figures`, `tables`: what is shown.
+- `assumptions`: why the numbers are what they are.
+"""
+
+from __future__ import annotations
+
+from fairwave_study.study import Study
+
+TITLE = "The papers' mechanisms beside what is deployed today"
+QUESTION = (
+    "Drop-Sel and Voice-Guard choose which packet to drop, γ and TCP-Real smooth what TCP does, DVRC lets a receiver "
+    "that knows its rate steer a layered video. They were made for Reno and for queues that drop when full. Beside "
+    "CUBIC, BBR and Prague, under queues that keep flows apart or delay low: does any of them still improve a call or "
+    "a video, and what does it cost the others on the line?"
+)
+
+
+def study() -> Study:
+    """The study."""
+    from fairwave_studies.today.assumptions import ASSUMPTIONS
+    from fairwave_studies.today.claims import CLAIMS
+    from fairwave_studies.today.figures import FIGURES
+    from fairwave_studies.today.points import grids
+    from fairwave_studies.today.tables import TABLES
+
+    return Study(
+        name="today",
+        title=TITLE,
+        question=QUESTION,
+        grids=grids(),
+        figures=FIGURES,
+        tables=TABLES,
+        claims=CLAIMS,
+        assumptions=ASSUMPTIONS,
+    )

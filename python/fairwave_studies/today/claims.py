@@ -1,0 +1,211 @@
+"""What was expected before anything was measured, N1 to N14, each with its test.
+
+**How words are read.** A call is *better* by its E-model MOS, the mean over the four calls; what is *not worth a
+word* is 0.1 of it.
+What a mechanism *costs* is goodput of the transfers; five percent is *little*. A video's share of frames that can be
+decoded when
+they are shown is told in points; five are *little*. All comparisons are made seed by seed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave.measuring import measures
+from fairwave_studies.today import points as p
+from fairwave_study.claims import Claim, Comparison, Evidence
+from fairwave_study.comparisons import where
+
+if TYPE_CHECKING:
+    from fairwave.measuring.measured import Measured
+    from fairwave_study.study import Data
+
+MOS = measures.mos("call")
+TRANSFERS = measures.goodput("transfer")
+SMOOTH = measures.goodput("smooth")
+SEEN = measures.decodable("video")
+
+LITTLE_MOS, LITTLE_COST, LITTLE_SEEN = 0.1, 0.05, 5.0
+
+
+def differs(
+    measured: Measured,
+    axis: str,
+    one: Any,
+    other: Any,
+    line: float = 0.0,
+    *,
+    below: bool = False,
+    factor: float = 1.0,
+) -> Evidence:
+    """`one` less `factor` times `other` lies above the line (or below it), at every point."""
+    return Evidence(
+        [
+            Comparison(
+                f"{one} − {'' if factor == 1 else f'{factor:g} × '}{other}{f' at {where(point)}' if point else ''}",
+                measured.samples(**point, **{axis: one})
+                - factor * measured.samples(**point, **{axis: other}),
+                line,
+                "below" if below else "above",
+                measured.measure.unit,
+            )
+            for point in measured.points(without=[axis])
+        ]
+    )
+
+
+def _queues(data: Data, measure: Any, **labels: Any) -> Measured:
+    found = data.measured(measure, p.QUEUES).at(**labels)
+    single = [axis for axis in found.axes if len(found.labels(axis)) == 1]
+    return found.without(*single)
+
+
+def _rival(scheme: str, rival: str) -> Any:
+    return lambda data: differs(_queues(data, MOS, rival=rival), "queue", scheme, p.TAIL)
+
+
+def _cheap(data: Data) -> Evidence:
+    found = _queues(data, TRANSFERS, rival=list(p.DEPLOYED))
+    return differs(found, "queue", p.SEL, p.TAIL, factor=1 - LITTLE_COST)
+
+
+def _guard(data: Data) -> Evidence:
+    return differs(_queues(data, MOS, rival=list(p.DEPLOYED)), "queue", p.GUARD, p.SEL, -LITTLE_MOS)
+
+
+def _apart(data: Data) -> Evidence:
+    found = _queues(data, MOS, rival=list(p.DEPLOYED))
+    first, *rest = (differs(found, "queue", queue, p.SEL, -LITTLE_MOS) for queue in ("fq-codel", "cake"))
+    for one in rest:
+        first = first & one
+    return first
+
+
+def _codel(data: Data) -> Evidence:
+    found = _queues(data, MOS, rival=list(p.DEPLOYED))
+    return differs(found, "queue", p.CODEL_SEL, p.CODEL, LITTLE_MOS, below=True)
+
+
+def _prague(data: Data) -> Evidence:
+    return differs(_queues(data, MOS, rival="tcp/prague"), "queue", "dualpi2", "fq-codel", -LITTLE_MOS)
+
+
+def _others(smooth: str) -> Any:
+    return lambda data: differs(_queues(data, MOS, queue=p.TAIL), "rival", smooth, "tcp/cubic")
+
+
+def _carriers(data: Data) -> Evidence:
+    found = data.measured(MOS, p.CARRIERS)
+    return differs(found, "carrier", "udp", "tcp/real")
+
+
+def _streams(data: Data) -> Evidence:
+    found = data.measured(SEEN, p.VIDEO).at(queue=p.TAIL).without("queue")
+    return differs(found, "carrier", "dvrc", "rtcp")
+
+
+def _streams_apart(data: Data) -> Evidence:
+    found = data.measured(SEEN, p.VIDEO).at(queue="fq-codel").without("queue")
+    return differs(found, "carrier", "dvrc", "rtcp", LITTLE_SEEN, below=True)
+
+
+def _starved(data: Data) -> Evidence:
+    theirs, ours = (
+        data.measured(one, p.AMONG).at(queue=p.TAIL, smooth="tcp/gamma") for one in (TRANSFERS, SMOOTH)
+    )
+    got = [one.without("queue", "smooth").samples() for one in (ours, theirs)]
+    return Evidence([Comparison("γ − 0.5 × CUBIC", got[0] - 0.5 * got[1], 0.0, "below", "Mb/s")])
+
+
+def _kept_apart(data: Data) -> Evidence:
+    theirs, ours = (
+        data.measured(one, p.AMONG).at(queue="fq-codel", smooth="tcp/gamma") for one in (TRANSFERS, SMOOTH)
+    )
+    got = [one.without("queue", "smooth").samples() for one in (ours, theirs)]
+    return Evidence([Comparison("γ − 0.8 × CUBIC", got[0] - 0.8 * got[1], 0.0, "above", "Mb/s")])
+
+
+CLAIMS = (
+    Claim(
+        "N1",
+        "Beside CUBIC under drop-tail, Drop-Sel makes calls better.",
+        "paper 004, asked again",
+        (p.QUEUES,),
+        _rival(p.SEL, "tcp/cubic"),
+    ),
+    Claim("N2", "Beside BBR, too.", "paper 004, asked again", (p.QUEUES,), _rival(p.SEL, "tcp/bbr")),
+    Claim(
+        "N3",
+        "It costs the transfers little, whoever carries them.",
+        "paper 004, asked again",
+        (p.QUEUES,),
+        _cheap,
+    ),
+    Claim(
+        "N4",
+        "Voice-Guard is no worse for calls than Drop-Sel, by anything worth a word.",
+        "paper 004, asked again",
+        (p.QUEUES,),
+        _guard,
+    ),
+    Claim(
+        "N5",
+        "FQ-CoDel and CAKE alone do for calls at least what Drop-Sel does, to what is worth a word.",
+        "today",
+        (p.QUEUES,),
+        _apart,
+    ),
+    Claim(
+        "N6",
+        "Where CoDel keeps the queue short, Drop-Sel adds nothing worth a word.",
+        "today",
+        (p.QUEUES,),
+        _codel,
+    ),
+    Claim(
+        "N7",
+        "Beside Prague DualPI2 is no worse for calls than FQ-CoDel, by anything worth a word.",
+        "today",
+        (p.QUEUES,),
+        _prague,
+    ),
+    Claim(
+        "N8",
+        "Calls under drop-tail would be better if transfers used γ instead of CUBIC.",
+        "paper 003, asked again",
+        (p.QUEUES,),
+        _others("tcp/gamma"),
+    ),
+    Claim(
+        "N9",
+        "Calls under drop-tail would be better if transfers used TCP-Real instead of CUBIC.",
+        "paper 000, asked again",
+        (p.QUEUES,),
+        _others("tcp/real"),
+    ),
+    Claim(
+        "N10",
+        "UDP carries a call better than TCP-Real, under each queue and beside each of today's.",
+        "paper 000, asked again",
+        (p.CARRIERS,),
+        _carriers,
+    ),
+    Claim(
+        "N11",
+        "Under drop-tail more of a video can be decoded when DVRC carries it than when receiver reports "
+        "adapt it.",
+        "paper 002, asked again",
+        (p.VIDEO,),
+        _streams,
+    ),
+    Claim("N12", "Under FQ-CoDel DVRC has little to add.", "today", (p.VIDEO,), _streams_apart),
+    Claim(
+        "N13",
+        "Among CUBIC under drop-tail, γ gets less than half of what CUBIC gets.",
+        "paper 003, asked again",
+        (p.AMONG,),
+        _starved,
+    ),
+    Claim("N14", "Under FQ-CoDel it gets at least four fifths.", "today", (p.AMONG,), _kept_apart),
+)
+"""In the order in which they are told."""

@@ -1,0 +1,103 @@
+"""What is simulated: transports of others × queues, carriers of a call, carriers of a video, and γ among CUBIC."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from fairwave.runs.grid import Grid
+from fairwave.scenario import load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.scenario import Scenario
+
+QUEUES, CARRIERS, VIDEO, AMONG = "queues", "carriers", "video", "among"
+"""Ids of the grids."""
+
+RIVALS = ("tcp/cubic", "tcp/bbr", "tcp/prague", "tcp/reno", "tcp/gamma", "tcp/gamma-delta", "tcp/real")
+"""Whose transfers share the line: those of today, then Reno, which the papers knew, and what the papers put in its
+place."""
+
+DEPLOYED = ("tcp/cubic", "tcp/bbr", "tcp/prague")
+
+BUFFER = {"bdp": 4.0, "round-trip": "40 ms", "packet": "1040 B"}
+
+
+def _queue(discipline: str, victim: str | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "discipline": discipline,
+        "capacity": BUFFER,
+        **({"victim": victim} if victim else {}),
+        **more,
+    }
+
+
+TAIL, SEL, GUARD = "drop-tail", "drop-tail + drop-sel", "drop-tail + voice-guard"
+CODEL, CODEL_SEL = "codel", "codel + drop-sel"
+APART = ("fq-codel", "cake", "dualpi2")
+"""Queues that keep flows, or kinds of flows, apart."""
+
+SCHEMES: dict[str, dict[str, Any]] = {
+    TAIL: _queue("drop-tail"),
+    SEL: _queue("drop-tail", "drop-sel"),
+    GUARD: _queue("drop-tail", "voice-guard"),
+    CODEL: _queue("codel"),
+    CODEL_SEL: _queue("codel", "drop-sel"),
+    "fq-codel": _queue("fq-codel"),
+    "cake": _queue("cake"),
+    "dualpi2": _queue("dualpi2"),
+}
+"""Name of a queue to its table."""
+
+CALLS = ("udp", "tcp/cubic", "tcp/real", "tcp/gamma", "tcp/gamma-delta")
+"""What may carry a call."""
+
+STREAMS = ("udp", "rtcp", "dvrc")
+"""What may carry the video: as it is made, adapted by receiver reports, at the rate that the receiver asks for."""
+
+
+def transports(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """An axis of transports, each by its name. Every segment is acknowledged."""
+    each = {name: {"name": name, "delayed-ack": False} if name.startswith("tcp/") else name for name in names}
+    return {name: {key: transport} for name, transport in each.items()}
+
+
+def base() -> Scenario:
+    """The scenario that everything is a variation of; it lies beside this module."""
+    return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
+
+
+def grids() -> list[Grid]:
+    """All of them."""
+    scenario = base()
+    queue = {name: {"topology.bottleneck.queue": table} for name, table in SCHEMES.items()}
+    some = {name: queue[name] for name in (TAIL, SEL, "fq-codel")}
+    rivals = transports("flow.transfer.transport", RIVALS)
+    deployed = transports("flow.transfer.transport", DEPLOYED)
+    mixed = scenario.with_overrides({"flow.transfer.count": 2}).to_dict()
+    mixed["flow"].append({**mixed["flow"][-1], "name": "smooth"})
+    from fairwave.building import from_dict
+
+    return [
+        Grid(QUEUES, scenario, {"rival": rivals, "queue": queue}),
+        Grid(
+            CARRIERS,
+            scenario,
+            {"rival": deployed, "queue": some, "carrier": transports("flow.call.transport", CALLS)},
+        ),
+        Grid(
+            VIDEO,
+            scenario,
+            {"rival": deployed, "queue": some, "carrier": transports("flow.video.transport", STREAMS)},
+        ),
+        Grid(
+            AMONG,
+            from_dict(mixed),
+            {
+                "smooth": transports("flow.smooth.transport", ("tcp/gamma", "tcp/gamma-delta", "tcp/real")),
+                "queue": some,
+            },
+        ),
+    ]

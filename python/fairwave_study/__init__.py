@@ -1,0 +1,76 @@
+"""Studies: a grid of runs, the measures over it, and the claims put to the test."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairwave.measuring.measured import Measured
+    from fairwave.measuring.measures import Measure
+    from fairwave.measuring.statistics import Interval, interval, paired
+    from fairwave.runs.grid import Grid, vary
+    from fairwave_study.claims import Claim, Comparison, Evidence, Judgement, Verdict
+    from fairwave_study.readings import Factor, Reading, Readings, Value
+    from fairwave_study.study import Assumption, Calibration, Data, Figure, Study, Table
+
+__all__ = [
+    "Assumption",
+    "Calibration",
+    "Claim",
+    "Comparison",
+    "Data",
+    "Evidence",
+    "Factor",
+    "Figure",
+    "Grid",
+    "Interval",
+    "Judgement",
+    "Measure",
+    "Measured",
+    "Reading",
+    "Readings",
+    "Study",
+    "Table",
+    "Value",
+    "Verdict",
+    "interval",
+    "paired",
+    "vary",
+]
+
+_HOMES = {
+    "Assumption": "fairwave_study.study",
+    "Calibration": "fairwave_study.study",
+    "Claim": "fairwave_study.claims",
+    "Comparison": "fairwave_study.claims",
+    "Data": "fairwave_study.study",
+    "Evidence": "fairwave_study.claims",
+    "Factor": "fairwave_study.readings",
+    "Figure": "fairwave_study.study",
+    "Grid": "fairwave.runs.grid",
+    "Interval": "fairwave.measuring.statistics",
+    "Judgement": "fairwave_study.claims",
+    "Measure": "fairwave.measuring.measures",
+    "Measured": "fairwave.measuring.measured",
+    "Reading": "fairwave_study.readings",
+    "Readings": "fairwave_study.readings",
+    "Study": "fairwave_study.study",
+    "Table": "fairwave_study.study",
+    "Value": "fairwave_study.readings",
+    "Verdict": "fairwave_study.claims",
+    "interval": "fairwave.measuring.statistics",
+    "paired": "fairwave.measuring.statistics",
+    "vary": "fairwave.runs.grid",
+}
+"""Which module has what: each is imported when it is first asked for, so that the command line starts at once."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fairwave_study' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,166 @@
+"""`fairwave study`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairwave import layers
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError, overrides, positive, where
+from fairwave.cli.options import Cluster, Json, Replications, Settings, Threads, examples
+from fairwave.extras import need_all
+
+if TYPE_CHECKING:
+    from fairwave_study.overall import Exploration
+    from fairwave_study.readings import Reading
+    from fairwave_study.study import Study
+
+TONES = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}
+
+
+app = typer.Typer()
+
+
+def _studies(incomplete: str) -> list[str]:
+    """Completes names of studies."""
+    return [one for one in layers.studies() if one.startswith(incomplete)]
+
+
+@app.command(epilog=examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"))
+def study(
+    name: Annotated[
+        str,
+        typer.Argument(help="Which study; `fairwave list studies` shows them.", autocompletion=_studies),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for page, figures, data and ledger; out/NAME if left out.")
+    ] = None,
+    replications: Replications = 10,
+    figure: Annotated[str | None, typer.Option(help="Make only this figure or table.")] = None,
+    reading: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Another reading of the paper: a JSON object of factors to values."
+        ),
+    ] = None,
+    explore: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Judge every claim in N readings of the paper, drawn from all that its words allow; 128 are usual.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    json: Json = False,
+) -> None:
+    """Carry out a study: every figure and table of its papers, and a verdict per claim."""
+    need_all("fairwave study", "studies")
+    with where(cluster):
+        run_study(
+            name,
+            out,
+            replications,
+            figure,
+            settings or [],
+            threads,
+            reading=reading,
+            explored=explore,
+            json=json,
+        )
+
+
+def run_study(
+    name: str,
+    out: Path | None,
+    replications: int,
+    figure: str | None,
+    settings: list[str],
+    threads: int | None,
+    *,
+    reading: Path | None = None,
+    explored: int | None = None,
+    json: bool,
+) -> None:
+    """Carries a study out and shows the verdicts."""
+    positive("--replications", replications)
+    try:
+        study = layers.study(name)
+    except LookupError as error:
+        raise BadInputError(str(error)) from None
+    known = study.pictured()
+    if figure is not None and figure not in known:
+        raise BadInputError(f"study {name!r} has no figure {figure!r}; there are {', '.join(known)}")
+    if explored is not None and (explored < 1 or figure is not None or settings):
+        raise BadInputError(
+            "--explore takes the number of readings to draw, 1 or more (128 are usual), and goes without --figure and "
+            "--set: it judges all claims of the study as it is"
+        )
+    if study.readings is None and (reading is not None or explored is not None):
+        raise BadInputError(f"study {name!r} has one reading only: nothing in it is open")
+    taken = None
+    if reading is not None and study.readings is not None:
+        try:
+            taken = study.readings.read(reading)
+        except (ValueError, OSError) as error:
+            raise BadInputError(str(error)) from None
+    carry_out(
+        study, out if out is not None else Path("out") / name, replications, figure, threads,
+        settings=settings, reading=taken, explored=explored, json=json,
+    )  # fmt: skip
+
+
+def carry_out(
+    study: Study,
+    folder: Path,
+    replications: int,
+    figure: str | None,
+    threads: int | None,
+    *,
+    settings: list[str] | None = None,
+    reading: Reading | None = None,
+    explored: int | None = None,
+    json: bool,
+) -> None:
+    """Carries out a study that is at hand, and shows the verdicts."""
+    from fairwave_study.conduct import verdict_rows
+
+    with console.progress(study.name if study.command else f"study {study.name}", quiet=json) as progress:
+        outcome = study.run(
+            folder, replications, figure=figure, threads=threads, progress=progress,
+            settings=overrides(settings or []), reading=reading, explored=explored,
+            status=None if json else console.say,
+        )  # fmt: skip
+    if json:
+        console.document({**outcome.ledger.to_dict(), "page": str(outcome.page)})
+        return
+    found = outcome.ledger.exploration
+    rows = [
+        [
+            f"{claim}  {statement}",
+            f"[{TONES[str(judged.verdict)]}]{judged.word}[/]",
+            *([_over_all(found, claim)] if found is not None else []),
+            estimate,
+        ]
+        for claim, statement, judged, estimate in verdict_rows(outcome.ledger.claims)
+    ]
+    if rows:
+        heads = [
+            study.claims_are[0],
+            "verdict",
+            *(["over all readings"] if found is not None else []),
+            "hangs on",
+        ]
+        console.table(f"{study.title} — {replications} replications", heads, rows)
+    console.say(f"\n{len(outcome.drawings)} figures, {len(outcome.tables)} tables; page: {outcome.page}")
+
+
+def _over_all(exploration: Exploration, claim: str) -> str:
+    about = exploration.about.get(claim)
+    if about is None:
+        return "base reading only"
+    return f"{about.verdict} ({about.reproduced:.0%} / {about.undecided:.0%} / {about.contradicted:.0%})"

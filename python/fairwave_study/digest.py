@@ -1,0 +1,109 @@
+"""A study's findings in Markdown: verdicts, tables and assumptions, for a repository's documentation.
+
+It is written beside the page (`digest.md`), so that a document that is kept is a copy of what a run found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave.provenance import seeds_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairwave_report.page import TableView
+    from fairwave_study.claims import Evidence, Judgement
+    from fairwave_study.ledger import Ledger
+    from fairwave_study.study import Study
+
+
+def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
+    """The findings as Markdown."""
+    parts = [f"# {study.title}", study.question, _how(study, ledger)]
+    if ledger.reading and study.readings and (differs := study.readings.differs(ledger.reading)):
+        changed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
+        parts.append(f"**Another reading than the base:** {changed}.")
+    if ledger.settings:
+        changed = ", ".join(f"`{path} = {value}`" for path, value in ledger.settings.items())
+        parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
+    if ledger.claims:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
+        several = study.claims_are[1]
+        parts += [
+            f"## {several.capitalize()}",
+            f"{len(ledger.claims)} {several}: {counts}.",
+            _verdicts(ledger.claims, study.claims_are[0]),
+        ]
+        parts += ["### What the verdicts rest on", *(_claim(one) for one in ledger.claims)]
+    for table in tables:
+        source = f" ({table.source})" if table.source else ""
+        parts += [f"## {table.title}{source}", table.caption, _table(table.columns, table.rows)]
+    if ledger.calibrations:
+        columns = ("quantity", "published", "source", "set to", "measured here")
+        keys = ("quantity", "target", "source", "setting", "measured")
+        rows = [[str(one[key]) for key in keys] for one in ledger.calibrations]
+        parts += ["## Calibrations", _table(columns, rows)]
+    if ledger.assumptions:
+        parts += ["## Assumptions", "\n".join(_assumption(one) for one in ledger.assumptions)]
+    if ledger.figures:
+        listed = "\n".join(f"- `{one['id']}` {one['title']} ({one['source']})" for one in ledger.figures)
+        parts += ["## Figures", f"`{study.typed} --figure ID` makes one.", listed]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _how(study: Study, ledger: Ledger) -> str:
+    seeds = ledger.provenance.seeds
+    explored = ledger.exploration
+    option = f" --explore {len(explored.drawn)}" if explored else ""
+    return (
+        f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
+        f"{seeds_in_words(seeds)}); `{study.typed} --replications {len(seeds)}{option}` makes it "
+        "again, as `digest.md`. "
+        "Intervals are 95 % confidence intervals; differences are taken seed by seed."
+        + (
+            f" Every claim was judged in {len(explored.judged)} readings as well: the base, each step from it to one "
+            f"other value, pairs, and {len(explored.drawn)} drawn from all factors at once; their spreads are pooled."
+            if explored
+            else ""
+        )
+    )
+
+
+def _verdicts(claims: Sequence[Judgement], called: str) -> str:
+    rows = [
+        [one.claim.id, one.claim.statement, f"**{one.word}**", _others(one), _decisive(one.evidence)]
+        for one in claims
+    ]
+    columns = ["", called, "verdict", "by each reading", "hangs on"]
+    if not any(one.wordings for one in claims):
+        rows = [[*row[:3], row[4]] for row in rows]
+        columns.remove("by each reading")
+    return _table(columns, rows)
+
+
+def _others(one: Judgement) -> str:
+    return "; ".join(f"{name}: {evidence.verdict()}" for name, evidence in one.wordings.items())
+
+
+def _decisive(evidence: Evidence) -> str:
+    decisive = evidence.decisive()
+    return str(decisive) if decisive else "–"
+
+
+def _claim(one: Judgement) -> str:
+    hangs = f" Hangs on: {', '.join(one.claim.assumptions)}." if one.claim.assumptions else ""
+    return f"**{one.claim.id}** ({one.claim.source}): {one.word}. {one.explanation}{hangs}"
+
+
+def _assumption(one: dict[str, Any]) -> str:
+    source = f" {one['source']}" if one["source"] else ""
+    swept = f" Swept in *{one['swept']}*." if one["swept"] else ""
+    return f"- **{one['id']}**: {one['statement']}{source}{swept}"
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(columns), line(["---"] * len(columns)), *(line(row) for row in rows)])

@@ -1,0 +1,242 @@
+"""All readings of a study at once: each is simulated, judged and kept, and then they are looked at together.
+
+One file per reading, so that what is interrupted goes on where it stopped. Readings are independent, so each core
+carries out one at a time.
+
+Seeds: every reading is judged on the same few seeds (common random numbers). The reading in which most claims hold
+together is chosen on these, and judged on as many others, so that the choice is not its own proof.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave import layers
+from fairwave_study import design
+from fairwave_study.claims import Verdict
+from fairwave_study.overall import (
+    OTHERS,
+    SEEDS,
+    BestReading,
+    Exploration,
+    Spreads,
+    about_claim,
+    all_judged,
+    most,
+    papers,
+)
+from fairwave_study.shelf import Shelf, StoredReading, from_plain, judge, to_plain, version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairwave.runs.replication import Progress
+    from fairwave_study.design import Candidate
+    from fairwave_study.overall import JudgedReading
+    from fairwave_study.readings import Reading, Readings
+    from fairwave_study.study import Study
+
+
+def explore(
+    study: Study,
+    out: str | Path,
+    count: int = 128,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    status: Callable[[str], None] | None = None,
+) -> Exploration:
+    """Judges every claim of a study in the base reading, in all its neighbours and in `count` drawn from all factors.
+
+    Args:
+        study: The study.
+        out: Folder in which each reading's evidence is kept (`readings/`), so that what is interrupted goes on.
+        count: Readings to be drawn.
+        threads: How many readings at once; all cores when None.
+        progress: Told how many readings are done, of how many.
+        status: Told in words what is being done and how long it will take.
+
+    Raises:
+        ValueError: `count` is less than 1, or the study has one reading only.
+        fairwave.ScenarioError: A value does not fit the scenario.
+        fairwave.RunError: A run was refused or failed.
+        KeyboardInterrupt: The user stopped; the readings that had ended are kept.
+    """
+    if count < 1:
+        raise ValueError(f"an exploration draws 1 reading or more, not {count}; 128 are usual")
+    if study.readings is None:
+        raise ValueError(f"study {study.name!r} has one reading only: nothing in it is open")
+    readings = study.readings
+    say = status or (lambda _: None)
+    shelf = Shelf(Path(out) / "readings", version(study.name))
+    candidates = design.design(readings, count)
+    run = _ReadingRunner(study, shelf, threads)
+    run.carry_out(candidates, SEEDS, progress, say)
+    judged = all_judged(candidates, run.kept)
+    pairs = _pairs(readings, judged, {one.key for one in candidates})
+    if pairs:
+        say(f"{len(pairs)} pairs of changes to the base, for claims that no single change turns")
+        run.carry_out(pairs, SEEDS, progress, say)
+        candidates = [*candidates, *pairs]
+        judged = all_judged(candidates, run.kept)
+    about = {claim: about_claim(readings, judged, claim) for claim in judged[0].evidence}
+    claims_of = papers(study, judged[0])
+    chosen = {paper: most(readings, judged, claims) for paper, claims in claims_of.items()}
+    say("the readings in which most claims hold together, on seeds that did not choose them")
+    again = list({one.candidate.key: one.candidate for one in chosen.values()}.values())
+    apart = _ReadingRunner(study, shelf, threads)
+    apart.carry_out(again, OTHERS, None, lambda _: None)
+    anew = {
+        one.candidate.key: one
+        for one in all_judged(again, apart.kept, spreads=Spreads(list(run.kept.values())))
+    }
+    best = []
+    for paper, claims in claims_of.items():
+        one = chosen[paper]
+        fresh = anew[one.candidate.key]
+        held = tuple(name for name in claims if fresh.verdicts.get(name) == str(Verdict.REPRODUCED))
+        best.append(
+            BestReading(
+                paper, one.candidate.reading, one.held(claims), len(held), len(claims), judged[0].held(claims), held
+            )
+        )  # fmt: skip
+    seconds = sum(one.seconds for one in [*run.kept.values(), *apart.kept.values()])
+    return Exploration(readings, judged, about, best, seconds=seconds)
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Each reading once: the drawn ones may hold the base and its neighbours, too."""
+    found: dict[str, Candidate] = {}
+    for one in candidates:
+        found.setdefault(one.key, one)
+    return list(found.values())
+
+
+@dataclass
+class _ReadingRunner:
+    """Carries readings out, as many at once as there are cores, and keeps what they leave."""
+
+    study: Study
+    shelf: Shelf
+    threads: int | None
+    kept: dict[str, StoredReading] = field(default_factory=dict)
+
+    def carry_out(
+        self,
+        candidates: Sequence[Candidate],
+        seeds: Sequence[int],
+        progress: Progress | None,
+        say: Callable[[str], None],
+    ) -> None:
+        missing = []
+        wanted = _distinct(candidates)
+        for one in wanted:
+            found = self.shelf.get(one.key, seeds)
+            if found is None:
+                missing.append(one)
+            else:
+                self.kept[one.key] = found
+        total = len(wanted)
+        workers = self._workers()
+        if progress:
+            progress(total - len(missing), total)
+        if not missing:
+            return
+        told = False
+        begun = time.monotonic()
+        for done, (one, plain) in enumerate(self._ended(missing, seeds, workers), start=1):
+            self.shelf.put(one.key, seeds, plain)
+            self.kept[one.key] = from_plain(plain)
+            if progress:
+                progress(total - len(missing) + done, total)
+            if not told and done >= workers:
+                told = True
+                minutes = (time.monotonic() - begun) / done * len(missing) / 60
+                words = f"about {minutes:.0f} minutes" if minutes >= 1 else "less than a minute"
+                say(f"{len(missing)} readings, each under {len(seeds)} seeds, {workers} at once: {words}")
+
+    def _workers(self) -> int:
+        return self.threads or os.cpu_count() or 1
+
+    def _ended(
+        self, missing: Sequence[Candidate], seeds: Sequence[int], workers: int
+    ) -> Iterator[tuple[Candidate, dict[str, Any]]]:
+        from fairwave.cluster import executor, lost
+
+        assert self.study.readings is not None
+        known = self.study.name in layers.studies()
+        pool = executor() if known else None
+        if pool is None and (workers == 1 or not known):
+            for one in missing:
+                yield one, to_plain(judge(self.study.readings, one.reading, seeds, self.threads))
+            return
+        if pool is None:
+            # Fresh processes rather than copies of this one: libraries with threads of their own do not survive that.
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        try:
+            made_by = version(self.study.name)
+            open_ = {
+                pool.submit(_judge_named, self.study.name, one.reading, seeds, made_by): one
+                for one in missing
+            }
+            while open_:
+                for ended in wait(open_, return_when=FIRST_COMPLETED).done:
+                    one = open_.pop(ended)
+                    try:
+                        yield one, ended.result()
+                    except CancelledError:
+                        raise lost() from None
+                    except Exception as error:
+                        if hasattr(error, "add_note"):  # from Python 3.11 on
+                            error.add_note(f"in the reading {one.key}")
+                        raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _pairs(readings: Readings, judged: Sequence[JudgedReading], known: set[str]) -> list[Candidate]:
+    """For each claim that no neighbour turns: the base with the two changes that most often turn it together."""
+    base = judged[0]
+    near = [one for one in judged if one.candidate.kind == "neighbour"]
+    drawn = [one for one in judged if one.candidate.kind == "drawn"]
+    found: dict[str, Candidate] = {}
+    for claim, verdict in base.verdicts.items():
+        if any(one.verdicts.get(claim) != verdict for one in near):
+            continue
+        turned = [one for one in drawn if one.verdicts.get(claim) != verdict]
+        if not turned:
+            continue
+        met: Counter[tuple[tuple[str, str], tuple[str, str]]] = Counter()
+        among: Counter[tuple[tuple[str, str], tuple[str, str]]] = Counter()
+        for one in drawn:
+            changes = sorted(readings.differs(one.candidate.reading).items())
+            pairs = [(a, b) for i, a in enumerate(changes) for b in changes[i + 1 :]]
+            among.update(pairs)
+            if one in turned:
+                met.update(pairs)
+        often = sorted(met, key=lambda pair: (-met[pair] / (among[pair] + 1), pair))
+        for (one_factor, one_value), (other_factor, other_value) in often[:1]:
+            reading = {**readings.base(), one_factor: one_value, other_factor: other_value}
+            if design.key(reading) not in known and not readings.refuses(reading):
+                found.setdefault(design.key(reading), design.Candidate(reading, "pair"))
+    return list(found.values())
+
+
+def _judge_named(name: str, reading: Reading, seeds: Sequence[int], made_by: str) -> dict[str, Any]:
+    """`judge` in a process of its own, which finds the study by its name."""
+    if version(name) != made_by:
+        raise ValueError(
+            f"a worker has study {name!r} in version {version(name)}, but this is {made_by}: results of different "
+            "versions are not mixed; install the same fairwave there"
+        )
+    readings = layers.study(name).readings
+    if readings is None:
+        raise ValueError(f"study {name!r} has one reading only")
+    return to_plain(judge(readings, reading, seeds))

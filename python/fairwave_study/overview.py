@@ -1,0 +1,294 @@
+"""All readings of a paper in pictures: the matrix of claims and readings, and what each factor accounts for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave_report import figures as drawing
+from fairwave_report import style
+from fairwave_study.claims import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from fairwave.provenance import Provenance
+    from fairwave_report.figures import Drawing
+    from fairwave_study.overall import Exploration, JudgedReading
+
+GOOD, OPEN, BAD = (
+    next(one.colour for one in style.LOOKS if one.name == name) for name in ("green", "orange", "vermilion")
+)
+COLOURS = {
+    str(Verdict.REPRODUCED): GOOD,
+    str(Verdict.UNDECIDED): OPEN,
+    str(Verdict.NOT_REPRODUCED): BAD,
+}
+"""Verdict to colour."""
+
+
+def in_order(exploration: Exploration) -> list[JudgedReading]:
+    """The readings drawn, those in which most claims hold first: the order of every strip and matrix."""
+    claims = list(exploration.about)
+
+    def worth(one: JudgedReading) -> tuple[int, int]:
+        against = sum(verdict == str(Verdict.NOT_REPRODUCED) for verdict in one.verdicts.values())
+        return -one.held(claims), against
+
+    return sorted(exploration.drawn, key=worth)
+
+
+def strip(exploration: Exploration, claim: str) -> list[tuple[str, int, int]]:
+    """A claim's verdicts over the readings in order, equal ones together: tone, where they begin, how many."""
+    tones = {
+        str(Verdict.REPRODUCED): "good",
+        str(Verdict.UNDECIDED): "open",
+        str(Verdict.NOT_REPRODUCED): "bad",
+    }
+    found: list[tuple[str, int, int]] = []
+    for at, one in enumerate(in_order(exploration)):
+        tone = tones[one.verdicts[claim]]
+        if found and found[-1][0] == tone:
+            found[-1] = (tone, found[-1][1], found[-1][2] + 1)
+        else:
+            found.append((tone, at, 1))
+    return found
+
+
+def pictures(exploration: Exploration, folder: Path, provenance: Provenance) -> list[Drawing]:
+    """The matrix and the factors' shares, drawn and written."""
+    return [_matrix(exploration, folder, provenance), _shares(exploration, folder, provenance)]
+
+
+def draw_matrix(axes: Axes, base: Mapping[str, str], columns: Sequence[Mapping[str, str]]) -> None:
+    """Claims in rows, readings in columns, a colour per verdict; the base apart on the left.
+
+    Args:
+        axes: Where to draw.
+        base: Claim to the base reading's verdict.
+        columns: The same for each reading, from left to right.
+    """
+    from matplotlib.colors import ListedColormap
+
+    claims = list(base)
+    numbers = {verdict: value for value, verdict in enumerate(COLOURS)}
+    gap = max(1, len(columns) // 60)
+    left, right = -3 * gap - 0.5, len(columns) - 0.5
+    looks: dict[str, Any] = {
+        "cmap": ListedColormap(list(COLOURS.values())), "vmin": 0, "vmax": 2, "aspect": "auto",
+        "interpolation": "nearest",
+    }  # fmt: skip
+    for cells, extent in (
+        ([[numbers[base[claim]]] for claim in claims], (left, -gap - 0.5)),
+        ([[numbers[one[claim]] for one in columns] for claim in claims], (-0.5, right)),
+    ):
+        axes.imshow(cells, extent=(*extent, len(claims) - 0.5, -0.5), **looks)
+    axes.set_xlim(left, right)
+    axes.set_yticks(range(len(claims)), claims)
+    axes.set_xticks([-2 * gap - 0.5, (len(columns) - 1) / 2], ["base", f"{len(columns)} readings"])
+    axes.hlines([row - 0.5 for row in range(1, len(claims))], left, right, colors=style.PAPER, linewidth=1.2)
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def legend(figure: Any) -> None:
+    """Names the colours of verdicts."""
+    from matplotlib.patches import Patch
+
+    words = {"reproduced": "reproduced", "undecided": "undecided", "not reproduced": "contradicted"}
+    figure.legend(
+        handles=[Patch(color=colour, label=words[verdict]) for verdict, colour in COLOURS.items()],
+        loc="outside upper left",
+        ncols=3,
+    )
+
+
+def _matrix(exploration: Exploration, folder: Path, provenance: Provenance) -> Drawing:
+    claims = list(exploration.about)
+    with drawing.canvas("readings-matrix", (9.2, 0.9 + 0.24 * len(claims))) as canvas:
+        base = {claim: exploration.about[claim].base for claim in claims}
+        draw_matrix(canvas.subplots(), base, [one.verdicts for one in in_order(exploration)])
+        legend(canvas)
+        return drawing.save(
+            canvas,
+            folder,
+            "readings-matrix",
+            table(exploration),
+            provenance,
+            title="Every claim in every reading",
+            caption=(
+                "Each column is a reading of the paper, drawn from all factors at once; those in which most claims "
+                "hold stand to the left. The base reading, the most plausible one, is apart."
+            ),
+            alt=(
+                f"Matrix of {len(claims)} claims and {len(exploration.drawn)} readings; the shares are in the table of "
+                "claims over all readings"
+            ),
+        )  # fmt: skip
+
+
+def _shares(exploration: Exploration, folder: Path, provenance: Provenance) -> Drawing:
+    names = [factor.id for factor in exploration.readings.factors]
+    claims = list(exploration.about)
+    found = {
+        claim: {one.factors[0]: one for one in exploration.about[claim].decided.singles} for claim in claims
+    }
+    rows = [
+        {"claim": claim, "factor": name, "share": found[claim][name].share, "p": found[claim][name].p}
+        for claim in claims
+        for name in names
+    ]
+    cells = [[found[claim][name].share for name in names] for claim in claims]
+    with drawing.canvas("readings-factors", (9.2, 1.7 + 0.24 * len(claims))) as canvas:
+        axes = canvas.subplots()
+        image = axes.imshow(cells, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        axes.set_yticks(range(len(claims)), claims)
+        axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+        for row, claim in enumerate(claims):
+            for column, name in enumerate(names):
+                share = found[claim][name]
+                if share.p < 0.05:
+                    axes.text(
+                        column, row, f"{100 * share.share:.0f}", ha="center", va="center", fontsize=8,
+                        color=style.LIGHT_TEXT if share.share > 0.5 else style.DARK_TEXT,
+                    )  # fmt: skip
+        axes.grid(visible=False)
+        canvas.colorbar(image, ax=axes, label="share of the verdicts' variance", shrink=0.8)
+        return drawing.save(
+            canvas,
+            folder,
+            "readings-factors",
+            pl.DataFrame(rows),
+            provenance,
+            title="Which factors decide which claims",
+            caption=(
+                "Share of a verdict's variance over the readings that one factor accounts for by itself, in %, where "
+                "it is more than chance (F test, p < 0.05 after Bonferroni). Pairs and trees are in the table below."
+            ),
+            alt="Heat map of claims and factors; the numbers are in its data",
+        )
+
+
+def table(exploration: Exploration) -> pl.DataFrame:
+    """Every reading that was judged: kind, factors' values, verdicts."""
+    return pl.DataFrame(
+        [{"kind": one.candidate.kind, **one.candidate.reading, **one.verdicts} for one in exploration.judged]
+    )
+
+
+def claims_table(exploration: Exploration) -> pl.DataFrame:
+    """What became of each claim over all readings, what decides it, and where it turns."""
+    rows = []
+    for name, one in exploration.about.items():
+        tree = one.decided.tree
+        pairs = [" with ".join(pair.factors) for pair in one.decided.pairs[:2]]
+        rows.append(
+            {
+                "claim": name,
+                "over all readings": one.verdict,
+                "base reading": one.base,
+                "reproduced %": 100 * one.reproduced,
+                "undecided %": 100 * one.undecided,
+                "contradicted %": 100 * one.contradicted,
+                "decided by": ", ".join(one.decided.by[:4]) or None,
+                "pairs": ", ".join(pairs) or None,
+                "tree": ", ".join(tree.factors) if tree and tree.useful else None,
+                "tree right %": 100 * tree.accuracy if tree else None,
+                "guessing right %": 100 * tree.guessing if tree else None,
+                "turns at": in_words(one.nearest) if one.nearest else None,
+                "into": one.turned or None,
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def best_table(exploration: Exploration) -> pl.DataFrame:
+    """Per paper the reading in which most claims hold together."""
+    return pl.DataFrame(
+        [
+            {
+                "paper": one.paper,
+                "claims": one.of,
+                "held in the base reading": one.base,
+                "held when chosen": one.found,
+                "held on other seeds": one.held,
+                "which": ", ".join(one.claims) or None,
+                "differs from the base by": in_words(exploration.readings.differs(one.reading)) or "nothing",
+            }
+            for one in exploration.best
+        ]
+    )
+
+
+def never_table(exploration: Exploration) -> pl.DataFrame:
+    """The claims that no reading reproduces, and how near they come."""
+    rows = [
+        {"claim": name, "contradicted %": 100 * one.contradicted, "comes nearest": one.closest}
+        for name, one in exploration.about.items()
+        if one.ever == 0
+    ]
+    return pl.DataFrame(
+        rows, schema={"claim": pl.String, "contradicted %": pl.Float64, "comes nearest": pl.String}
+    )
+
+
+def factors_table(exploration: Exploration) -> pl.DataFrame:
+    """Every factor with its values and what admits them, in order of plausibility."""
+    return pl.DataFrame(
+        [
+            {
+                "factor": factor.id,
+                "value": value.name + (" (base)" if rank == 0 else ""),
+                "admitted by": value.admits,
+                "open": factor.open if rank == 0 else None,
+                "order": factor.ranking if rank == 0 else None,
+            }
+            for factor in exploration.readings.factors
+            for rank, value in enumerate(factor.values)
+        ]
+    )
+
+
+def in_words(changes: Any) -> str:
+    """Changes to the base as text: "buffers = 50 kB, red = 1993"."""
+    return ", ".join(f"{name} = {value}" for name, value in changes.items())
+
+
+FEW = 3
+"""Changes to the base that a sentence names; more are in the tables and the ledger."""
+
+
+def sentences(exploration: Exploration, claim: str) -> list[str]:
+    """Two sentences about a claim over all readings."""
+    one = exploration.about[claim]
+    first = (
+        f"Of {one.n} readings {one.reproduced:.0%} reproduce it, {one.contradicted:.0%} contradict it and "
+        f"{one.undecided:.0%} leave it undecided."
+    )
+    tree = one.decided.tree
+    if one.nearest is None:
+        second = "No reading that was judged turns it."
+    else:
+        where = f"nearest to the base with {in_words(one.nearest)} ({one.turned})"
+        if len(one.nearest) > FEW:
+            where = f"in no reading that differs from the base in fewer than {len(one.nearest)} factors"
+        second = f"It turns {where}"
+        if one.decided.by:
+            second += f", and is decided by {_listed(one.decided.by[:3])}"
+        if tree and tree.useful:
+            second += (
+                f" (a tree on {_listed(tree.factors[:3])} tells {tree.accuracy:.0%} of unseen readings rightly, "
+                f"guessing {tree.guessing:.0%})"
+            )
+        second += "."
+    return [first, second]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,221 @@
+"""What one reading leaves: the samples of every comparison that its claims come down to, kept in a file.
+
+They are small enough to be kept for all readings, and enough to judge again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.runs.keeping import Memory, engine
+from fairwave.runs.replication import replicate
+from fairwave.runs.runs_file import MISMATCH, on_stderr
+from fairwave.staging import write_text
+from fairwave_study.claims import Comparison, Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fairwave_study.readings import Reading, Readings
+
+
+@dataclass(frozen=True)
+class StoredReading:
+    """What a reading's claims came down to.
+
+    Attributes:
+        reading: Factor to value.
+        claims: Claim to its comparisons.
+        seconds: Processor time of one core, in seconds.
+    """
+
+    reading: Reading
+    claims: Mapping[str, Evidence]
+    seconds: float
+
+
+AFTERWARDS = (
+    "answer", "command", "conduct", "deciding", "design", "digest", "explore", "forest", "ledger", "moderation",
+    "overall", "overview",
+)  # fmt: skip
+"""Modules beside this one that only look at what readings left, or choose them."""
+
+
+@cache
+def version(study: str) -> str:
+    """The simulator's version, and a digest of the code that says what this study simulates and measures."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    engine_ = package / "fairwave_study"
+    simulated = [package / "fairwave" / name for name in ("runs", "measuring")]
+    for folder in (*simulated, engine_, package / "fairwave_studies" / study):
+        for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
+            if folder != engine_ or file.stem not in AFTERWARDS:
+                digest.update(file.name.encode() + file.read_bytes())
+    return f"{engine()}+{digest.hexdigest()[:12]}"
+
+
+def judge(
+    readings: Readings, reading: Reading, seeds: Sequence[int], threads: int | None = 1
+) -> StoredReading:
+    """Simulates the points on which the claims rest under one reading, and takes the claims apart."""
+    from fairwave.runs.grid import Point, assemble
+    from fairwave.scenario import prepared
+    from fairwave_study.study import Data
+
+    begun = time.process_time()
+    study = readings.essential(reading)
+    wanted = {grid for claim in study.claims for grid in claim.grids}
+    results = {}
+    for grid in study.grids:
+        if grid.id not in wanted:
+            continue
+        points = [Point(point.labels, prepared(point.scenario)) for point in grid.points()]
+        under = list(seeds)[: grid.most]
+        jobs = [(point.scenario.native, seed) for point in points for seed in under]
+        results[grid.id] = assemble(points, under, replicate(jobs, threads=threads, keep=Memory()))
+    data = Data(results)
+    claims = {claim.id: claim.test(data) for claim in study.claims}
+    return StoredReading(dict(reading), claims, time.process_time() - begun)
+
+
+def to_plain(kept: StoredReading) -> dict[str, Any]:
+    """As JSON can hold it; a sample that is not defined is null."""
+
+    def number(value: float) -> float | None:
+        return float(value) if math.isfinite(value) else None
+
+    return {
+        "reading": dict(kept.reading),
+        "seconds": kept.seconds,
+        "claims": {
+            name: {
+                "rule": evidence.rule,
+                "comparisons": [
+                    {
+                        "label": one.label,
+                        "samples": [number(value) for value in one.samples],
+                        "line": number(one.line),
+                        "side": one.side,
+                        "unit": one.unit,
+                        "or_equal": one.or_equal,
+                    }
+                    for one in evidence.comparisons
+                ],
+            }
+            for name, evidence in kept.claims.items()
+        },
+    }
+
+
+def from_plain(data: Mapping[str, Any]) -> StoredReading:
+    """The contrary of `to_plain`."""
+
+    def number(value: float | None) -> float:
+        return math.nan if value is None else value
+
+    claims = {
+        name: Evidence(
+            [
+                Comparison(
+                    one["label"],
+                    np.asarray([number(value) for value in one["samples"]]),
+                    number(one["line"]),
+                    one["side"],
+                    one["unit"],
+                    one["or_equal"],
+                )
+                for one in entry["comparisons"]
+            ],
+            entry["rule"],
+        )
+        for name, entry in data["claims"].items()
+    }
+    return StoredReading(data["reading"], claims, data["seconds"])
+
+
+class Shelf:
+    """Keeps what readings left, a file each, under the version that made it.
+
+    A file begins with the SHA-256 of its key, its seeds and the rest of its text, so a file that is damaged, cut or
+    another reading's is noticed; its reading is judged again, and a line says so. Files without one (from earlier
+    releases) are read once and rewritten.
+
+    Args:
+        folder: Made when the first reading is kept.
+        made_by: The version.
+        tell: Receives a line about each damaged file; standard error when None.
+    """
+
+    def __init__(self, folder: Path, made_by: str, tell: Callable[[str], None] | None = None) -> None:
+        self._folder = folder
+        self._made_by = made_by
+        self._tell = tell if tell is not None else on_stderr
+
+    def _file(self, key: str, seeds: Sequence[int]) -> Path:
+        name = hashlib.sha256(f"{key}{list(seeds)}".encode()).hexdigest()[:20]
+        return self._folder / f"{name}.json"
+
+    def get(self, key: str, seeds: Sequence[int]) -> StoredReading | None:
+        """What this reading left under these seeds, if the same version made it and its file is whole."""
+        file = self._file(key, seeds)
+        try:
+            return self._read(file, key, seeds)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            reason = str(error) if isinstance(error, (OSError, _DamagedError)) else NO_SUCH
+            self._tell(f"{file} is damaged ({reason}): its reading is judged again")
+            return None
+
+    def _read(self, file: Path, key: str, seeds: Sequence[int]) -> StoredReading | None:
+        text = file.read_text(encoding="utf-8")
+        has_digest = text.startswith(DIGEST)
+        if has_digest:
+            digest, _, rest = text[len(DIGEST) :].partition('"')
+            if digest != _digest(key, seeds, rest):
+                raise _DamagedError(MISMATCH)
+        elif not text.startswith(OLDER):
+            raise _DamagedError(NO_SUCH)
+        found = json.loads(text)
+        if found["version"] != self._made_by:
+            return None
+        kept = from_plain(found["kept"])
+        if not has_digest:
+            with suppress(OSError):
+                self.put(key, seeds, found["kept"])
+        return kept
+
+    def put(self, key: str, seeds: Sequence[int], kept: Mapping[str, Any]) -> None:
+        """Keeps it, in one step."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"version": self._made_by, "seeds": list(seeds), "kept": kept}, ensure_ascii=False)
+        rest = f", {text[1:]}"
+        write_text(self._file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
+
+
+class _DamagedError(ValueError):
+    """A file of a shelf is not as it was written."""
+
+
+DIGEST = '{"sha256": "'
+"""How files of a shelf begin, before the digest."""
+
+OLDER = '{"version": "'
+"""How files without a digest begin."""
+
+NO_SUCH = "its text is not that of such a file"
+
+
+def _digest(key: str, seeds: Sequence[int], rest: str) -> str:
+    return hashlib.sha256(f"{key}{list(seeds)}{rest}".encode()).hexdigest()

@@ -1,0 +1,103 @@
+"""What the generated pages of comparisons share: folded details, and numbers kept a line per case."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+LINE = 160
+"""Characters that a value may have on one line of a data file, unless it is a case."""
+
+
+def compact(value: Any, depth: int) -> str:
+    """JSON with each entry of the first ``depth`` levels on a line of its own, and the rest on one line.
+
+    Tables of one line or less stay together, so that a small table is read at a glance.
+    """
+    return _compact(value, depth, "") + "\n"
+
+
+def _compact(value: Any, depth: int, indent: str) -> str:
+    flat = json.dumps(value, separators=(", ", ": "), ensure_ascii=False)
+    if depth == 0 or not isinstance(value, (dict, list)) or len(indent) + len(flat) <= LINE:
+        return flat
+    inner = indent + " "
+    if isinstance(value, dict):
+        keys = [json.dumps(key, ensure_ascii=False) for key in value]
+        parts = [
+            f"{key}: {_compact(one, depth - 1, inner)}" for key, one in zip(keys, value.values(), strict=True)
+        ]
+        opened, closed = "{", "}"
+    else:
+        parts = [_compact(one, depth - 1, inner) for one in value]
+        opened, closed = "[", "]"
+    return opened + "\n" + ",\n".join(inner + part for part in parts) + "\n" + indent + closed
+
+
+def folded(summary: str, lines: Iterable[str], name: str = "") -> Iterator[str]:
+    """Lines of Markdown behind a summary, which a click opens; ``name`` is what links point to."""
+    mark = f' id="{name}"' if name else ""
+    yield f"<details{mark}><summary>{summary}</summary>"
+    yield ""
+    yield from lines
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+SYMBOLS = {"agrees": "✓", "undecided": "?", "differs": "✗"}
+"""How a verdict is shown, in this order."""
+
+
+def counted(verdicts: Iterable[str]) -> str:
+    """How many measures have each verdict: ``✓ 5 ✗ 1``; a dash where there is none."""
+    found = Counter(verdicts)
+    return " ".join(f"{mark}\u00a0{found[one]}" for one, mark in SYMBOLS.items() if found[one]) or "–"
+
+
+NAMES = {
+    "goodput_mbps": "goodput",
+    "loss_rate": "loss",
+    "drop_rate": "drops",
+    "mark_rate": "marks",
+    "mean_queue": "queue",
+    "utilisation": "utilisation",
+    "share": "share",
+    "jain": "Jain",
+    "cov": "CoV",
+    "rtt_ms": "RTT",
+    "rtt_p95_ms": "RTT, 95 %",
+    "window": "window",
+    "wait_ms": "wait",
+    "retransmissions": "retransmissions",
+}
+"""The columns of a matrix, by measures without flow and without ``_steady``."""
+
+
+def kind(measure: str) -> str:
+    """The column to which a measure belongs: ``goodput_steady_mbps/voice`` is goodput."""
+    return NAMES[measure.split("/", maxsplit=1)[0].replace("_steady", "")]
+
+
+def matrix(first: str, cases: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
+    """A table of verdicts: a row for each case, a column for each kind of measure.
+
+    ``cases`` has measure and verdict by title; other verdicts than those of `SYMBOLS` do not count.
+    """
+    there = {kind(measure) for found in cases.values() for measure, _ in found}
+    columns = [name for name in NAMES.values() if name in there]
+    yield f"| {first} | " + " | ".join(columns) + " |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for title, found in cases.items():
+        cells = []
+        for column in columns:
+            verdicts = [
+                verdict for measure, verdict in found if kind(measure) == column and verdict in SYMBOLS
+            ]
+            alike = len(set(verdicts)) == 1
+            cells.append(SYMBOLS[verdicts[0]] if alike else counted(verdicts))
+        yield f"| {title} | " + " | ".join(cells) + " |"

@@ -1,0 +1,11 @@
+"""Video: real clips in, pictures out, and how good they are.
+
+A clip's pictures (:mod:`~fairwave_video.clips`) are coded (:mod:`~fairwave_video.coding`); from the sizes of coded
+frames comes the model that the simulator draws from (:mod:`~fairwave_video.tes`, :mod:`~fairwave_report.video_fit`).
+"""
+
+from fairwave_video.clips import Clip, clip
+from fairwave_video.coding import Coded, CodedFrame, at_rate, encode
+from fairwave_video.errors import VideoError
+
+__all__ = ["Clip", "Coded", "CodedFrame", "VideoError", "at_rate", "clip", "encode"]

