@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python test-lab lab lint format bench validate validate-quick live docs fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,7 +22,22 @@ demo: setup  ## one contested call over four transports: a table, a page, audio
 	$(BIN)/fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tcp/westwood,tcp/real \
 		--replications 10 --out out/demo
 
-test: test-rust lint test-python test-lab  ## every check
+# What is compiled comes first, both builds side by side: each of them leaves a core idle for much of its time.
+CORES = $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
+
+test:  ## every check
+	$(MAKE) --no-print-directory -j $(CORES) setup compiled
+	$(MAKE) --no-print-directory test-rust lint test-python test-lab
+
+compiled: $(VENV)/.locked
+	cargo test --locked --workspace --no-run --quiet
+
+# What is left out is said at its end.
+quick: $(VENV)/.locked  ## checks of what has changed, in less than a minute
+	@$(BIN)/python -m validation.quick
+
+test-times:  ## the slowest tests of the last `make test`, as a table in docs/testing.md
+	$(BIN)/python -m validation.durations
 
 test-rust: $(VENV)/.locked
 	cargo fmt --all --check
@@ -33,10 +48,13 @@ lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # Pages are opened in a browser where there is one (on Debian: apt install chromium); else those tests say why not.
+# Tests on all cores; then those whose outcome depends on timing, while nothing else keeps the machine busy.
 test-python: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal -m 'not live' --junitxml=out/tests/python.xml
+	$(BIN)/python -m pytest -n 2 -m live --junitxml=out/tests/live.xml
 
 # The lab: Node 20 and a compiler for WebAssembly make it, a browser tests it. Where one of them is not there, its tests are
 # left out with a word; nothing else needs them.
@@ -46,7 +64,7 @@ BROWSER := $(firstword $(foreach name,chromium chromium-browser google-chrome,$(
 lab: out/lab.html  ## the lab: one HTML file with the simulator in it, out/lab.html
 
 # The speech within comes with the other recordings; one that came later makes the page anew.
-out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard data/recordings/* lab/*.ts lab/*.html lab/src/*)
+out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard data/recordings/* lab/*.ts lab/*.html lab/src/* lab/src/views/*)
 	$(PYTHON) lab/speech.py out/lab-speech.ulaw
 	cd lab && FAIRWAVE_WASM="$(abspath $(WASM))" FAIRWAVE_SPEECH="$(abspath out/lab-speech.ulaw)" npm run --silent build
 	cp lab/dist/index.html out/lab.html
@@ -87,12 +105,13 @@ live: setup  ## how true the simulator is: real packets beside it, half an hour;
 	$(BIN)/python -m validation.live --loads
 
 docs: setup  ## what is drawn, measured and gathered for docs/
-	$(BIN)/python -m fairwave.report.controllers docs
-	$(BIN)/python -m fairwave.video.fit
+	$(BIN)/python -m fairwave_report.controllers docs
+	$(BIN)/python -m fairwave_report.video_fit
 	$(BIN)/python -m validation.citations
+	$(BIN)/python -m validation.measures
 	$(BIN)/python -m validation.practice
 	$(BIN)/python -m validation.pages
-	$(BIN)/python -m fairwave.report.gallery docs
+	$(BIN)/python -m fairwave_report.gallery docs
 	$(BIN)/python -m typer fairwave.cli.app utils docs --name fairwave --output docs/commands.md
 
 site: setup  ## the documentation as a site: out/site/index.html
@@ -100,6 +119,8 @@ site: setup  ## the documentation as a site: out/site/index.html
 	@echo 'the site: out/site/index.html'
 
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
+	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
+		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --out out/wheels
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
@@ -107,13 +128,14 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace fuzz -- --nocapture --test-threads 1
 
-# About 690 clauses at 10 s each, then a fresh compilation for each of about 340 places: three hours of two idle cores.
+# Clauses first: on two busy cores ten minutes for the build that holds all of the 691 but about 15, four for their tests, and 10 to 30 s for
+# each of the others, which are built one by one. Then a fresh compilation for each of about 340 places: two hours of two idle cores.
 mutants: $(VENV)/.locked $(MUTATOR)  ## break the laws clause by clause, then in 300 places; their own tests must notice
 	$(BIN)/python -m validation.clauses
 	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation.mutants
 
 golden:  ## renew the golden digests, after a change that is meant to change results
-	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test golden every_golden
+	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test all golden::every_golden
 
 UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet
@@ -153,5 +175,5 @@ $(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock
 
 # Recordings of real speech are wanted, not needed: whatever fails here is said, and everything else works without.
 $(VENV)/.recordings: $(VENV)/.built
-	-$(BIN)/python -m fairwave.speech.fetch
+	-$(BIN)/python -m fairwave_speech.fetch
 	touch $@

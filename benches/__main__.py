@@ -26,7 +26,7 @@ from benches import (
     scale,
     speed,
 )
-from fairwave.validation import ns2
+from fairwave_validation import ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable

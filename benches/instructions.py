@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benches import machine, runner
-from fairwave.validation.ns2 import timed
+from fairwave_validation.ns2 import timed
 
 BUDGET = Path(__file__).with_name("budget.json")
 #: More than this above the budget fails.

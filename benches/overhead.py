@@ -34,7 +34,7 @@ def measure() -> dict[str, Any]:
     import fairwave
     from fairwave import _native
     from fairwave.ask import sweep
-    from fairwave.study.keeping import Folder
+    from fairwave.runs.keeping import Folder
 
     scenario = fairwave.load(SHORT)
     values = [f"{1000 + number} kb/s" for number in range(POINTS)]

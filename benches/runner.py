@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairwave.validation.ns2 import Cost, timed
+from fairwave_validation.ns2 import Cost, timed
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = Path(__file__).with_name("dumbbell.toml")

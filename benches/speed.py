@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from benches import machine, runner
-from fairwave.validation import ns2
-from fairwave.validation.ns2 import timed
+from fairwave_validation import ns2
+from fairwave_validation.ns2 import timed
 
 SECONDS = 60
 SIZES = (100, 1000)

@@ -1,10 +1,53 @@
 """What several tests need."""
 
+import functools
+import os
 import sys
+import time
 
 import pytest
+import typer.main
 
 from made_up import made_up
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--budget", type=float, metavar="S", help="skip tests that have not begun after S seconds"
+    )
+
+
+def pytest_configure(config):
+    config.begun = time.monotonic()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    item.cpu_before_s = _cpu_s()
+    budget = item.config.getoption("--budget")
+    if budget is not None and time.monotonic() - item.config.begun > budget:
+        pytest.skip(f"not begun within {budget:g} s: left to `make test`")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    # `validation.durations` reads it: unlike the time by the clock it does not depend on what else the machine does.
+    if call.when == "teardown":
+        item.user_properties.append(("cpu_s", f"{_cpu_s() - item.cpu_before_s:.2f}"))
+    return (yield)
+
+
+def _cpu_s():
+    """CPU time of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_built_once():
+    """Typer builds all commands for each command line, which takes longer than most command lines of tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import fairwave
 from fairwave.ask import AskError, find, sweep
 from fairwave.ask.finding import Search, best, probe, reversals, search
 from fairwave.ask.wording import condition, measure, precision, steps, variation
+from fairwave.runs.grid import vary
 from fairwave.scenario import load
-from fairwave.study.grid import vary
 from scenarios import CALLS
 
 

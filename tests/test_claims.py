@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairwave.study import comparisons
-from fairwave.study.claims import Claim, Comparison, Evidence, Verdict
-from fairwave.study.measured import Measured
-from fairwave.study.measures import Measure
+from fairwave.measuring.measured import Measured
+from fairwave.measuring.measures import Measure
+from fairwave_study import comparisons
+from fairwave_study.claims import Claim, Comparison, Evidence, Verdict
 
 SOME = Measure("some", "some", "kb/s", lambda results: results.to_polars("runs"))  # never reduced here
 

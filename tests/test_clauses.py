@@ -10,7 +10,7 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("the mutants are TOML, read from 3.11 on", allow_module_level=True)
 
-from validation import clauses, mutants
+from validation import clauses, mutants, switches
 from validation.clauses import BROKEN, HUNG, MISSED, NOTICED, Clause, Ended, Outcome
 
 #: Every law or group of laws has a file of its own.
@@ -121,6 +121,106 @@ def test_the_run_fails_below_ninety_seven_percent_or_if_anything_is_unknown():
     assert clauses.verdict(hundred, {**found, "1": BROKEN}) == 1
     del found["1"]
     assert clauses.verdict(hundred, found) == 1
+
+
+def test_an_equivalent_mutant_counts_neither_way_and_is_shown_with_its_reason_and_no_test_may_notice_it():
+    same = Clause("cubic", "same", "RFC 0", "b is added", "f.rs", "a + b", "b + a", "addition | commutes")
+    family = [*(made_up(str(number)) for number in range(10)), same]
+    found = {**{clause.name: NOTICED for clause in family}, "same": MISSED}
+    page, data = clauses.report(family, found)
+    assert (data["run"], data["noticed"], data["missed"]) == (10, 10, {})
+    assert data["equivalent"] == {"same": "addition | commutes"}
+    assert "| `same` | RFC 0 | addition \\| commutes |" in page
+    assert clauses.verdict(family, found) == 0
+    assert clauses.verdict(family, {**found, "same": NOTICED}) == 1
+
+
+def test_few_mutants_are_equivalent_and_each_says_why(all_clauses):
+    equivalent = [clause for clause in all_clauses if clause.equivalent]
+    assert len(equivalent) < clauses.MOST_EQUIVALENT * len(all_clauses)
+    assert all(clause.equivalent.endswith(".") for clause in equivalent)
+
+
+LAW = """use std::f64::consts::LN_2;
+
+const GAIN: f64 = 4.0 * LN_2;
+const NAMES: [&str; 2] = ["} fn no() {", "GAIN"];
+
+/// Twice GAIN { as it is.
+fn twice(x: f64) -> f64 {
+    // }
+    fn inner(y: f64) -> f64 { y * GAIN }
+    if x > 0.0 { inner(x) * 2.0 } else { 0.0 }
+}
+
+fn also() -> char { '}' }
+"""
+
+
+def law_mutant(name: str, before: str, after: str) -> Clause:
+    return Clause("law", name, "RFC 0", "A clause.", "crates/fairwave-tcp/src/law.rs", before, after)
+
+
+def switched_law(*mutants: Clause, below: str = "") -> switches.Switched:
+    files = {"crates/fairwave-tcp/src/law.rs": LAW, "crates/fairwave-tcp/src/law/below.rs": below}
+    return switches.switched(dict(enumerate(mutants, 1)), files.__getitem__, list(files))
+
+
+def test_places_are_function_bodies_and_constants_whatever_comments_and_strings_hold():
+    found = [(place.name, LAW[place.begins : place.ends].strip()) for place in switches.places(LAW)]
+    assert [name for name, _ in found] == ["", "", "GAIN", "NAMES"]
+    assert found[0][1].startswith("// }")
+    assert found[0][1].endswith("else { 0.0 }")
+    assert found[1:3] == [("", "'}'"), ("GAIN", "4.0 * LN_2")]
+
+
+def test_mutants_of_a_function_become_branches_and_the_original_is_the_last():
+    less = law_mutant("less", "if x > 0.0 {", "if x < 0.0 {")
+    thrice = law_mutant(
+        "thrice",
+        "fn twice(x: f64) -> f64 {\n    // }\n    fn inner",
+        "fn twice(x: f64) -> f64 {\n    fn inner",
+    )
+    text = switched_law(less, thrice).texts["crates/fairwave-tcp/src/law.rs"]
+    body = text[text.index("fn twice") : text.index("fn also")]
+    assert body.count("fn inner") == 3
+    first, second, original = (
+        body.index("clause_on(1)"),
+        body.index("clause_on(2)"),
+        body.rindex("} else {\n\n    // }"),
+    )
+    assert first < body.index("x < 0.0") < second < original < body.rindex("x > 0.0")
+
+
+def test_a_constant_becomes_a_function_that_is_called_wherever_it_is_seen_but_in_imports():
+    half = law_mutant("half", "4.0 * LN_2", "2.0 * LN_2")
+    built = switched_law(half, below="use super::GAIN;\nfn f() -> f64 { GAIN + 1.0 }\n")
+    law, below = built.texts.values()
+    assert "fn GAIN() -> f64 {\nif crate::clause_on(1) {\n 2.0 * LN_2\n} else {\n 4.0 * LN_2\n}}" in law
+    for part in ("{ y * GAIN() }", '"GAIN"', "/// Twice GAIN {"):
+        assert part in law
+    assert below == "use super::GAIN;\nfn f() -> f64 { GAIN() + 1.0 }\n"
+
+
+def test_what_is_no_function_and_no_constant_is_not_switched():
+    built = switched_law(law_mutant("import", "consts::LN_2;", "consts::LN_10;"))
+    assert built.lines == {}
+
+
+def test_an_error_is_that_of_the_mutant_in_whose_copy_it_is_or_of_the_constant_that_the_line_names():
+    less, more = law_mutant("less", "if x > 0.0 {", "if x < 0.0 {"), law_mutant("more", "* 2.0 }", "* 3.0 }")
+    half = law_mutant("half", "4.0 * LN_2", "2.0 * LN_2")
+    file = "crates/fairwave-tcp/src/law.rs"
+    built = switched_law(less, more, half)
+    lines = built.texts[file].splitlines()
+
+    def blamed(part: str) -> set[int]:
+        return built.blamed(file, 1 + next(n for n, line in enumerate(lines) if part in line), "")
+
+    assert (blamed("x < 0.0"), blamed("* 3.0"), blamed("2.0 * LN_2")) == ({1}, {2}, {3})
+    assert built.blamed(file, 1, "let x = GAIN() + 1;") == {3}
+    assert built.blamed("elsewhere.rs", 1, "GAIN()") == {3}
+    assert built.blamed(file, 1, "let x = 1;") == set()
 
 
 def test_an_outcome_holds_while_mutant_and_code_are_the_same_and_what_was_missed_is_tried_with_new_tests():

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+from fairwave.measuring.measures import CAUSES
+from fairwave.runs.keeping import Folder
 from fairwave.scenario import load
-from fairwave.study.keeping import Folder
-from fairwave.study.measures import CAUSES
 from scenarios import CALLS
 
 
@@ -213,11 +213,11 @@ def recording(tmp_path, monkeypatch):
     """Half a second of noise, half a second of silence, over and over: talkspurts without a voice."""
     import numpy as np
 
-    from fairwave.speech import audio
+    from fairwave_speech import audio
 
     draw = np.random.default_rng(1)
     spurt = np.concatenate([draw.normal(0, 3000, 4000), np.zeros(4000)])
-    monkeypatch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+    monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
     return audio.write(tmp_path / "own.wav", np.tile(spurt, 6).astype(np.int16))
 
 
@@ -225,7 +225,7 @@ def loudest(clip):
     """The greatest amplitude of a clip."""
     import numpy as np
 
-    from fairwave.speech import audio
+    from fairwave_speech import audio
 
     return np.abs(audio.read(clip).samples.astype(int)).max()
 
@@ -521,7 +521,7 @@ def test_run_draws_network_series_and_the_call_on_a_page(fairwave, scenario, tmp
 
 
 def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario):
-    from fairwave.report.network import layout
+    from fairwave_report.network import layout
 
     stands, places = layout(load(scenario).plan())
     assert {stands[f"voice-s{i}"] for i in range(4)} == {"voice-s0"}

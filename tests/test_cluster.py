@@ -15,8 +15,8 @@ import pytest
 
 import fairwave
 from fairwave import cluster
-from fairwave.study import keeping
-from fairwave.study.replication import replicate
+from fairwave.runs import keeping
+from fairwave.runs.replication import replicate
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask's scheduler is not installed: fairwave[cluster]"
@@ -132,7 +132,7 @@ def test_whoever_is_killed_himself_loses_only_the_runs_in_flight(tmp_path):
     assert runs_kept(tmp_path) == 120
 
 
-class Started:
+class LocalCluster:
     """A scheduler and a worker, processes of their own."""
 
     def __init__(self, folder, *words):
@@ -172,7 +172,7 @@ def test_a_scheduler_that_is_killed_is_said_in_words_and_the_same_command_goes_o
     alone.mkdir()
     together.mkdir()
     said = sweep(alone)
-    with Started(together) as first:
+    with LocalCluster(together) as first:
         process = sweep(together, "--cluster", first.address, wait=False)
         while runs_kept(together) < 10 and process.poll() is None:
             time.sleep(0.02)
@@ -184,7 +184,7 @@ def test_a_scheduler_that_is_killed_is_said_in_words_and_the_same_command_goes_o
     (line,) = complaint.splitlines()
     assert f"the Dask scheduler at {first.address} no longer answers" in line
     assert "what had finished is kept in out, and the same command goes on from it" in line
-    with Started(together) as second:
+    with LocalCluster(together) as second:
         said_together = sweep(together, "--cluster", second.address)
     assert said_together == said
     assert left(together) == left(alone)
@@ -194,7 +194,7 @@ def test_a_scheduler_that_is_killed_is_said_in_words_and_the_same_command_goes_o
 def test_a_worker_without_a_law_is_told_how_to_get_it(tmp_path):
     (tmp_path / "laws.py").write_text(LAWS)
     (tmp_path / "calls.toml").write_text(CALLS.replace("tcp/sack", "tcp/fixed-four"))
-    with Started(tmp_path) as started:
+    with LocalCluster(tmp_path) as started:
         run = subprocess.run(
             [sys.executable, "-m", "fairwave", "run", "calls.toml", "--laws", "laws.py", "--cluster", started.address],
             cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairwave.report.controllers import CONTROLLERS, Controller, run
+from fairwave_report.controllers import CONTROLLERS, Controller, run
 
 
 @pytest.mark.parametrize("controller", CONTROLLERS, ids=lambda controller: controller.name)

@@ -16,10 +16,10 @@ import pytest
 import fairwave
 from fairwave import patterns
 from fairwave.cli import app as cli
+from fairwave.layers import studies as studies_there
 from fairwave.live import Live, kernel
 from fairwave.live.beside import simulated
-from fairwave.speech.fetch import Recordings
-from fairwave.studies import names as studies_there
+from fairwave_speech.fetch import Recordings
 
 tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
 
@@ -138,6 +138,8 @@ FEWER = {
     "find": ("-n", "2", "--most", "2"),
 }
 """What is typed besides, so that it takes less time: fewer replications, no audio."""
+SHORTER = {"examples/streamed-clip.toml": ("--set", "duration=6 s")}
+"""The same for examples of which every second takes long."""
 
 
 @pytest.mark.slow
@@ -147,11 +149,11 @@ def test_every_command_works(desk, monkeypatch, line):
     assert words.pop(0) == "fairwave"
     studies = []
     monkeypatch.setattr(
-        "fairwave.cli.studying.run_study", lambda *given, **named: studies.append((given, named))
+        "fairwave_study.command.run_study", lambda *given, **named: studies.append((given, named))
     )
     # Reports are made in `test_evaluate`; here that what is typed comes to one.
     monkeypatch.setattr(
-        "fairwave.cli.evaluating.carry_out", lambda study, *given, **named: study.grids[0].points()
+        "fairwave_evaluation.command.carry_out", lambda study, *given, **named: study.grids[0].points()
     )
     # What real time makes of it is asked in `test_live`; here its place is taken by a simulated run.
     monkeypatch.setattr("fairwave.live.live", live_as_simulated)
@@ -171,7 +173,8 @@ def test_every_command_works(desk, monkeypatch, line):
     if "--cluster" in words:
         at = words.index("--cluster")
         del words[at : at + 2]
-    cli.app([*words, *FEWER.get(words[0], ())], standalone_mode=False)
+    shorter = [word for name in words if words[0] == "run" for word in SHORTER.get(name, ())]
+    cli.app([*words, *FEWER.get(words[0], ()), *shorter], standalone_mode=False)
     assert len(opened) == (words[0] == "lab" and "--out" not in words)
     for (name, *_), _ in studies:
         assert name in studies_there()
@@ -185,7 +188,7 @@ def test_every_command_works(desk, monkeypatch, line):
 )
 def test_every_piece_of_python_runs(desk, page, code):
     if "speech" in code and Recordings().prompts() is None:
-        pytest.skip("no recordings here: `python -m fairwave.speech.fetch` brings them")
+        pytest.skip("no recordings here: `python -m fairwave_speech.fetch` brings them")
     if "visqol" in code:
         pytest.importorskip("visqol", reason="ViSQOL is not installed: fairwave[scoring]")
     exec(compile(code, page, "exec"), {"__name__": "__main__"})
@@ -244,7 +247,7 @@ def test_paths_modules_and_lists_that_contributing_names_exist():
     modules = set(re.findall(r"-m ([a-z]\w+(?:\.\w+)*)", page))
     assert [name for name in modules if find_spec(name) is None] == []
     lists = re.findall(r"`(\w+)!` in `([^`]+)`", page)
-    assert len(lists) == 6
+    assert len(lists) == 7
     assert [name for name, file in lists if f"macro_rules! {name} " not in text(file)] == []
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import fairwave as fw
-from fairwave.evaluation import of_controller, of_discipline
-from fairwave.evaluation.trade_off import EPSILON, ellipse
-from fairwave.study.claims import Verdict
+from fairwave_evaluation.controller import of_controller
+from fairwave_evaluation.discipline import of_discipline
+from fairwave_evaluation.trade_off import EPSILON, ellipse
+from fairwave_study.claims import Verdict
 
 
 def verdicts(folder):
@@ -101,7 +102,7 @@ def judged(study, name, seeds=range(1, 4)):
     """The verdict about one criterion, and its evidence."""
     claim = next(one for one in study.claims if one.id == name)
     grid = next(one for one in study.grids if one.id == name)
-    from fairwave.study.study import Data
+    from fairwave_study.study import Data
 
     judgement = claim.judge(Data({name: grid.run(list(seeds))}))
     return judgement.verdict, judgement.evidence
@@ -160,7 +161,7 @@ def test_the_ellipse_holds_half_of_a_normal_cloud():
 
 
 def test_flows_make_the_levels_of_congestion_of_the_standard():
-    from fairwave.evaluation import discipline as d
+    from fairwave_evaluation import discipline as d
 
     # §8.2.1: a loss rate of 0.76 N² / S² is to be 0.1, 0.5 and 1 %; S is product and buffer, in packets.
     assert d.ROOM == 2 * d.PRODUCT == 2 * round(10e6 * 0.1 / 8 / 1040)

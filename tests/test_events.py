@@ -9,7 +9,7 @@ import pytest
 
 import fairwave
 from fairwave.cli.runs import run_scenario
-from fairwave.report import single
+from fairwave_report import single
 
 CALL = """
 name = "events"

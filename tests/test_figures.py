@@ -7,16 +7,18 @@ import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
 
-from fairwave.report import comparison, shown
-from fairwave.report.figures import Panel, canvas, draw_panels
-from fairwave.study import watched
-from fairwave.study.measures import MOS, PERCENT, RATIO
+from fairwave.answers.lines import lines
+from fairwave.measuring import measures
+from fairwave.measuring.measures import MOS, PERCENT, RATIO
+from fairwave_report import comparison
+from fairwave_report.figures import Panel, canvas, draw_panels
 from made_up import made_up
 
 SHOWN = [
     one
-    for one in shown.of_stream("voice")
-    if one.id not in {video.id for video in watched.of_viewers("voice")}
+    for one in measures.of_kind("voice", "stream")
+    if one.applies.to == measures.STREAM
+    and one.id not in {"decodable", "decodable_layers", "late", "sender_wait"}
 ]
 """What a comparison shows of calls."""
 
@@ -112,9 +114,9 @@ def test_panels_without_a_scale_keep_their_own_axes():
 
 def test_measures_that_comparisons_show_know_their_range():
     for measure in [
-        *shown.of_stream("voice"),
-        *shown.of_bulk("voice"),
-        *shown.of_transfers("voice"),
+        *measures.of_kind("voice", "stream"),
+        *measures.of_kind("voice", "bulk"),
+        *measures.of_kind("voice", "transfer"),
     ]:
         least, most = measure.limits
         assert least in {0.0, 1.0}, measure.id
@@ -132,17 +134,17 @@ def test_a_comparisons_pictures_keep_within_ranges_and_share_axes(tmp_path, monk
 
     monkeypatch.setattr(comparison.drawing, "draw_panels", spy)
     results = made_up(seeds=(1, 2))
-    found = comparison.lines(results, "transport", "voice", SHOWN)
+    found = lines(results, "transport", "voice", SHOWN)
     drawings = comparison.draw(results, found, "transport", tmp_path)
     by_title = {one.title: axes for axes, one in seen}
     assert by_title["MOS (E-model)"].get_ylim()[0] == 1.0
     assert by_title["Packets missed"].get_ylim()[0] == 0.0
-    assert "cut where the measure ends" in drawings[0].caption
+    assert "cut at the ends of the measure" in drawings[0].caption
 
 
 def test_a_star_stands_where_its_caption_says():
     results = made_up(transports=("udp", "tcp/vegas", "tfrc"), shift=2.0)
-    found = comparison.lines(results, "transport", "voice", SHOWN)
+    found = lines(results, "transport", "voice", SHOWN)
     assert any(line.best for line in found)
     assert any(not line.best for line in found)
     for line in found:

@@ -76,7 +76,7 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path):
 
 
 def test_a_study_holds_its_folder(tmp_path):
-    from fairwave.study import Study
+    from fairwave_study import Study
 
     with claimed(tmp_path, "run", "calls"):
         pass

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fairwave.study import measures
+from fairwave.measuring import measures
 
 PAGE = (Path(__file__).parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8")
 LINES = [line for line in PAGE.splitlines() if line.startswith("- ")]
@@ -47,7 +47,12 @@ def test_every_measure_that_is_listed_has_an_entry_with_its_unit():
     # In a process of its own, where no other test has added a measure.
     command = [sys.executable, "-m", "fairwave", "list", "measures", "--json"]
     listed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    names = [one["name"] for one in listed["measures"]]
+    # What the simulator defines says in `docs/results.md` what it is.
+    names = [
+        one["name"]
+        for one in listed["measures"]
+        if one["name"] in MEASURES or one["name"] not in measures.SIMULATED
+    ]
     assert [name for name in names if name not in MEASURES] == []
     written = {name: MEASURES[name]["unit"] for name in names}
     assert written == {name: measures.STANDARD[name](None).unit or "no unit" for name in names}

@@ -28,7 +28,7 @@ def digests(threads: int) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {name: [""] * len(each) for name, each in GOLDEN.items()}
     for job, raw in _native.Batch([(loaded[name], place + 1) for name, place in keys], threads):
         name, place = keys[job]
-        found[name][place] = tables(raw)["work"]["digest"][0].as_py()
+        found[name][place] = tables(raw)["work"]["digest"].to_list()[0]
     return found
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from fairwave.study.keeping import Folder
-from fairwave.study.replication import replicate
-from fairwave.study.shelf import Shelf, to_plain
+from fairwave.runs.keeping import Folder
+from fairwave.runs.replication import replicate
+from fairwave_study.shelf import Shelf, to_plain
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedScenario:
     """All that replication asks of a scenario."""
 
     hash: str
@@ -35,17 +35,17 @@ def raw(value):
     }
 
 
-JOBS = [(Named(name), seed) for name in ("1", "2") for seed in range(1, 11)]
+JOBS = [(NamedScenario(name), seed) for name in ("1", "2") for seed in range(1, 11)]
 EXPECTED = [float(scenario.hash) * 100 + seed for scenario, seed in JOBS]
 
 
-class Asked:
+class JobRequests:
     """Asks for all jobs, kept in a folder; remembers which had to be made and what was said."""
 
     def __init__(self, folder, version="1", jobs=JOBS):
         self.made, self.said = [], []
         left = replicate(jobs, runner=self._run, keep=Folder(folder, version, self.said.append))
-        self.values = [one["flows"]["value"].to_pylist() for one in left]
+        self.values = [one["flows"]["value"].to_list() for one in left]
         self.tables = {frozenset(one) for one in left}
 
     def _run(self, jobs, _threads, _tell=None):
@@ -63,13 +63,13 @@ class Asked:
 @pytest.fixture
 def file(tmp_path):
     """Where 20 runs are kept."""
-    Asked(tmp_path)
+    JobRequests(tmp_path)
     return tmp_path / Folder.FILE
 
 
 def assert_mended(file):
     """The next command finds everything and has nothing to say."""
-    again = Asked(file.parent)
+    again = JobRequests(file.parent)
     assert again.is_right
     assert (again.made, again.said) == ([], [])
 
@@ -83,12 +83,12 @@ def test_a_flipped_bit_anywhere_costs_at_most_runs_that_are_made_again_and_said(
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         file.write_bytes(damaged)
-        asked = Asked(file.parent)
+        asked = JobRequests(file.parent)
         assert asked.is_right, f"bit {bit}"
         if asked.made and not asked.said:
             unsaid.append(bit)
         # A row that was read before the damage was found may lie too near to it to be saved.
-        second = Asked(file.parent)
+        second = JobRequests(file.parent)
         assert second.is_right
         assert second.said == []
         assert len(second.made) <= 2
@@ -100,7 +100,7 @@ def test_a_file_that_was_cut_or_is_none_costs_its_runs_and_is_said(file):
     whole = file.read_bytes()
     for damaged in (b"", whole[:1], whole[:100], whole[: len(whole) // 2], whole[:-1], b"nonsense" * 1000):
         file.write_bytes(damaged)
-        asked = Asked(file.parent)
+        asked = JobRequests(file.parent)
         assert asked.is_right
         (line,) = asked.said
         assert str(file) in line
@@ -120,7 +120,7 @@ def test_a_row_under_another_runs_name_is_damaged(file):
             kept.execute(
                 "update runs set digest = ?, data = ? where scenario = ? and seed = ?", (*one[2:], *other[:2])
             )
-    asked = Asked(file.parent)
+    asked = JobRequests(file.parent)
     assert asked.is_right
     assert asked.made == [first[:2], second[:2]]
     assert len(asked.said) == 1
@@ -129,14 +129,14 @@ def test_a_row_under_another_runs_name_is_damaged(file):
 
 
 def test_a_run_without_one_of_its_tables_is_damaged(file):
-    from fairwave.study.runs_file import packed, unpacked
+    from fairwave.runs.runs_file import packed, unpacked
 
     with closing(sqlite3.connect(file)) as kept:
         (data,) = kept.execute("select data from runs where scenario = '1' and seed = 3").fetchone()
     tables = unpacked(data)
     del tables["links"]
     change(file, "update runs set data = ? where scenario = '1' and seed = 3", packed(tables))
-    asked = Asked(file.parent)
+    asked = JobRequests(file.parent)
     assert asked.is_right
     assert asked.made == [("1", 3)]
     assert_mended(file)
@@ -144,9 +144,9 @@ def test_a_run_without_one_of_its_tables_is_damaged(file):
 
 def test_what_is_damaged_beside_the_runs_asked_for_is_found_before_anything_is_written(file):
     change(file, "update runs set data = zeroblob(50) where scenario = '2' and seed = 7")
-    first = Asked(file.parent, jobs=JOBS[:5])
+    first = JobRequests(file.parent, jobs=JOBS[:5])
     assert (first.made, first.said) == ([], [])
-    fresh = Asked(file.parent, jobs=[*JOBS[:5], (Named("1"), 99)])
+    fresh = JobRequests(file.parent, jobs=[*JOBS[:5], (NamedScenario("1"), 99)])
     assert fresh.made == [("1", 99)]
     assert "19 kept runs are whole and used, the others are made again" in fresh.said[0]
 
@@ -154,7 +154,7 @@ def test_what_is_damaged_beside_the_runs_asked_for_is_found_before_anything_is_w
 def test_a_version_that_was_damaged_is_not_taken_for_another_build(file):
     change(file, "update version set made_by = '3'")
     assert Folder(file.parent, "1").stale is None
-    asked = Asked(file.parent)
+    asked = JobRequests(file.parent)
     assert asked.is_right
     assert asked.made == []
     assert len(asked.said) == 1
@@ -162,7 +162,7 @@ def test_a_version_that_was_damaged_is_not_taken_for_another_build(file):
 
 def without_checksums(file, damage=None):
     """The same runs as releases before checksums kept them."""
-    from fairwave.study.runs_file import unpacked
+    from fairwave.runs.runs_file import unpacked
 
     with closing(sqlite3.connect(file)) as kept:
         rows = kept.execute("select scenario, seed, data from runs").fetchall()
@@ -176,9 +176,9 @@ def without_checksums(file, damage=None):
         )
         for scenario, seed, data in rows:
             for name, table in unpacked(data).items():
-                sink = pa.BufferOutputStream()
-                with pa.ipc.new_stream(sink, table.schema) as writer:
-                    writer.write_table(table)
+                sink, arrow = pa.BufferOutputStream(), table.to_arrow()
+                with pa.ipc.new_stream(sink, arrow.schema) as writer:
+                    writer.write_table(arrow)
                 stream = bytearray(sink.getvalue())
                 if damage and (scenario, seed, name) == ("1", 4, "flows"):
                     damage(stream)
@@ -190,7 +190,7 @@ def without_checksums(file, damage=None):
 
 def test_a_file_without_checksums_is_read_once_and_rewritten_with_them(file):
     without_checksums(file)
-    asked = Asked(file.parent)
+    asked = JobRequests(file.parent)
     assert asked.is_right
     assert (asked.made, asked.said) == ([], [])
     with closing(sqlite3.connect(file)) as kept:
@@ -203,7 +203,7 @@ def test_a_run_without_checksum_that_cannot_be_read_is_made_again(file):
         stream[8:40] = b"\xff" * 32
 
     without_checksums(file, damage)
-    asked = Asked(file.parent)
+    asked = JobRequests(file.parent)
     assert asked.is_right
     assert asked.made == [("1", 4)]
     assert "19 of 20 kept runs are used, the others are made again" in asked.said[0]
@@ -211,7 +211,7 @@ def test_a_run_without_checksum_that_cannot_be_read_is_made_again(file):
 
 
 def test_a_run_without_checksum_that_kills_its_reader_does_not_kill_the_command(file, monkeypatch):
-    from fairwave.study import older
+    from fairwave.runs import older
 
     without_checksums(file)
     begin = subprocess.run
@@ -219,14 +219,14 @@ def test_a_run_without_checksum_that_kills_its_reader_does_not_kill_the_command(
     def killed(command, **more):
         # What a segmentation fault in Arrow leaves: some runs taken over, then the end.
         code = (
-            "import os, signal, sys; from fairwave.study import older; read = older._read\n"
+            "import os, signal, sys; from fairwave.runs import older; read = older._read\n"
             "older._read = lambda rows: os.kill(os.getpid(), signal.SIGSEGV) if rows[0][1] == 4 else read(rows)\n"
             "older.main()"
         )
         return begin([sys.executable, "-c", code, *command[3:]], **more)
 
     monkeypatch.setattr(older.subprocess, "run", killed)
-    asked = Asked(file.parent)
+    asked = JobRequests(file.parent)
     assert asked.is_right
     assert 0 < len(asked.made) < 20
     assert len(asked.said) == 1
@@ -236,7 +236,7 @@ def test_a_run_without_checksum_that_kills_its_reader_does_not_kill_the_command(
 def test_two_processes_that_write_at_once_both_end_well_and_lose_nothing(tmp_path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; import test_kept\n"
-        "asked = test_kept.Asked(Path(sys.argv[2])); assert asked.is_right and not asked.said"
+        "asked = test_kept.JobRequests(Path(sys.argv[2])); assert asked.is_right and not asked.said"
     )
     begun = [
         subprocess.Popen([sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)])
@@ -251,7 +251,7 @@ def test_a_file_that_another_process_replaced_is_opened_anew(file):
     tables = keep.get("1", 1)
     keep.put("1", 100, tables)
     file.unlink()
-    Asked(file.parent)
+    JobRequests(file.parent)
     keep.put("1", 101, tables)
     assert Folder(file.parent, "1").get("1", 101) is not None
 

@@ -11,7 +11,7 @@ if sys.version_info < (3, 11):
 
 from validation import l4s
 
-from fairwave.validation.verdict import Estimate
+from fairwave_validation.verdict import Estimate
 
 
 def outcome(measured, shares, key=("cubic", 20)):
@@ -55,7 +55,7 @@ def test_what_is_off_needs_a_reason_and_a_reason_something_that_is_off(monkeypat
     assert list(l4s.problems([off, alike])) == [f"needs no reason any more: {alike.row.key}"]
     page = l4s.page([off, alike], seeds=2)
     assert f"`{off.row.key}`: why" in page
-    assert "1 are alike, 0 within chance, 1 off" in page
+    assert "1 share the link as the laboratory measured, 0 differ within chance, and 1 differ." in page
 
 
 def test_every_reason_is_of_a_row():

@@ -83,7 +83,7 @@ def test_a_lab_without_speech_says_how_to_get_one(tmp_path):
     assert (tmp_path / "none.ulaw").read_bytes() == b""
     assert done.stderr.count("\n") == 1
     assert "without speech" in done.stderr
-    assert "fairwave.speech.fetch" in done.stderr
+    assert "fairwave_speech.fetch" in done.stderr
     assert "make lab" in done.stderr
 
 
@@ -126,7 +126,7 @@ def test_a_report_page_opens_its_scenario_in_a_copy_beside_it(made, tmp_path, mo
     (tmp_path / "call.toml").write_text(SCENARIO, encoding="utf-8")
     fairwave_("run", "call.toml", "--out", "run")
     text = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
-    (link,) = set(re.findall(r'<a href="(lab.html#s=[A-Za-z0-9_-]+)">Change this and see</a>', text))
+    (link,) = set(re.findall(r'<a href="(lab.html#s=[A-Za-z0-9_-]+)">Open in the lab</a>', text))
     assert fairwave.load(unpacked(link.partition("#s=")[2])).to_dict()["name"] == "a call"
     assert (tmp_path / "run" / "lab.html").is_file()
 

@@ -442,7 +442,7 @@ def test_live_leaves_the_tables_and_the_page_that_run_leaves(scenario, tmp_path,
     out = tmp_path / "out"
     status, said, error = fairwave("live", scenario(), "--out", out, "--overwrite", "--beside")
     assert status == 0, error  # again if others keep this machine busy: the run is late, and fails
-    assert "live beside simulated" in said
+    assert "live and simulated" in said
     assert "OUTSIDE" not in said
     assert (out / "flows.parquet").exists()
     assert (out / "index.html").exists()
@@ -503,8 +503,8 @@ def test_a_live_page_draws_what_was_recorded_live_and_begins_with_the_promise(sc
     assert "release lateness" in first
     assert "books: closed" in first
     assert "Live run" in first
-    assert "What this live run recorded itself" in page
-    assert "made once more" not in page
+    assert "The figures show what this live run recorded" in page
+    assert "The figures show the run with seed" not in page
     assert "same bytes on any machine" not in page
     # The queue that is drawn is that of the run whose tables stand beside it.
     series = pl.read_parquet(out / "series.parquet").with_columns(pl.col("name", "kind").cast(pl.String))
@@ -517,7 +517,7 @@ def test_a_live_page_draws_what_was_recorded_live_and_begins_with_the_promise(sc
 
 @pytest.mark.usefixtures("unsimulated")
 def test_results_are_kept_when_the_page_cannot_be_drawn(scenario, tmp_path, fairwave, monkeypatch):
-    from fairwave.report import single
+    from fairwave_report import single
 
     def broken(*_, **__):
         raise ValueError("no ink")

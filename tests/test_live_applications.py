@@ -14,10 +14,10 @@ import fairwave
 from fairwave.live import baresip, live, missing, packets, stats
 from fairwave.live.packets import RecordingError, streams
 from fairwave.live.rating import of_stream, rated
-from fairwave.report import live_call
-from fairwave.speech import SpeechError, read, write
-from fairwave.speech.codec import codec
-from fairwave.speech.recorded import GAP_S, beside
+from fairwave_report import live_call
+from fairwave_speech import SpeechError, read, write
+from fairwave_speech.codec import codec
+from fairwave_speech.recorded import GAP_S, beside
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "live"
 ALICE, BOB = ("192.0.2.1", 10000), ("192.0.2.2", 20000)

@@ -18,9 +18,9 @@ from validation import live as suite
 import fairwave
 from fairwave.live import missing
 from fairwave.live.beside import GOODPUT, LOSS, QUEUEING, quantities, simulated
-from fairwave.validation import explanations
-from fairwave.validation.explanations import Explanation
-from fairwave.validation.verdict import Estimate
+from fairwave_validation import explanations
+from fairwave_validation.explanations import Explanation
+from fairwave_validation.verdict import Estimate
 
 QUICK = [replace(case, runs=2) for case in suite.cases() if case.quick]
 
@@ -139,6 +139,7 @@ def test_the_page_is_what_its_numbers_say_and_every_difference_has_a_reason() ->
 
 
 @pytest.mark.slow
+@pytest.mark.live
 def test_a_minute_of_the_suite_is_as_its_page_says() -> None:
     if why := missing():
         pytest.skip(f"no live run can be made here: {why}")

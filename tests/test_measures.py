@@ -1,11 +1,13 @@
 """Measures: from tables of rows to one number per run."""
 
 import math
+import re
 
 import polars as pl
 import pytest
 
-from fairwave.study import measures
+from fairwave.measuring import measures
+from fairwave.measuring.measures import Measure
 from made_up import made_up
 
 
@@ -89,7 +91,7 @@ def test_fairness_of_several_groups_at_once_is_refused():
 
 
 def test_an_unknown_measure_is_told_which_there_are():
-    with pytest.raises(KeyError, match="no measure 'godput'; there are goodput"):
+    with pytest.raises(KeyError, match="no measure 'godput'; there are conversation_mos"):
         measures.find("godput")
 
 
@@ -153,3 +155,42 @@ def test_no_interval_leaves_the_scale_of_its_measure(results):
         for row in measure("voice").over(results).summary().to_dicts():
             least, most = measure("voice").limits
             assert row["low"] is None or least <= row["low"] <= row["high"] <= most
+
+
+def test_the_page_of_results_has_every_measure_as_the_list_has_it():
+    from validation import measures as page
+
+    text = page.PAGE.read_text(encoding="utf-8")
+    listed = text.partition(page.BEGIN)[2].partition(page.END)[0]
+    assert listed == page.table(), "write it anew: make docs"
+    assert set(re.findall(r"^\| `(\w+)` \|", listed, re.MULTILINE)) == set(measures.STANDARD) - set(
+        measures.OWN
+    )
+
+
+def test_where_a_measure_is_shown_is_said_once():
+    kinds = {kind: [one.id for one in measures.of_kind("g", kind)] for kind in ("stream", "transfer", "bulk")}
+    assert kinds["transfer"][:2] == ["completion", "completion_median"]
+    assert kinds["bulk"][:2] == ["goodput", "worst_goodput"]
+    assert kinds["stream"][0] == "conversation_mos"
+    for kind, ids in kinds.items():
+        assert {"fairness", "refused"} <= set(ids), kind
+    beside = [one.id for one in measures.of_kind("g", "transfer", beside=True)]
+    assert beside == [
+        "completion", "completion_median", "completion_p95", "slowdown", "unfinished", "goodput",
+        "retransmitted", "fairness", "refused",
+    ]  # fmt: skip
+
+
+def test_labels_of_a_measures_own_axis_may_be_words(results):
+    def reduce(results):
+        runs = results.rows("runs")["run"].to_list()[1:]  # the first run has none
+        return {
+            "run": [run for run in runs for _ in "ab"],
+            "class": list("ab") * len(runs),
+            "value": [1.0, 2.0] * len(runs),
+        }
+
+    found = Measure("by_class", "by class", "", reduce, axes=("class",)).over(results)
+    assert found.labels("class") == [None, "a", "b"]
+    assert set(found.at(**{"class": "b"}).values) == {2.0}

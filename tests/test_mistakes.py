@@ -135,7 +135,7 @@ def test_a_mistake_is_answered_in_a_sentence(fairwave, calls, words, says):
 
 
 def test_a_misspelt_place_is_refused_before_anything_runs(fairwave, calls, monkeypatch):
-    from fairwave.study.grid import Grid
+    from fairwave.runs.grid import Grid
 
     monkeypatch.setattr(Grid, "run", lambda *_, **__: pytest.fail("it ran"))
     status, _, err = fairwave("run", calls, "--capture", "link:r1>r3=up.pcapng")
@@ -181,7 +181,7 @@ def test_with_yes_nobody_asks(calls):
 
 
 def test_a_law_is_evaluated_by_its_short_name(fairwave, calls, monkeypatch):
-    from fairwave.cli import evaluating
+    from fairwave_evaluation import command as evaluating
 
     chosen = []
     monkeypatch.setattr(evaluating, "carry_out", lambda study, *_, **__: chosen.append(study.name))
@@ -212,7 +212,7 @@ def test_carriage_returns_alone_end_the_rows_of_a_pattern(tmp_path):
 def test_a_recording_whose_head_is_damaged_is_refused(tmp_path):
     import numpy as np
 
-    from fairwave.speech import SpeechError, audio
+    from fairwave_speech import SpeechError, audio
 
     whole = audio.write(tmp_path / "whole.wav", np.arange(8000, dtype=np.int16)).read_bytes()
     damaged = tmp_path / "damaged.wav"

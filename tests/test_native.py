@@ -120,5 +120,8 @@ def test_every_column_is_documented(calls):
     ).run()
     for name, table in recorded.tables.items():
         section = text.partition(f"## `{name}`")[2].partition("\n## ")[0]
-        missing = [column for column in table.column_names if f"`{column}`" not in section]
+        measured = (
+            {one["column"] for one in json.loads(_native.group_measures())} if name == "groups" else set()
+        )
+        missing = [one for one in table.column_names if one not in measured and f"`{one}`" not in section]
         assert not missing, f"docs/results.md says nothing of {missing} under {name}"

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import fairwave
-from fairwave.validation import explanations, ns3, ns3_cases, opinions
-from fairwave.validation.kernel import cases as kernel_cases
-from fairwave.validation.kernel import lab
-from fairwave.validation.kernel.endpoint import LENGTH, TcpInfo
-from fairwave.validation.kernel.relay import DelayLine
-from fairwave.validation.verdict import Comparison, Estimate, compare
+from fairwave_validation import explanations, ns3, ns3_cases, opinions, sharing
+from fairwave_validation.kernel import cases as kernel_cases
+from fairwave_validation.kernel import lab
+from fairwave_validation.kernel.endpoint import LENGTH, TcpInfo
+from fairwave_validation.kernel.relay import DelayLine
+from fairwave_validation.measures import shares
+from fairwave_validation.verdict import Comparison, Estimate, compare
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,7 +37,7 @@ def told(key: str, **changes: object) -> dict[str, object]:
 def test_every_case_can_be_told_to_ns3() -> None:
     for one in ns3_cases.cases():
         run = ns3.translate(plan(one.scenario), one.bottleneck, ns3_cases.SPACING)
-        assert (run["duration"], run["warmup"]) == (50.0, 10.0), one.key
+        assert (run["duration"], run["warmup"]) == ((420.0, 120.0) if one.is_long else (50.0, 10.0)), one.key
         assert json.loads(json.dumps(run)) == run
 
 
@@ -236,6 +237,40 @@ def test_a_stalled_run_is_made_again_and_a_calm_one_kept(
     monkeypatch.setattr(lab, "run", lambda *_: {"relay": {"most_us": 50_000.0}})
     with pytest.raises(lab.KernelError, match="calmer machine"):
         kernel_cases.recall(one, [2], tmp_path)
+
+
+def test_a_long_case_has_a_path_of_its_own_and_allows_a_stall_but_no_lateness() -> None:
+    longs = {one.products: one for one in kernel_cases.cases() if one.is_long}
+    assert list(longs) == [2, 4, 16, 32]
+    assert longs[4].path == lab.KernelPath(10_000_000, 4 * 50_000, 40_000)
+    scenario = longs[4].scenario
+    assert (scenario["duration"], scenario["warmup"]) == ("420 s", "120 s")
+    assert scenario["link"][1]["rate"] == "10 Mb/s"
+    for late, is_kept in ((190.0, True), (1_001.0, False)):
+        assert longs[4].kept_promise({"relay": {"most_us": 26_000.0, "p99_us": late}}) is is_kept
+
+
+def test_shares_are_parts_of_the_goodput_of_all() -> None:
+    found = shares({"goodput_mbps/bbr": 6.0, "goodput_mbps/cubic": 2.0, "rtt_ms/bbr": 50.0})
+    assert found == {"share/bbr": 0.75, "share/cubic": 0.25}
+    assert all(math.isnan(value) for value in shares({"goodput_mbps/bbr": 0.0}).values())
+
+
+def test_the_model_of_bbr_beside_cubic_is_that_of_its_paper_and_half_the_link_with_the_path_counted() -> None:
+    depths = (2, 4, 16, 32)
+    assert [round(sharing.modelled(depth), 2) for depth in depths] == [0.78, 0.63, 0.49, 0.44]
+    # In ProbeRTT a full queue, 200 ms and a round trip pass every ten seconds.
+    assert [round(sharing.with_the_path(depth), 3) for depth in depths] == [0.484, 0.48, 0.456, 0.424]
+
+
+@pytest.mark.parametrize("products", [2, 4, 16, 32])
+def test_bbr_and_cubic_of_linux_share_as_the_kernels_do(products: int) -> None:
+    one = next(one for one in kernel_cases.cases() if one.is_long and one.products == products)
+    kept = json.loads((ROOT / "docs" / "opinions.json").read_text())["kernel"]["cases"][one.key]
+    theirs, half, _ = kept["measures"]["share/bbr"]["theirs"]
+    rows = fairwave.load(json.dumps(one.scenario)).replicate(seeds=[1, 2, 3]).flows.to_pylist()
+    goodputs = {name: sum(row["goodput_bps"] for row in rows if row["group"] == name) for name in one.flows}
+    assert goodputs["bbr"] / sum(goodputs.values()) == pytest.approx(theirs, abs=0.05 * theirs + half)
 
 
 def test_margins_are_the_measures_own() -> None:

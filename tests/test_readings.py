@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import fairwave
-from fairwave.report import readings as shown
-from fairwave.study import Claim, Grid, Study, comparisons, deciding, design, measures, moderation, vary
-from fairwave.study.claims import Comparison, Evidence, Verdict
-from fairwave.study.explore import explore
-from fairwave.study.overall import About
-from fairwave.study.readings import Factor, Readings, Value
-from fairwave.study.shelf import Shelf, from_plain, judge, to_plain
+from fairwave.measuring import measures
+from fairwave_study import Claim, Grid, Study, comparisons, deciding, design, moderation, vary
+from fairwave_study import overview as shown
+from fairwave_study.claims import Comparison, Evidence, Verdict
+from fairwave_study.explore import explore
+from fairwave_study.overall import ClaimOverview
+from fairwave_study.readings import Factor, Readings, Value
+from fairwave_study.shelf import Shelf, from_plain, judge, to_plain
 from page_links import problems
 from scenarios import CALLS
 
@@ -193,7 +194,9 @@ def test_what_decides_is_found_singly_in_pairs_and_by_a_tree_and_chance_is_not()
 
 
 def about(reproduced, undecided, contradicted):
-    return About("S1", 100, reproduced, undecided, contradicted, "", deciding.Decided([], [], None), None)
+    return ClaimOverview(
+        "S1", 100, reproduced, undecided, contradicted, "", deciding.ClaimDecision([], [], None), None
+    )
 
 
 def test_verdicts_over_all_readings_say_what_happened():

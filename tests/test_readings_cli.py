@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairwave import studies
-from fairwave.study import design
+from fairwave import layers
+from fairwave_study import design
 
 
 @pytest.mark.parametrize("count", [0, -3])
@@ -37,13 +37,13 @@ def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwa
     assert "none.json" in words
 
 
-OF_PAPERS = [name for name in studies.names() if name != "today"]
+OF_PAPERS = [name for name in layers.studies() if name != "today"]
 """Studies of papers; what `today` asks was made up here, so that nothing in it is open."""
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)
 def test_every_study_can_be_read_in_many_ways_each_admitted_by_something(name):
-    readings = studies.find(name).readings
+    readings = layers.study(name).readings
     assert readings is not None
     assert len(readings.factors) >= 8
     for factor in readings.factors:
@@ -57,7 +57,7 @@ def test_every_study_can_be_read_in_many_ways_each_admitted_by_something(name):
 
 @pytest.mark.parametrize("name", OF_PAPERS)
 def test_every_assumption_that_is_said_to_vary_is_a_factor(name):
-    study = studies.find(name)
+    study = layers.study(name)
     factors = {factor.id for factor in study.readings.factors}
     varied = {name for one in study.assumptions if one.swept for name in one.swept.split(", ")}
     assert varied <= factors

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from fairwave import codecs
+from fairwave.measuring import measures
+from fairwave.measuring.remarks import marked, remarks, undefined
 from fairwave.results import Results
 from fairwave.scenario import load
-from fairwave.study import measures
-from fairwave.study.remarks import marked, remarks, undefined
 from made_up import made_up
 
 SCENARIO = """

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from fairwave.study.keeping import Folder, Memory
-from fairwave.study.replication import replicate
+from fairwave.runs.keeping import Folder, Memory
+from fairwave.runs.replication import replicate
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedScenario:
     """All that replication asks of a scenario."""
 
     hash: str
@@ -45,12 +45,12 @@ class Counting:
             yield index, raw(float(scenario.hash) * 100 + seed)
 
 
-JOBS = [(Named(name), seed) for name in ("1", "2") for seed in (1, 2, 3)]
+JOBS = [(NamedScenario(name), seed) for name in ("1", "2") for seed in (1, 2, 3)]
 EXPECTED = [101, 102, 103, 201, 202, 203]
 
 
 def values(tables):
-    return [one["flows"]["value"][0].as_py() for one in tables]
+    return [one["flows"]["value"].to_list()[0] for one in tables]
 
 
 def test_results_come_in_the_order_of_jobs_however_they_ended():
@@ -105,7 +105,7 @@ def test_kept_tables_are_as_they_were(tmp_path):
     replicate(JOBS[:1], runner=Counting(), keep=Folder(tmp_path, "1"))
     kept = Folder(tmp_path, "1").get("1", 1)
     assert kept is not None
-    assert kept["flows"].equals(fresh["flows"])
+    assert kept["flows"].to_arrow().equals(fresh["flows"].to_arrow())
 
 
 def test_progress_counts_what_was_kept_before(tmp_path):

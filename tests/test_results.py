@@ -65,7 +65,9 @@ def test_a_damaged_list_never_passes_for_a_whole_one(results, tmp_path):
         file.write_bytes(whole[:end])
         with pytest.raises(DamagedResultsError):
             Results.load(tmp_path)
-    for bit in range(len(whole) * 8):
+    # Two bits of every byte: that which makes capitals of small letters, and another one each time.
+    bits = sorted({8 * at + bit for at in range(len(whole)) for bit in (5, at % 8)})
+    for bit in bits:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         file.write_bytes(damaged)

@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri, stdtrit
 
-from fairwave.study.statistics import against_the_best, interval, paired, summarise
+from fairwave.measuring.statistics import against_the_best, interval, paired, summarise
+from fairwave.measuring.student import quantile
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
@@ -87,6 +89,9 @@ def test_an_interval_ends_where_its_scale_ends_and_shows_its_ends():
     assert (cut.mean, cut.low, cut.high) == (1.5, 0.0, 4.5)
     assert interval([4.3, 4.49]).within((1.0, 4.5)).high == 4.5
     assert str(interval([1.0, 52.0]).within((0.0, 100.0))) == "26 (0 to 100)"
+    narrow = interval([1.0, 1.0, 1.001]).within((1.0, 4.5))
+    assert narrow.is_cut
+    assert narrow.text(2) == "1.00 ± 0.00", "an end that is not to be seen is not told"
     assert str(interval([50.0, 51.0]).within((0.0, 100.0))) == "50.5 ± 6.4", (
         "what is not cut is told as before"
     )
@@ -98,3 +103,17 @@ def test_the_best_of_many_is_compared_at_a_level_that_makes_up_for_their_number(
     assert against_the_best(2) == 0.95
     assert against_the_best(11) == pytest.approx(0.995)
     assert against_the_best(1) == 0.95
+
+
+@pytest.mark.parametrize("freedom", [1, 1.5, 2, 3, 4.7, 9, 29, 100, 1000, 1e5])
+@pytest.mark.parametrize("probability", [0.5, 0.6, 0.9, 0.95, 0.975, 0.995, 1 - 0.05 / 400, 1 - 1e-9])
+def test_quantiles_of_students_t_are_scipys(probability, freedom):
+    # What the probability itself is rounded by moves the quantile, most in the tail.
+    slack = 1e-10 + 4e-16 / (1 - probability)
+    assert quantile(probability, freedom) == pytest.approx(
+        stdtrit(freedom, probability), rel=slack, abs=1e-15
+    )
+
+
+def test_infinitely_many_degrees_of_freedom_are_the_normal_distribution():
+    assert quantile(0.975, math.inf) == pytest.approx(ndtri(0.975), rel=1e-12)

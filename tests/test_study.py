@@ -6,19 +6,9 @@ import polars as pl
 import pytest
 
 import fairwave
-from fairwave.study import (
-    Assumption,
-    Calibration,
-    Claim,
-    Figure,
-    Grid,
-    Study,
-    Table,
-    comparisons,
-    measures,
-    vary,
-)
-from fairwave.study.study import Clip
+from fairwave.measuring import measures
+from fairwave_study import Assumption, Calibration, Claim, Figure, Grid, Study, Table, comparisons, vary
+from fairwave_study.study import Clip
 from page_links import problems
 from scenarios import CALLS
 

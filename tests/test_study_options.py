@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 
 import fairwave
+from fairwave.measuring import measures
 from fairwave.provenance import Provenance
 from fairwave.results import Results
-from fairwave.study import Claim, Figure, Grid, Study, comparisons, measures, vary
-from fairwave.study.claims import Verdict
+from fairwave_study import Claim, Figure, Grid, Study, comparisons, vary
+from fairwave_study.claims import Verdict
 from scenarios import CALLS
 
 LOSS = measures.loss("voice")

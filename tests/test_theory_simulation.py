@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairwave.validation.opinion import Opinion, opinions
+from fairwave_validation.opinion import Opinion, opinions
 
 
 def check(one: Opinion) -> None:

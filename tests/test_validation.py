@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from fairwave.validation import explanations, ns2, opinion, references, report
-from fairwave.validation.case import NsCase, NsFlow, NsLink, NsQueue
-from fairwave.validation.cases import cases
-from fairwave.validation.measures import jain, of_ns2, variation
-from fairwave.validation.tcl import tcl
-from fairwave.validation.translate import NotInNs2Error, translate
-from fairwave.validation.verdict import Comparison, Estimate, compare
+from fairwave_validation import explanations, ns2, opinion, references, report
+from fairwave_validation.case import NsCase, NsFlow, NsLink, NsQueue
+from fairwave_validation.cases import cases
+from fairwave_validation.measures import jain, of_ns2, variation
+from fairwave_validation.tcl import tcl
+from fairwave_validation.translate import NotInNs2Error, translate
+from fairwave_validation.verdict import Comparison, Estimate, compare
 
 needs_ns2 = pytest.mark.skipif(ns2.find() is None, reason=ns2.ABSENT)
 
@@ -183,7 +183,7 @@ def test_the_report_in_docs_is_what_its_numbers_and_this_program_say(monkeypatch
 def test_the_report_says_what_was_settled_after_a_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opinion, "lines", lambda: iter([]))
     written = report.markdown(report.stored(kept(), cases()), [], "make validate")
-    said = written.split("**What was fixed before looking, and what was not.**")[1].split("\n")[0]
+    said = written.split("**What was fixed in advance.**")[1].split("\n")[0]
     assert "After a first look" in said
     assert "*undecided*" in said
     assert "numbers of runs" in said

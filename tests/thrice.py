@@ -3,9 +3,14 @@
 import contextlib
 import functools
 
+import pytest
+
 
 def thrice(test):
-    """Others may use this machine, and what is asked hangs on the time: it fails if wrong three times in a row."""
+    """The outcome depends on timing, and others may use this machine: the test fails if it is wrong three times.
+
+    The test is marked `live`: `make test` runs it when no other tests keep the machine busy.
+    """
 
     @functools.wraps(test)
     def tried(*given, **named):
@@ -14,4 +19,4 @@ def thrice(test):
                 return test(*given, **named)
         return test(*given, **named)
 
-    return tried
+    return pytest.mark.live(tried)

@@ -1,11 +1,11 @@
 """``make validate``: the same experiments in fairwave and elsewhere; writes the reports into ``docs``.
 
 Elsewhere is ns-2, ns-3, the kernel's own TCP, and a table of what a laboratory measured of Linux (l4s). ``--only
-ns3,l4s`` asks only these; what is kept of the others stays. ``--renew PATTERN`` runs only some cases and writes the
-reports with the kept numbers of all others; with a pattern that matches none, nothing is run and the reports are
-written anew from what is kept in ``docs/validation.json`` and ``docs/opinions.json``.
+ns3,l4s`` runs only these parts and keeps the others. ``--renew PATTERN`` runs only some cases and writes the
+reports with the kept numbers of all others. With ``--renew none`` nothing is run and all reports are
+written from the kept numbers in ``docs``.
 
-Whoever is not there (ns-2, ns-3, root for the kernel) is not asked, which is said. Ends with status 1 where a
+A part whose program is missing (ns-2, ns-3, root for the kernel) is left out with a message. Ends with status 1 where a
 difference remains that ``validation/explanations.toml`` or ``validation/l4s.toml`` does not explain.
 """
 
@@ -21,12 +21,12 @@ from pathlib import Path
 
 from validation import l4s
 
-from fairwave.validation import explanations, ns2, ns3, ns3_cases, opinions, report, suite
-from fairwave.validation.cases import cases
-from fairwave.validation.kernel import cases as kernel_cases
-from fairwave.validation.kernel import lab
-from fairwave.validation.translate import NotInNs2Error
-from fairwave.validation.verdict import Estimate
+from fairwave_validation import explanations, ns2, ns3, ns3_cases, opinions, report, sharing, suite, writing
+from fairwave_validation.cases import cases
+from fairwave_validation.kernel import cases as kernel_cases
+from fairwave_validation.kernel import lab
+from fairwave_validation.translate import NotInNs2Error
+from fairwave_validation.verdict import Estimate
 
 EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 REFERENCES = Path(__file__).with_name("ns2")
@@ -70,8 +70,8 @@ def main() -> int:
     missing = beside_ns2(options, known) if "ns2" in options.only else 0
     if not options.quick:
         missing += third_and_fourth(options, known)
-        if "l4s" in options.only and not (options.case or options.renew):
-            missing += l4s.renew(options.seeds or 5, options.threads)
+        if "l4s" in options.only and not options.case:
+            missing += l4s.rewrite() if options.renew else l4s.renew(options.seeds or 5, options.threads)
     print(f"{missing} differences without an explanation")
     return int(bool(missing))
 
@@ -122,7 +122,7 @@ def beside_ns2(options: argparse.Namespace, known: list[explanations.Explanation
         data |= report.data(outcomes)
         # As they are kept, so that the report can be written anew without running anything.
         outcomes = report.stored(data, cases())
-        numbers.write_text(json.dumps(report.data(outcomes), indent=1) + "\n")
+        numbers.write_text(writing.compact(report.data(outcomes), 1))
         (options.out / "validation.md").write_text(report.markdown(outcomes, known, "make validate"))
         print(f"written: {options.out / 'validation.md'}")
     return len(report.unexplained(outcomes, known))
@@ -166,9 +166,12 @@ def third_and_fourth(options: argparse.Namespace, known: list[explanations.Expla
     if not options.case:
         numbers = options.out / "opinions.json"
         kept = json.loads(numbers.read_text()) if numbers.exists() else {}
-        parts = opinions.renewed(kept, opinions.data(outcomes, about), opinions.known_keys())
+        fresh = opinions.data(outcomes, about)
+        if any(one.key.startswith("kernel/long/") for one in outcomes):
+            fresh["switches"] = {"shares": sharing.switched()}
+        parts = opinions.renewed(kept, fresh, opinions.known_keys())
         outcomes = [one for one in opinions.stored(parts) if one.part in options.only]
-        numbers.write_text(json.dumps(parts, indent=1) + "\n")
+        numbers.write_text(writing.compact(parts, 3))
         (options.out / "opinions.md").write_text(opinions.markdown(parts, known))
         print(f"written: {options.out / 'opinions.md'}")
     return len(opinions.unexplained(outcomes, known))

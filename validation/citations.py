@@ -7,7 +7,7 @@ else to the first one that its file cites.
 
 Which test shows what is written in ``docs/citations.toml``: tables ``shown`` (``source``, ``places``, ``tests``) and
 ``background`` (``source``, ``places``, ``why``) for what is named without being followed. Citations of a document as a
-whole need an entry only where none of its places has one. Studies (``fairwave.studies``) are left out: their
+whole need an entry only where none of its places has one. Studies (``fairwave_studies``) are left out: their
 figures, equations and claims have a ledger of their own with a verdict each.
 
 ``python -m validation.citations`` writes the page; ``--check`` only says what is wrong.
@@ -30,7 +30,7 @@ PAGE = ROOT / "docs" / "citations.md"
 TABLE = ROOT / "docs" / "citations.toml"
 
 #: Files whose comments are evidence, not claims.
-_EVIDENCE = re.compile(r"(^|/)(tests?|testing|fuzz|storyboards|\w+_(tests?|fuzz))\.rs$")
+_EVIDENCE = re.compile(r"(^|/)(tests?|testing|fuzz|storyboards|(\w+_)?clauses|\w+_(tests?|fuzz))\.rs$")
 
 _NAME = r"(?:[A-Z]\. )*[A-Z][a-zé]+"
 _DOCUMENT = re.compile(
@@ -86,9 +86,9 @@ def collect() -> list[Citation]:
         name = file.relative_to(ROOT).as_posix()
         if not _EVIDENCE.search(name):
             found.update(_in_file(name, _rust(file.read_text(encoding="utf-8"))))
-    for file in sorted(ROOT.glob("python/fairwave/**/*.py")):
+    for file in sorted(ROOT.glob("python/**/*.py")):
         name = file.relative_to(ROOT).as_posix()
-        if not name.startswith("python/fairwave/studies/"):
+        if not name.startswith("python/fairwave_studies/"):
             found.update(_in_file(name, _python(file.read_text(encoding="utf-8"))))
     return sorted(found)
 
@@ -299,7 +299,7 @@ def markdown(citations: list[Citation], table: list[Entry]) -> str:
 
 def _where(one: Citation) -> str:
     short = re.sub(
-        r"^(crates/fairwave-(\w+)/src|python/fairwave)/", lambda m: f"{m[2] or 'python'}: ", one.file
+        r"^(crates/fairwave-(\w+)/src/|python/fairwave[/_])", lambda m: f"{m[2] or 'python'}: ", one.file
     )
     return f"`{short}`" + (f" {one.item}" if one.item else "")
 

@@ -1,21 +1,19 @@
-"""CUBIC and Prague, two at a time: what a laboratory measured of Linux, and fairwave beside it: ``docs/l4s.md``.
+"""CUBIC and Prague in pairs: a laboratory's measurements of Linux compared with fairwave: ``docs/l4s.md``.
 
-``validation/l4s.csv`` holds the measurements: Pete Heist and Jonathan Morton, *L4S tests* (`heistp/l4s-tests`
-on GitHub, table of scenario 1), Linux of the L4S team as of 4 August 2020 (`L4STeam/linux`, b256daedc767) in
-network namespaces, one bottleneck shaped by `htb`, two flows for three minutes, of which the last one counts.
-Each pair is measured once, in either order of starting.
+**Measurements.** `validation/l4s.csv` holds the table of scenario 1 of Pete Heist and Jonathan Morton, *L4S tests*
+(`heistp/l4s-tests` on GitHub). They measured Linux of the L4S team as of 4 August 2020 (`L4STeam/linux`, b256daedc767)
+in network namespaces. `htb` shapes one bottleneck. Two flows run for three minutes, and the last minute counts. Each
+pair was measured once, in either order of starting.
 
-**The same here.** The bottleneck sends 1500 bytes of IP in the time that `htb` gives to the 1514 of Ethernet;
-queues have Linux' sizes and defaults; flows have the preset `linux`, start 50 ms apart, and the last third
-counts. Prague was then dependent on its round trip (its independence came in later): `rtt-virtual = "0 s"`.
-CUBIC does not ask for marks; which of the two it did in the laboratory is not said. Each seed draws when the
-second flow starts, from 50 to 150 ms.
+**Settings.** The bottleneck sends 1500 bytes of IP in the time that `htb` takes for the 1514 bytes of Ethernet. Queues
+have the sizes and defaults of Linux. Flows have the preset `linux` and start 50 to 150 ms apart, drawn by the seed. The
+last third counts. The Prague of 2020 depended on its round trip, so it runs with `rtt-virtual = "0 s"`; *current
+Prague* runs without that setting. CUBIC does not ask for marks here; the laboratory does not say whether its CUBIC did.
 
-**What was fixed before looking** at more than a dozen of the rows: the share of the first flow is *alike* if it
-lies within 0.1 of the laboratory's, or between its two measurements where both orders were measured. Nothing
-was tuned to the table. One word came after looking: what is not alike is within *chance* if the laboratory's
-single run lies where 95 % of single runs do here. Why others are not alike stands in ``validation/l4s.toml``,
-and the run fails where a reason is missing, or not needed any more.
+**Margin.** A pair is *alike* if the share of the first flow is within 0.1 of the laboratory's, or between its two
+measurements. This was fixed when at most a dozen rows had been seen, and nothing was tuned to the table. One word came
+later: what is not alike is within *chance* if the laboratory's single run lies where 95 % of single runs lie here.
+`validation/l4s.toml` gives the reasons for all others, and the run fails where a reason is missing or not needed.
 """
 
 from __future__ import annotations
@@ -33,7 +31,8 @@ from typing import Any
 import tomllib
 
 import fairwave
-from fairwave.validation.verdict import Estimate
+from fairwave_validation import writing
+from fairwave_validation.verdict import Estimate
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED = Path(__file__).with_name("l4s.csv")
@@ -188,61 +187,102 @@ def reasons() -> dict[str, str]:
 
 def page(outcomes: Sequence[Outcome], seeds: int) -> str:
     """The report."""
+    return "\n".join(_lines(outcomes, seeds)).rstrip() + "\n"
+
+
+SYMBOLS = {"alike": "✓", "chance": "?", "off": "✗"}
+
+
+def _lines(outcomes: Sequence[Outcome], seeds: int) -> Iterator[str]:
     count = Counter(one.word for one in outcomes)
+    about = (__doc__ or "").split("\n\n", 1)
+    yield "# Comparison with an L4S laboratory: CUBIC and Prague"
+    yield ""
+    yield (
+        f"**Of {len(outcomes)} pairs of flows, {count['alike']} share the link as the laboratory measured,"
+        f" {count['chance']} differ within chance, and {count['off']} differ.** Each pair ran under {seeds} seeds;"
+        " intervals have 95 %."
+    )
+    yield ""
+    yield "`make validate` generates this page from `docs/l4s.json`; do not edit it."
+    yield ""
+    yield "![Share of the first flow, measured and simulated](figures/l4s.png)"
+    yield ""
+    yield "## Verdicts"
+    yield ""
+    yield f"✓ alike: the shares differ by at most {MARGIN}. ? within chance. ✗ differs. – not measured."
+    yield ""
+    places = list(dict.fromkeys((one.row.queue, one.row.rate_mbps) for one in outcomes))
+    by_pair: dict[str, dict[tuple[str, int], str]] = {}
+    for one in outcomes:
+        by_pair.setdefault(_pair(one.row), {})[one.row.queue, one.row.rate_mbps] = SYMBOLS[one.word]
+    yield "| pair (round trips) | " + " | ".join(f"{queue}, {rate} Mb/s" for queue, rate in places) + " |"
+    yield "|---" * (len(places) + 1) + "|"
+    for pair, found in by_pair.items():
+        yield f"| {pair} | " + " | ".join(found.get(place, "–") for place in places) + " |"
+    yield ""
+    yield from _off(outcomes)
+    yield "## Method and all numbers"
+    yield ""
+    method = about[1].rstrip().splitlines()
+    yield from writing.folded("Measurements, settings and margin", method)
+    for queue, rate in places:
+        chosen = [one for one in outcomes if (one.row.queue, one.row.rate_mbps) == (queue, rate)]
+        yield from writing.folded(f"{queue}, {rate} Mb/s", _table(chosen))
+
+
+def _pair(row: Row) -> str:
+    first, second = (f"{name} ({rtt} ms)" for name, rtt in (row.first, row.second))
+    return f"{first} : {second}"
+
+
+def _off(outcomes: Sequence[Outcome]) -> Iterator[str]:
     known = reasons()
-    about = (__doc__ or "").split("\n\n", 2)
-    lines = [
-        "# Beside Linux: CUBIC and Prague, two at a time",
-        "",
-        "Generated by `make validate`; do not edit. Numbers: `docs/l4s.json`.",
-        "",
-        *about[1].replace("``", "`").splitlines(),
-        "",
-        *about[2].replace("``", "`").rstrip().splitlines(),
-        "",
-        (
-            f"**Result.** Of {len(outcomes)} pairs {count['alike']} are alike, {count['chance']} within chance, "
-            f"{count['off']} off. Each was run under {seeds} seeds here; intervals are of 95 %."
-        ),
-        "",
-        "![Shares of the first flow, measured and simulated](figures/l4s.png)",
-        "",
-    ]
-    for rate, queue in dict.fromkeys((one.row.rate_mbps, one.row.queue) for one in outcomes):
-        chosen = [one for one in outcomes if (one.row.rate_mbps, one.row.queue) == (rate, queue)]
-        today = any(one.today for one in chosen)
-        lines += [
-            f"## {queue}, {rate} Mb/s",
-            "",
-            "| first : second (round trip) | Linux, Mb/s | fairwave, Mb/s | share of the first: Linux | fairwave |"
-            + (" Prague of today |" if today else "")
-            + " |",
-            "|---|---|---|---|---|" + ("---|" if today else "") + "---|",
-        ]
-        for one in chosen:
-            first, second = (f"{name} ({rtt} ms)" for name, rtt in (one.row.first, one.row.second))
-            theirs = ", ".join(f"{a:.1f} : {b:.1f}" for a, b in one.row.measured)
-            cells = [
-                f"{first} : {second}",
-                theirs,
-                f"{one.goodputs[0]:.1f} : {one.goodputs[1]:.1f}",
-                ", ".join(f"{share:.2f}" for share in one.row.shares),
-                f"{one.share.mean:.2f} ± {one.share.half:.2f}",
-                *([f"{one.today.mean:.2f} ± {one.today.half:.2f}" if one.today else "–"] if today else []),
-                "**off**" if one.word == "off" else one.word,
-            ]
-            lines.append("| " + " | ".join(cells) + " |")
-        lines.append("")
-    off = [one for one in outcomes if one.word == "off"]
-    if off:
-        lines += ["## Why some are not alike", ""]
-        by_reason: dict[str, list[str]] = {}
-        for one in off:
-            by_reason.setdefault(known.get(one.row.key, "**no reason yet**"), []).append(one.row.key)
+    by_reason: dict[str, list[str]] = {}
+    for one in outcomes:
+        if one.word == "off":
+            by_reason.setdefault(known.get(one.row.key, "**No reason yet.**"), []).append(one.row.key)
+    if by_reason:
+        yield "## Differences and their reasons"
+        yield ""
         for why, keys in by_reason.items():
-            lines += [f"- {'; '.join(f'`{key}`' for key in keys)}: {why}"]
-        lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+            yield f"- {'; '.join(f'`{key}`' for key in keys)}: {why}"
+        yield ""
+
+
+def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    current = any(one.today for one in outcomes)
+    yield (
+        "| first : second (round trip) | Linux, Mb/s | fairwave, Mb/s | share of the first: Linux | fairwave |"
+        + (" current Prague |" if current else "")
+        + " verdict |"
+    )
+    yield "|---" * (7 if current else 6) + "|"
+    for one in outcomes:
+        cells = [
+            _pair(one.row),
+            ", ".join(f"{a:.1f} : {b:.1f}" for a, b in one.row.measured),
+            f"{one.goodputs[0]:.1f} : {one.goodputs[1]:.1f}",
+            ", ".join(f"{share:.2f}" for share in one.row.shares),
+            f"{one.share.mean:.2f} ± {one.share.half:.2f}",
+            *([f"{one.today.mean:.2f} ± {one.today.half:.2f}" if one.today else "–"] if current else []),
+            "**off**" if one.word == "off" else one.word,
+        ]
+        yield "| " + " | ".join(cells) + " |"
+
+
+def stored(kept: Sequence[dict[str, Any]]) -> list[Outcome]:
+    """The outcomes whose numbers `docs/l4s.json` keeps."""
+
+    def outcome(one: dict[str, Any]) -> Outcome:
+        row = one["row"]
+        (first, first_rtt), (second, second_rtt) = row["first"], row["second"]
+        measured = tuple((a, b) for a, b in row["measured"])
+        today = one["today"] and Estimate(**one["today"])
+        found = Row(row["rate_mbps"], row["queue"], (first, first_rtt), (second, second_rtt), measured)
+        return Outcome(found, (one["goodputs"][0], one["goodputs"][1]), Estimate(**one["share"]), today)
+
+    return [outcome(one) for one in kept]
 
 
 def figure(outcomes: Sequence[Outcome]) -> None:
@@ -289,9 +329,19 @@ def renew(seeds: int = 5, threads: int | None = None) -> int:
     for row in rows():
         outcomes.append(run(row, range(1, seeds + 1), threads))
         print(f"l4s/{row.key}: {outcomes[-1].word}", flush=True)
-    PAGE.write_text(page(outcomes, seeds), encoding="utf-8")
+    return write(outcomes)
+
+
+def rewrite() -> int:
+    """Writes the report from the kept numbers; how many rows lack a reason, or have one that they do not need."""
+    return write(stored(json.loads(DATA.read_text(encoding="utf-8"))))
+
+
+def write(outcomes: Sequence[Outcome]) -> int:
+    """Writes page, numbers and figure; how many rows lack a reason, or have one that they do not need."""
+    PAGE.write_text(page(outcomes, outcomes[0].share.count), encoding="utf-8")
     data = [{**asdict(one), "word": one.word} for one in outcomes]
-    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    DATA.write_text(writing.compact(data, 1), encoding="utf-8")
     figure(outcomes)
     found = list(problems(outcomes))
     for problem in found:

@@ -1,19 +1,19 @@
 """``make live``: how true is the simulator? The same scenarios on real packets and in virtual time: ``docs/live.md``.
 
-Each case is run live, several times with different seeds, and simulated with the same seeds and more. Where
-something is not alike, more live runs take the place of the first. What is laid
-side by side, and how far it may be apart, is what ``fairwave live --beside`` says (:mod:`fairwave.live.beside`); the
-margins were fixed before the first run. A measure is *alike* if the means are within its margin, *undecided* if they
-are not but the 95 % interval of their difference (Welch's) contains 0, and *differs* otherwise; then
-``validation/live.toml`` says why, and the run ends with status 1 where it does not.
+Each case is run live, several times with different seeds, and simulated with the same seeds and more. Where a measure
+does not agree, more live runs replace the first. Measures and margins are those of ``fairwave live --beside``
+(:mod:`fairwave.live.beside`); the margins were fixed before the first run. A measure is *alike* if the means are within
+its margin, *undecided* if they are not but the 95 % interval of their difference (Welch's) contains 0, and *differs*
+otherwise. Then ``validation/live.toml`` gives the reason, and the run ends with status 1 where it does not.
 
-``--case PATTERN`` runs some cases and writes nothing; ``--renew PATTERN`` runs some and writes the page with the kept
-numbers of all others (with a pattern that matches none, the page alone is written anew). ``--loads`` measures the
-router's own limits as well.
+``--case PATTERN`` runs some cases and writes nothing. ``--renew PATTERN`` runs some and writes the page with the kept
+numbers of all others. ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use
+it after a change of a law. ``--page`` runs nothing and writes the page from the kept numbers. ``--loads`` measures the
+router's limits as well.
 
 A live run that did not keep its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile) is made again.
-Where that does not help, the machine is to blame: the least late run stands, and the page says for which cases. Queues
-are told nominal times, so that lateness only lengthens round trips.
+If all repetitions break it, the least late run is used, and the page marks the case. Queues use nominal times, so that
+lateness only lengthens round trips.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ from fairwave.live.beside import (
     QUEUEING,
     SIMULATED,
     Margin,
+    Quantity,
     quantities,
     simulated,
     widening,
 )
-from fairwave.validation import explanations
-from fairwave.validation.explanations import Explanation
-from fairwave.validation.verdict import Estimate, undecided
+from fairwave_validation import explanations, writing
+from fairwave_validation.explanations import Explanation
+from fairwave_validation.verdict import Estimate, undecided
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "live.md"
@@ -80,14 +81,14 @@ PATHS: dict[str, tuple[str, dict[str, Any]]] = {
         {"queue": {"discipline": "drop-tail", "victim": "drop-sel", "capacity": {"packets": 60}}},
     ),
     "errors": (
-        "drop-tail and 1 % of random errors",
+        "drop-tail, 1 % random loss",
         {
             "queue": {"discipline": "drop-tail", "capacity": {"packets": 60}},
             "loss": {"model": "bernoulli", "rate": 0.01},
         },
     ),
     "trace": (
-        "CoDel and a rate by trace",
+        "CoDel, rate trace",
         {"rate": {"law": "trace", "series": TRACE, "after": "repeat"}, "queue": CODEL},
     ),
 }
@@ -170,7 +171,7 @@ def cases() -> list[Case]:
         beside, its = SENDERS[other]
         for path in PATHS:
             flows = [_flow(name, sender), _flow(other, its), _flow("calls", CALL, count=2)]
-            told = f"{title} beside {beside} and two calls"
+            told = f"{title} with {beside} and two calls"
             add(f"beside/{name}/{path}", told, path, flows, 3, seconds=30, rate=RATE)
     for path in PATHS:
         flows = [_flow(name, SENDERS[name][1]) for name in ("tfrc", "dvrc", "gamma")]
@@ -235,6 +236,23 @@ def carry_out(case: Case, pool: ThreadPoolExecutor, simulated_runs: int = SIMULA
     return _put_together(case, [pool.submit(run_live, *one) for one in _wanted(case)], simulated_runs)
 
 
+def simulated_anew(outcome: Outcome, simulated_runs: int = SIMULATED_RUNS) -> Outcome:
+    """The case with its live numbers, simulated again."""
+    (case,) = (one for one in cases() if one.key == outcome.key)
+    scenario = fairwave.Scenario.from_dict(case.scenario)
+    virtual = simulated(scenario)
+    runs = [quantities(scenario, virtual.run(seed)) for seed in range(1, simulated_runs + 1)]
+    return replace(
+        outcome,
+        differences=[replace(one, simulated=_estimate(runs, one.measure)) for one in outcome.differences],
+    )
+
+
+def _estimate(runs: Sequence[dict[str, Quantity]], what: str) -> Estimate:
+    values = [run[what].value for run in runs]
+    return Estimate.of([math.nan if value is None else float(value) for value in values])
+
+
 def _wanted(case: Case) -> list[tuple[fairwave.Scenario, int]]:
     scenario = fairwave.Scenario.from_dict(case.scenario)
     return [(scenario, seed) for seed in range(1, case.runs + 1)]
@@ -253,12 +271,7 @@ def _put_together(case: Case, futures: Sequence[Any], simulated_runs: int) -> Ou
     wider = widening(scenario)
     differences = []
     for what, quantity in theirs[0].items():
-        estimates = [
-            Estimate.of(
-                [math.nan if run[what].value is None else float(run[what].value or 0.0) for run in runs]
-            )
-            for runs in (ours, theirs)
-        ]
+        estimates = [_estimate(runs, what) for runs in (ours, theirs)]
         differences.append(
             Difference(what, *estimates, quantity.margin, wider, quantity.scale, quantity.unit)
         )
@@ -416,14 +429,12 @@ def unexplained(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> list
     ]
 
 
-#: With which a reason begins that says what was tried in vain.
+#: A reason that begins like this lists what was tried without success.
 NOT_EXPLAINED = "**Not explained.**"
 
-FAMILIES = {
-    "alone": "## Alone",
-    "beside": "## Beside the kernel's TCP",
-    "ours": "## Ours among themselves",
-}
+DOUBTS = ("undecided", "differs")
+MARKS = {"alike": "✓", "undecided": "?", "differs": "✗"}
+"""The verdicts that are counted, and how each is shown."""
 
 
 def markdown(kept: dict[str, Any], reasons: list[Explanation]) -> str:
@@ -435,7 +446,7 @@ def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
     outcomes = stored(kept["cases"])
     verdicts = Counter(one.verdict for outcome in outcomes for one in outcome.differences)
     judged = verdicts["alike"] + verdicts["undecided"] + verdicts["differs"]
-    nobody = sum(
+    without_reason = sum(
         found is None or found.text.startswith(NOT_EXPLAINED)
         for outcome in outcomes
         for one in outcome.differences
@@ -445,64 +456,106 @@ def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
     yield "# How true is the simulator?"
     yield ""
     yield (
-        "Generated by `make live`; do not edit. Numbers: `docs/live.json`. What a live run is:"
-        " [Real time](real-time.md)."
+        f"**Of {judged} measures in {len(outcomes)} cases, {verdicts['alike']} agree, {verdicts['undecided']} are"
+        f" undecided and {verdicts['differs']} differ, of which {without_reason} without an explanation.**"
+        " Each case is one scenario. It runs live, as real packets in [real time](real-time.md), and in virtual time,"
+        " with the same queues, losses, rates and seeds. Only the hosts differ: their kernel, their clocks, and, for"
+        " flows of the kernel, their TCP."
     )
     yield ""
-    yield (
-        "Each case is one scenario, run live (real packets of real endpoints, of the kernel's TCP where it says so,"
-        " through the router in real time) and in virtual time. Both have the same queues, losses and rates, drawn with"
-        " the same seeds. What differs is the hosts, their kernel, their clocks, and, where the kernel sends, its TCP."
-    )
+    yield f"Measured on {kept['machine']}. `make live` generates this page from `docs/live.json`; do not edit it."
+    yield ""
+    yield "## Verdicts"
     yield ""
     yield (
-        f"**Network.** One bottleneck of {RATE} (calls alone: {CALLS_RATE}), {DELAY} each way, from one host to"
-        f" another. Alone: 15 s, of which the first 3 do not count; otherwise 30 s without the first 6. Calls alone are"
-        " not run over the trace, which always has more than they need."
+        "Each cell counts the measures of one case: goodput, packet loss and MOS of each flow, and mean queueing."
+        " ✓ agrees: the means differ by at most the margin. ? undecided: they differ by more, but the 95 % interval of"
+        " the difference (Welch) includes 0. ✗ differs. – not run."
     )
     yield ""
-    stand_ins = ", ".join(f"`{ours['name']}` for `{theirs}`" for theirs, ours in SIMULATED.items())
+    yield from _matrix(outcomes)
+    yield ""
+    yield from _differences(outcomes, reasons)
+    yield from _reasons(outcomes, reasons)
+    yield "## Method"
+    yield ""
+    yield from writing.folded("Network, margins and stand-ins", _method())
+    yield from writing.folded("Accuracy of the live runs", _accuracy(outcomes))
+    if kept.get("loads"):
+        yield from writing.folded("Load that the router can carry", _loads(kept["loads"]))
+    yield "## All numbers"
+    yield ""
     yield (
-        f"**In virtual time**, with the preset `linux`: {stand_ins}. Three things were changed after first runs had"
-        " been looked at, and all was run anew: `tcp/bbr1` has the draft's quanta; `tcp/cubic` stands for the kernel's"
-        " with `alpha-one = false`, since the kernel was seen to gain no whole segment beyond the old window; and"
-        " calls and video send without chance, so that few runs say something."
+        f"Means with 95 % intervals, over the live runs and over {SIMULATED_RUNS} simulated runs. *Late*: the 99th"
+        f" percentile of release lateness is above {PROMISE_S * 1e3:g} ms."
+    )
+    yield ""
+    for (family, sender), group in _groups(outcomes).items():
+        lines = [line for outcome in group.values() for line in _case(outcome, reasons)]
+        head = ["| case | measure | live | simulated | difference | verdict |", "|---|---|---|---|---|---|"]
+        yield from writing.folded(_title(group), [*head, *lines], f"{family}-{sender}")
+
+
+Group = dict[str, Outcome]
+
+
+def _groups(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], Group]:
+    """The outcomes by family and sender, then by path."""
+    found: dict[tuple[str, str], Group] = {}
+    for outcome in outcomes:
+        family, *sender, path = outcome.key.split("/")
+        found.setdefault((family, "".join(sender) or "all"), {})[path] = outcome
+    return found
+
+
+def _title(group: Group) -> str:
+    title = next(iter(group.values())).title.rpartition(": ")[0]
+    return title[0].upper() + title[1:]
+
+
+def _matrix(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield "| flows | " + " | ".join(title for title, _ in PATHS.values()) + " |"
+    yield "|---" * (len(PATHS) + 1) + "|"
+    for (family, sender), group in _groups(outcomes).items():
+        cells = [
+            writing.counted(WORDS[one.verdict] for one in group[path].differences if one.verdict in WORDS)
+            if path in group
+            else "–"
+            for path in PATHS
+        ]
+        yield f'| <a href="#{family}-{sender}">{_title(group)}</a> | ' + " | ".join(cells) + " |"
+
+
+WORDS = {"alike": "agrees", "undecided": "undecided", "differs": "differs"}
+"""The verdicts of this page in the words of all pages."""
+
+
+def _method() -> Iterator[str]:
+    yield (
+        f"**Network.** One bottleneck of {RATE} ({CALLS_RATE} for calls alone), {DELAY} each way, between two hosts."
+        " Runs of one sender last 15 s and have a warm-up of 3 s. All others last 30 s and have a warm-up of 6 s. Calls"
+        " alone do not run over the trace, because its rate is always above their load."
     )
     yield ""
     yield (
         f"**Margins**, fixed before the first run: goodput {GOODPUT.part:.0%}; packet loss {LOSS.least * 100:.0f}"
         f" percentage point or {LOSS.part:.0%}; mean queueing {QUEUEING.part:.0%} or {QUEUEING.least * 1e3:.0f} ms;"
-        f" MOS {MOS.least}; {KERNEL:.0f} times that where the kernel's TCP takes part. Means with half-widths of 95 %"
-        " intervals, over the live runs and over"
-        f" {SIMULATED_RUNS} simulated ones; where something was not alike after the first few live runs,"
-        f" up to {MORE_RUNS} took their place. ✓: alike. ?: undecided, for the difference's own 95 % interval"
-        " (Welch's) contains 0. ✗: differs, and why."
+        f" MOS {MOS.least}. Cases with the kernel's TCP have {KERNEL:.0f} times these margins. A case that does not"
+        f" agree after its first live runs gets {MORE_RUNS} new ones."
     )
     yield ""
+    stand_ins = ", ".join(f"`{ours['name']}` for `{theirs}`" for theirs, ours in SIMULATED.items())
     yield (
-        f"**Result.** Measured on {kept['machine']}. Of {judged} measures in {len(outcomes)} cases"
-        f" {verdicts['alike']} are alike, {verdicts['undecided']} are undecided and {verdicts['differs']} differ, of"
-        f" which {nobody} without an explanation."
+        f"**Stand-ins in virtual time**, with the preset `linux`: {stand_ins}. Three settings were changed after the"
+        " first runs, and then every case ran again. `tcp/bbr1` uses the quanta of the draft. `tcp/cubic` runs with"
+        " `alpha-one = false`, because the kernel gains no whole segment beyond the old window. Calls and video send"
+        " without random variation, so that few runs are enough."
     )
-    yield ""
-    yield from _accuracy(outcomes)
-    if kept.get("loads"):
-        yield from _loads(kept["loads"])
-    for family, title in FAMILIES.items():
-        yield title
-        yield ""
-        for outcome in outcomes:
-            if outcome.key.split("/")[0] == family:
-                yield from _case(outcome, reasons)
-    yield from _reasons(outcomes, reasons)
 
 
 def _accuracy(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    yield "## How true the live runs were"
-    yield ""
     runs = sum(outcome.runs for outcome in outcomes)
     again = sum(outcome.again for outcome in outcomes)
-
     late = sum(_is_late(outcome) for outcome in outcomes)
 
     def most(key: str) -> float:
@@ -513,33 +566,35 @@ def _accuracy(outcomes: Sequence[Outcome]) -> Iterator[str]:
         return values[len(values) // 2]
 
     yield (
-        f"{runs} runs, {AT_ONCE} at once; {again} broke the promise of accuracy and were made again. {late} cases"
-        " stand on a run that broke it even so (the machine was shared with others): they are marked *late*. Of each"
-        " case the worst run counts; over the cases:"
+        f"{runs} runs, {AT_ONCE} at a time. {again} runs broke the promise of accuracy and were repeated. {late} cases"
+        " keep a run that broke it, because every repetition did (other programs used the machine). They are marked"
+        " *late* below. The table takes the worst run of each case."
     )
     yield ""
-    yield "| | half of the cases | all cases |"
+    yield "| | median case | worst case |"
     yield "|---|---|---|"
     for key, name, scale, unit in (
         ("rate_error", "rate error, mean over seconds", 100.0, "%"),
         ("lateness_p50_s", "release lateness, median", 1e6, "µs"),
         ("lateness_p99_s", "release lateness, 99th percentile", 1e6, "µs"),
         ("lateness_worst_s", "release lateness, worst packet", 1e3, "ms"),
-        ("cpu", "router, part of a processor", 100.0, "%"),
+        ("cpu", "router, share of a processor", 100.0, "%"),
     ):
-        yield f"| {name} | {middle(key) * scale:.3g} {unit} | {most(key) * scale:.3g} {unit} |"
-    yield ""
+        yield f"| {name} | {_digits(middle(key) * scale)} {unit} | {_digits(most(key) * scale)} {unit} |"
+
+
+def _digits(value: float) -> str:
+    """Three digits without an exponent."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _loads(found: dict[str, Any]) -> Iterator[str]:
-    yield "## What the router can carry"
-    yield ""
     yield (
-        "One run at a time, the ten minutes while the cases ran. Promised are a rate error of 0.5 % and 1 ms"
-        " of lateness at the 99th percentile. *Beside* is what starting and ending took."
+        "One run at a time, except the run of ten minutes, which ran next to the cases. The promise is a rate error of"
+        " at most 0.5 % and a 99th percentile of release lateness of at most 1 ms."
     )
     yield ""
-    yield "| load | packets | rate error | lateness p50 / p99 / worst | processor | beside | books | promise |"
+    yield "| load | packets | rate error | lateness p50 / p99 / worst | processor | start and end | books | promise |"
     yield "|---|---|---|---|---|---|---|---|"
     for one in found.values():
         late = " / ".join(f"{one[f'lateness_{which}_s'] * 1e6:.0f}" for which in ("p50", "p99", "worst"))
@@ -548,7 +603,6 @@ def _loads(found: dict[str, Any]) -> Iterator[str]:
             f"| {one['title']} | {one['released']} | {error} | {late} µs | {one['cpu']:.1%} | {one['beside_s']:.2f} s |"
             f" {'closed' if one['books_closed'] else 'open'} | {'kept' if one['broken'] is None else one['broken']} |"
         )
-    yield ""
 
 
 def _is_late(outcome: Outcome) -> bool:
@@ -556,34 +610,30 @@ def _is_late(outcome: Outcome) -> bool:
 
 
 def _case(outcome: Outcome, reasons: list[Explanation]) -> Iterator[str]:
-    yield f"### {outcome.title}"
-    yield ""
     late = outcome.accuracy["lateness_p99_s"] * 1e3
-    yield f"`{outcome.key}`, {outcome.runs} live runs." + (
-        f" *Late*: {late:.1f} ms." if _is_late(outcome) else ""
+    about = f"`{outcome.key}`, {outcome.runs} live runs" + (
+        f", *late*: {late:.1f} ms" if _is_late(outcome) else ""
     )
-    for trouble in outcome.troubles:
-        yield f"Said by a run: {trouble}."
-    yield ""
-    yield "| measure | live | simulated | difference | |"
-    yield "|---|---|---|---|---|"
+    if outcome.troubles:
+        about += "; messages: " + "; ".join(outcome.troubles)
     for one in outcome.differences:
-        mark = MARKS.get(one.verdict)
-        if mark is None:
-            continue
-        reason = explanations.find(reasons, outcome.key, one.measure) if one.verdict in DOUBTS else None
-        if reason or one.verdict == "differs":
-            mark += f" [{reason.id}](#{reason.id})" if reason else " not explained"
-        gap = one.live.mean - one.simulated.mean
-        part = f"{gap / one.simulated.mean:+.1%}" if one.simulated.mean else ""
-        told = [_shown(each, one) for each in (one.live, one.simulated)]
-        yield f"| {one.measure} | {told[0]} | {told[1]} | {part} | {mark} |"
-    yield ""
+        if one.verdict in MARKS:
+            yield f"| {about} | {_row(one)} | {_verdict(outcome, one, reasons)} |"
+            about = ""
 
 
-DOUBTS = ("undecided", "differs")
-MARKS = {"alike": "✓", "undecided": "?", "differs": "✗"}
-"""Of the verdicts that say something."""
+def _row(one: Difference) -> str:
+    gap = one.live.mean - one.simulated.mean
+    part = f"{gap / one.simulated.mean:+.1%}" if one.simulated.mean else ""
+    return f"{one.measure} | {_shown(one.live, one)} | {_shown(one.simulated, one)} | {part}"
+
+
+def _verdict(outcome: Outcome, one: Difference, reasons: list[Explanation]) -> str:
+    mark = MARKS[one.verdict]
+    reason = explanations.find(reasons, outcome.key, one.measure) if one.verdict in DOUBTS else None
+    if reason:
+        return f"{mark} [{reason.id}](#{reason.id})"
+    return f"{mark} not explained" if one.verdict == "differs" else mark
 
 
 def _shown(one: Estimate, of: Difference) -> str:
@@ -591,6 +641,29 @@ def _shown(one: Estimate, of: Difference) -> str:
         return "not defined"
     half = f" ± {one.half * of.scale:.2g}" if math.isfinite(one.half) else ""
     return f"{one.mean * of.scale:.4g}{half} {of.unit}".rstrip()
+
+
+def _differences(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> Iterator[str]:
+    found = {
+        verdict: [
+            f"| `{outcome.key}` | {_row(one)} | {_verdict(outcome, one, reasons)} |"
+            for outcome in outcomes
+            for one in outcome.differences
+            if one.verdict == verdict
+        ]
+        for verdict in DOUBTS
+    }
+    head = ["| case | measure | live | simulated | difference | verdict |", "|---|---|---|---|---|---|"]
+    if any(found.values()):
+        yield "## Differences"
+        yield ""
+    if found["differs"]:
+        yield from head
+        yield from found["differs"]
+        yield ""
+    if found["undecided"]:
+        title = f"Undecided: {len(found['undecided'])}"
+        yield from writing.folded(title, [*head, *found["undecided"]], "undecided")
 
 
 def _reasons(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> Iterator[str]:
@@ -602,7 +675,7 @@ def _reasons(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> Iterato
     ]
     if not needed:
         return
-    yield "## Why they differ"
+    yield "## Reasons"
     yield ""
     for reason in reasons:
         if reason.id in needed:
@@ -619,19 +692,38 @@ def main() -> int:
         "--case", action="append", default=[], help="only cases that match; nothing is written"
     )
     parser.add_argument("--renew", action="append", default=[], help="run these, write with all that is kept")
+    parser.add_argument(
+        "--simulate",
+        action="append",
+        default=[],
+        help="simulate these anew, beside the live runs that are kept",
+    )
     parser.add_argument("--loads", action="store_true", help="measure what the router can carry as well")
     parser.add_argument("--runs", type=int, help="live runs of each case, instead of the case's own number")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help=f"live runs at once (default {AT_ONCE})")
+    parser.add_argument(
+        "--page", action="store_true", help="write the page from the kept numbers; run nothing"
+    )
     options = parser.parse_args()
-    if why := missing():
-        print(f"no live run can be made here, so nothing is compared: {why}")
+    if options.simulate:
+        return _simulate(options.simulate)
+    if options.page:
+        _write(json.loads(DATA.read_text(encoding="utf-8")), explanations.read(REASONS))
         return 0
+    if why := missing():
+        print(f"no live run is possible here, so nothing is compared: {why}")
+        return 0
+    return _renew(options)
+
+
+def _renew(options: argparse.Namespace) -> int:
+    """Runs what the options ask for; the exit status."""
     patterns = options.case + options.renew
     chosen = [one for one in cases() if not patterns or any(fnmatchcase(one.key, each) for each in patterns)]
     if options.runs:
         chosen = [replace(case, runs=options.runs) for case in chosen]
     reasons = explanations.read(REASONS)
-    kept = json.loads(DATA.read_text()) if DATA.exists() else {"cases": {}}
+    kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"cases": {}}
     outcomes: list[Outcome] = []
     failed = 0
 
@@ -674,10 +766,25 @@ def main() -> int:
     return int(bool(nobody or failed))
 
 
+def _simulate(patterns: Sequence[str]) -> int:
+    """Simulates the cases that match again; the exit status."""
+    kept, reasons = json.loads(DATA.read_text(encoding="utf-8")), explanations.read(REASONS)
+    outcomes = stored(kept["cases"])
+    for number, one in enumerate(outcomes):
+        if any(fnmatchcase(one.key, pattern) for pattern in patterns):
+            outcomes[number] = simulated_anew(one)
+            _tell(outcomes[number], f"{number + 1} of {len(outcomes)}", everything=False)
+    _write(kept | {"cases": data(outcomes)}, reasons)
+    print(f"written: {PAGE.relative_to(ROOT)}")
+    nobody = unexplained(outcomes, reasons)
+    print(f"{len(nobody)} differences without an explanation")
+    return int(bool(nobody))
+
+
 def _write(kept: dict[str, Any], reasons: list[Explanation]) -> None:
     cases = data(stored(kept["cases"]))
-    DATA.write_text(json.dumps(kept | {"cases": cases}, indent=1) + "\n")
-    PAGE.write_text(markdown(kept, reasons))
+    DATA.write_text(writing.compact(kept | {"cases": cases}, 2), encoding="utf-8")
+    PAGE.write_text(markdown(kept, reasons), encoding="utf-8")
 
 
 def _tell(outcome: Outcome, place: str, *, everything: bool) -> None:

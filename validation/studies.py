@@ -17,9 +17,10 @@ from typing import Any
 
 import polars as pl
 
-from fairwave.report import figures as drawing
-from fairwave.report import readings as shown
-from fairwave.study.claims import Verdict
+from fairwave_report import figures as drawing
+from fairwave_study import overview as shown
+from fairwave_study.claims import Verdict
+from fairwave_validation.writing import compact
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -50,8 +51,7 @@ def keep(folder: Path) -> None:
         provenance = ledger["provenance"]
         provenance["scenarios"] = len(provenance["scenarios"])
         provenance["command"] = re.sub(r" --out \S+", "", provenance["command"])
-        text = json.dumps(ledger, ensure_ascii=False, indent=1) + "\n"
-        (KEPT / f"{name}.json").write_text(text, encoding="utf-8")
+        (KEPT / f"{name}.json").write_text(compact(ledger, 2), encoding="utf-8")
         shutil.copyfile(source / "digest.md", KEPT / f"{name}.md")
         if name in OWN:
             continue
@@ -108,13 +108,13 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         hang += f", most often on {_listed(factors)}"
     against = [
         f"; {_listed(names)} {'is' if len(names) == 1 else 'are'} contradicted in {words}"
-        for names, words in ((mostly, "most readings and reproduced in hardly any"), (never, "every one"))
+        for names, words in ((mostly, "most readings and reproduced in at most 5 %"), (never, "every one"))
         if names
     ]
     contrary = "".join(against)
     together = (
-        f"In the reading in which most hold together, {best['held']} of {best['of']} do, on seeds that did not choose "
-        f"it (in the base reading {best['base']}); a claim that is not named here is undecided."
+        f"Best reading: {best['held']} of {best['of']} claims hold, confirmed on seeds that were not used to choose it "
+        f"(base reading: {best['base']}). All claims that are not named here are undecided."
     )
     return [rely, f"{hang}{contrary}.", together]
 

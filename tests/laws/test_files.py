@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import fairwave as fw
-from fairwave.study import measures
+from fairwave.measuring import measures
 
 LAWS = '''
 import fairwave as fw

@@ -4,10 +4,10 @@ import pytest
 
 import fairwave as fw
 from fairwave import reference
+from fairwave.answers.lines import lines
 from fairwave.ask.wording import condition, precision
-from fairwave.cli.runs import _summary
-from fairwave.report import comparison
-from fairwave.study import measures, remarks
+from fairwave.cli.runs import summary
+from fairwave.measuring import measures, remarks
 from scenarios import CALLS
 
 
@@ -100,18 +100,16 @@ def test_questions_name_it(results):
 
 
 def test_tables_and_pages_show_it_behind_the_usual_ones(results):
-    shown = {row["measure"] for row in _summary(fw.load(CALLS), results)}
+    shown = {row["measure"] for row in summary(fw.load(CALLS), results)}
     deepest()
-    rows = {row["measure"]: row for row in _summary(fw.load(CALLS), results) if row["group"] == "voice"}
+    rows = {row["measure"]: row for row in summary(fw.load(CALLS), results) if row["group"] == "voice"}
     assert set(rows) - shown == {"deepest-wait"}
     assert list(rows)[-1] == "deepest-wait"
     found = fw.compare(fw.load(CALLS).with_(duration="2 s"), {"transport": {
         "udp": {"flow.voice.transport": "udp"}, "tfrc": {"flow.voice.transport": "tfrc"}}}, n=2)  # fmt: skip
-    lines = [
-        line for line in comparison.lines(found, "transport", "voice") if line.measure.id == "deepest-wait"
-    ]
-    assert [line.group for line in lines] == ["voice"]  # units of bulk data have no delay
-    assert set(lines[0].cells) == {"udp", "tfrc"}
+    mine = [line for line in lines(found, "transport", "voice") if line.measure.id == "deepest-wait"]
+    assert [line.group for line in mine] == ["voice"]  # units of bulk data have no delay
+    assert set(mine[0].cells) == {"udp", "tfrc"}
 
 
 def test_it_is_listed_and_explained_by_its_docstring():
@@ -135,7 +133,7 @@ def test_where_it_is_not_defined_it_is_null_with_the_reason(results):
     assert [str(one) for one in said] == ["not defined: even seeds have no mood (in 1 of 3 runs)"]
     assert remarks.undefined(results, "moody", "voice") == ""
     assert remarks.undefined(results, "moody", "files") == "files have no mood"
-    rows = {row["group"]: row for row in _summary(fw.load(CALLS), results) if row["measure"] == "moody"}
+    rows = {row["group"]: row for row in summary(fw.load(CALLS), results) if row["measure"] == "moody"}
     assert rows["files"]["text"] == "not defined"
     assert rows["files"]["remarks"] == ["not defined: files have no mood"]
 
@@ -168,3 +166,34 @@ def test_trouble_is_told_with_measure_and_seed(results, definition, said):
         results.measured("troubled")
     assert str(error.value).startswith("measure `troubled`, seed 1: ")
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "traffic", ["conversation", {"kind": "transfer", "size": "20 kB"}, "web", "bulk", "voice"]
+)
+def test_ones_own_measure_is_shown_of_every_kind_of_group(traffic, tmp_path):
+    seen = {}
+
+    @fw.measure("rows-seen", least=0)
+    def rows_seen(run):
+        """Rows of the tables that tell of this group."""
+        seen[run.group] = (run.conversations.height, run.transfers.height, run.completions.height)
+        return float(run.flows.height)
+
+    name = traffic if isinstance(traffic, str) else traffic["kind"]
+    transport = "tcp/sack" if name in {"transfer", "web", "bulk"} else "udp"
+    line = fw.build(
+        "own", "20 s", topology={"preset": "dumbbell"},
+        flows=[fw.flow("mine", transport, traffic, count=2), fw.flow("others", "udp", "voice")],
+    )  # fmt: skip
+    results = line.run()
+    shown = {(row["group"], row["measure"]): row for row in summary(line, results)}
+    for group in ("mine", "others"):
+        assert shown[group, "rows-seen"]["usual"]
+        assert shown[group, "rows-seen"]["mean"] > 0
+    conversations, transfers, completions = seen["mine"]
+    assert (conversations > 0) == (name == "conversation")
+    assert (transfers > 0, completions > 0) == (name in {"transfer", "web"},) * 2
+    compared = fw.compare(line, {"flow.others.count": [1, 2]}, n=2)
+    rows = lines(compared, compared.axes[0], "mine")
+    assert [one.group for one in rows if one.measure.id == "rows-seen" and one.usual] == ["mine", "others"]

@@ -10,7 +10,7 @@ import pytest
 
 from fairwave.cli import main
 from fairwave.laws.skeletons import KINDS, SkeletonError, begin
-from fairwave.study import measures
+from fairwave.measuring import measures
 
 HERE = Path(__file__).resolve().parents[2]
 

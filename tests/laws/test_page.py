@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairwave as fw
-from fairwave.study import measures
+from fairwave.measuring import measures
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "extend.md"
 

@@ -6,18 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 import fairwave
-from fairwave.study import (
-    Assumption,
-    Calibration,
-    Claim,
-    Figure,
-    Grid,
-    Study,
-    Table,
-    comparisons,
-    measures,
-    vary,
-)
+from fairwave.measuring import measures
+from fairwave_study import Assumption, Calibration, Claim, Figure, Grid, Study, Table, comparisons, vary
 from page_making import command, recording
 from scenarios import CALLS
 
@@ -65,7 +55,7 @@ def pages(tmp_path_factory):
     scenario = folder / "calls.toml"
     scenario.write_text(CALLS.replace('"6 s"', '"14 s"').replace("300 kb/s", "240 kb/s"), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+        patch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
         said = recording(folder / "said.wav")
         words = ("compare", scenario, "--over", "udp,tcp/reno", "-n", 3, "--speech", said)
         assert command(*words, "--out", folder / "compare") == 0

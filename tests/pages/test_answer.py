@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from fairwave.report import comparison
-from fairwave.report.answer import of_study
-from fairwave.report.bands import SCALES, enough, in_words, scale_of
-from fairwave.report.verdict import of_comparison, of_points, of_run
+from fairwave.answers.bands import SCALES, enough, in_words, scale_of
+from fairwave.answers.lines import lines
+from fairwave.answers.verdict import of_comparison, of_points, of_run
+from fairwave.measuring import measures
+from fairwave.measuring.remarks import Remark
+from fairwave.measuring.statistics import Interval, interval
 from fairwave.results import Results
-from fairwave.study import measures
-from fairwave.study.claims import Claim, Evidence, Judgement, Verdict
-from fairwave.study.remarks import Remark
-from fairwave.study.statistics import Interval, interval
+from fairwave_study.answer import of_study
+from fairwave_study.claims import Claim, Evidence, Judgement, Verdict
 from made_up import made_up
 
 MOS = scale_of("mos")
@@ -86,7 +86,7 @@ def calls(scores, seeds=(1, 2, 3)):
 
 def told(scores, key="", **more):
     results = calls(scores, **more)
-    found = comparison.lines(results, "transport", "voice", [measures.mos("voice")])
+    found = lines(results, "transport", "voice", [measures.mos("voice")])
     return of_comparison(found, "transport", "voice", results, key)
 
 
@@ -121,7 +121,7 @@ def test_what_is_undecided_is_said_to_be():
 
 def test_a_rating_beyond_the_ranges_of_the_model_is_said_to_be():
     results = calls({"udp": [1.0, 1.0, 1.0]})
-    (line,) = comparison.lines(results, "transport", "voice", [measures.mos("voice")])
+    (line,) = lines(results, "transport", "voice", [measures.mos("voice")])
     line = replace(line, remarks=(Remark("extrapolated", "delay 900 ms outside 0–500 ms", 4, 6),))
     sure = of_comparison([line], "transport", "voice", results).sure
     assert sure.endswith("4 of 6 calls lie outside the ranges of the E-model: their MOS is extrapolated.")
@@ -148,10 +148,10 @@ def test_others_get_most_and_least_only_where_that_is_more_than_chance():
     results = made_up(("udp", "tcp/vegas"), (1, 2, 3))
     line = next(
         one
-        for one in comparison.lines(results, "transport", "x", [measures.goodput("voice")])
+        for one in lines(results, "transport", "x", [measures.goodput("voice")])
         if one.measure.id == "goodput"
     )
-    own = comparison.lines(results, "transport", "voice", [measures.mos("voice")])
+    own = lines(results, "transport", "voice", [measures.mos("voice")])
     said = of_comparison([*own, replace(line, group="ftp")], "transport", "voice", results)
     assert (
         said.sentences[-1]

@@ -170,7 +170,7 @@ def listening(opened):
     seen = opened("compare", script=STARTED)
     page = seen.page
     page.locator(".play").click()
-    page.wait_for_function("document.querySelector('.player').dataset.playing === 'true'")
+    page.locator(".player[data-playing='true']").wait_for()
     yield seen
     assert seen.complaints == []
 
@@ -225,7 +225,7 @@ def test_arrows_change_what_is_heard_and_pausing_keeps_the_place(listening):
     assert float(page.locator(".player").get_attribute("data-said")) == stood > 0
     page.keyboard.press("3")
     assert float(page.locator(".player").get_attribute("data-said")) == pytest.approx(stood, abs=0.05)
-    assert page.locator(".status").inner_text() == "Stands at Reno"
+    assert page.locator(".status").inner_text() == "Ready: Reno"
 
 
 def test_blind_hides_the_names_until_it_is_over(listening):
@@ -245,6 +245,7 @@ def test_sound_is_decoded_as_long_as_it_was_made(opened):
     seen = opened("compare", script=STARTED)
     page = seen.page
     page.locator(".play").click()
-    page.wait_for_function("window.started.length === 1")
+    page.locator(".player[data-playing='true']").wait_for()
+    assert page.evaluate("window.started.length") == 1
     rate = page.evaluate("new AudioContext().sampleRate")
     assert page.evaluate("window.started[0].samples") / rate > 5

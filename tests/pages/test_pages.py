@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 import polars as pl
 import pytest
 
-from fairwave.studies import find
+from fairwave.layers import study as find
 from page_links import elements, problems
 from page_making import command, recording
 
@@ -103,7 +103,7 @@ def test_a_study_says_first_which_claims_hold(pages):
 
 def test_what_a_claim_hangs_on_is_a_link_only_where_it_is_told(pages):
     page = pages["study"].read_text(encoding="utf-8")
-    assert 'May hang on: <a href="#assumption-rate">rate</a>, unnamed' in page
+    assert 'May depend on: <a href="#assumption-rate">rate</a>, unnamed' in page
 
 
 def test_the_table_and_the_recordings_of_a_comparison_agree_on_the_scale(pages):
@@ -130,7 +130,7 @@ def test_every_assumption_that_a_study_varies_is_told_as_a_factor(name):
 @pytest.mark.slow
 def test_the_page_of_the_demo_can_be_mailed(tmp_path, monkeypatch):
     """With the demo's scenario and alternatives, and a recording that no coder makes shorter."""
-    monkeypatch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+    monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
     scenario = Path(__file__).parents[2] / "examples" / "contested-call.toml"
     words = (
         "--over",

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from speech_material import RATE, phrases, snr_db, voiced
 
-from fairwave.speech import Recording, SpeechError, normalise, read, script, write
-from fairwave.speech.audio import active_level_dbov
-from fairwave.speech.vad import activity, talk_intervals
+from fairwave_speech import Recording, SpeechError, normalise, read, script, write
+from fairwave_speech.audio import active_level_dbov
+from fairwave_speech.vad import activity, talk_intervals
 
 
 def test_what_is_written_is_read_back_bit_by_bit(tmp_path) -> None:

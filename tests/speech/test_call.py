@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from speech_material import phrases, snr_db, voiced
 
-from fairwave.speech import Adaptive, Fate, Fixed, Neteq, Recording, SpeechError, read, render_call, script
-from fairwave.speech.codec import G711
+from fairwave_speech import Adaptive, Fate, Fixed, Neteq, Recording, SpeechError, read, render_call, script
+from fairwave_speech.codec import G711
 
 FRAME = 160
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairwave.speech import SpeechError
-from fairwave.speech.codec import CODECS, G711, codec
+from fairwave_speech import SpeechError
+from fairwave_speech.codec import CODECS, G711, codec
 
 ALL = np.arange(-32768, 32768).astype(np.int16)
 

@@ -6,9 +6,9 @@ from scipy.signal import lfilter
 from speech_material import snr_db
 
 from fairwave import codecs
-from fairwave.speech import Fixed, Recording, SpeechError, coders, render_call, script
-from fairwave.speech.codec import STAND_IN, codec, heard_as
-from fairwave.speech.coders import CODERS
+from fairwave_speech import Fixed, Recording, SpeechError, coders, render_call, script
+from fairwave_speech.codec import STAND_IN, codec, heard_as
+from fairwave_speech.coders import CODERS
 
 
 def spoken(seconds: float = 6.0) -> np.ndarray:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from speech_material import RATE, phrases, snr_db, voiced
 
-from fairwave.speech import SpeechError
-from fairwave.speech.concealment import conceal, pitch_period
+from fairwave_speech import SpeechError
+from fairwave_speech.concealment import conceal, pitch_period
 
 
 def gap(length: int, first: int, count: int) -> np.ndarray:

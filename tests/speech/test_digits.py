@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from speech_material import voiced
 
-from fairwave.speech import Fixed, SpeechError, render_call
-from fairwave.speech.digits import LENGTHS, reading, sentences, trim
-from fairwave.speech.recognise import HeardCall
+from fairwave_speech import Fixed, SpeechError, render_call
+from fairwave_speech.digits import LENGTHS, reading, sentences, trim
+from fairwave_speech.recognise import HeardCall
 
 VOICE = {
     word: voiced(0.2 + 0.05 * index, 100.0 + 10 * index) for index, word in enumerate(("one", "two", "three"))

@@ -4,8 +4,8 @@ import numpy as np
 from speech_material import phrases
 
 import fairwave
-from fairwave.speech import Fate, Recording, render_call, script
-from fairwave.speech.codec import G711
+from fairwave_speech import Fate, Recording, render_call, script
+from fairwave_speech.codec import G711
 
 SCENARIO = """
 name = "one call"

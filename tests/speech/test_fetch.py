@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from speech_material import voiced
 
-from fairwave.speech import SpeechError, fetch, write
+from fairwave_speech import SpeechError, fetch, write
 
 
 def test_the_data_folder_is_the_one_that_the_environment_names(monkeypatch, tmp_path) -> None:

@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 from speech_material import phrases, snr_db
 
-from fairwave.report import call, comparison
-from fairwave.report.heard import Heard, packet_time
+from fairwave.answers.lines import lines
+from fairwave.measuring import measures
 from fairwave.results import Results
 from fairwave.scenario import Scenario, load
-from fairwave.speech import Recording, SpeechError
-from fairwave.study import measures
+from fairwave_report import call
+from fairwave_report.heard import RecordedCall, packet_time
+from fairwave_speech import Recording, SpeechError
 
 SPEECH = Recording(phrases(6.0))
 
@@ -42,16 +43,16 @@ def calls(**overrides: object) -> Scenario:
     return load(CALLS).with_overrides({path.replace("__", "."): value for path, value in overrides.items()})
 
 
-def heard(scenario: Scenario) -> Heard:
-    return Heard.of(SPEECH, scenario, "voice")
+def heard(scenario: Scenario) -> RecordedCall:
+    return RecordedCall.of(SPEECH, scenario, "voice")
 
 
-def flow(one: Heard) -> dict:
+def flow(one: RecordedCall) -> dict:
     return next(flow for flow in one.scenario.to_dict()["flow"] if flow["name"] == one.name)
 
 
-def compared(one: Heard) -> Results:
-    from fairwave.study.grid import Grid
+def compared(one: RecordedCall) -> Results:
+    from fairwave.runs.grid import Grid
 
     axes = {
         "transport": {
@@ -65,7 +66,7 @@ def test_the_only_call_stays_in_its_group() -> None:
     one = heard(calls())
     assert [flow.get("count", 1) for flow in one.scenario.to_dict()["flow"]] == [1, 1]
     assert [flow["name"] for flow in one.scenario.to_dict()["flow"]] == ["voice", "files"]
-    found = comparison.lines(one.whole(compared(one)), "transport", "voice")
+    found = lines(one.whole(compared(one)), "transport", "voice")
     assert {"mos", "loss", "delay", "mouth_to_ear"} <= {
         line.measure.id for line in found if line.group == "voice"
     }
@@ -164,7 +165,8 @@ traffic = "voice"
 """
     ways = {way["name"]: way["forward"] for way in load(hops).plan()["flows"]}
     now = {
-        way["name"]: way["forward"] for way in Heard.of(SPEECH, load(hops), "voice").scenario.plan()["flows"]
+        way["name"]: way["forward"]
+        for way in RecordedCall.of(SPEECH, load(hops), "voice").scenario.plan()["flows"]
     }
     assert now["heard[0]"] == ways["voice[2]"]
     assert [now[f"voice[{i}]"] for i in range(2)] == [ways[f"voice[{i}]"] for i in range(2)]
@@ -234,7 +236,7 @@ def test_page_and_terminal_show_the_scenario_that_ran_and_say_how_it_is_heard(
 
     from fairwave.cli import main
 
-    monkeypatch.setattr("fairwave.speech.score.visqol_is_there", lambda: False)
+    monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
     recording = tmp_path / "own.wav"
     with wave.open(str(recording), "wb") as file:
         file.setparams((1, 2, 8000, 0, "NONE", ""))

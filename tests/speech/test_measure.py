@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from speech_material import phrases
 
-from fairwave.speech import Recording, SpeechError, script
-from fairwave.speech.measure import BEGIN, END, fill, lossy_call, markdown
+from fairwave_speech import Recording, SpeechError, script
+from fairwave_speech.measure import BEGIN, END, fill, lossy_call, markdown
 
 
 def test_the_table_replaces_what_stands_between_the_markers() -> None:

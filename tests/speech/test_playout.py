@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairwave.speech import Adaptive, Fate, Fixed, Neteq, SpeechError
-from fairwave.speech.playout import PieceKind, schedule, talkspurts
+from fairwave_speech import Adaptive, Fate, Fixed, Neteq, SpeechError
+from fairwave_speech.playout import PieceKind, schedule, talkspurts
 
 
 def test_a_gap_of_more_than_a_frame_and_a_half_begins_a_talkspurt() -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from speech_material import voiced
 
-from fairwave.speech import SpeechError, render_call
-from fairwave.speech.digits import Sentence, digit_recordings, reading, sentences
-from fairwave.speech.fetch import Recordings
-from fairwave.speech.recognise import HeardCall, Recogniser, accuracy, recognise_all
+from fairwave_speech import SpeechError, render_call
+from fairwave_speech.digits import Sentence, digit_recordings, reading, sentences
+from fairwave_speech.fetch import Recordings
+from fairwave_speech.recognise import HeardCall, Recogniser, accuracy, recognise_all
 
 HAVE = Recordings()
 needs_model = pytest.mark.skipif(HAVE.digit_model() is None, reason="the digit model has not been fetched")

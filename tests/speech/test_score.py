@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from speech_material import phrases, voiced
 
-from fairwave.speech import Fixed, SpeechError, render_call, script
-from fairwave.speech.audio import Recording
-from fairwave.speech.score import segmental_snr_db, visqol, visqol_is_there
+from fairwave_speech import Fixed, SpeechError, render_call, script
+from fairwave_speech.audio import Recording
+from fairwave_speech.score import segmental_snr_db, visqol, visqol_is_there
 
 needs_visqol = pytest.mark.skipif(not visqol_is_there(), reason="ViSQOL is not installed (fairwave[scoring])")
 

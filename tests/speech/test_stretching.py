@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from speech_material import phrases, voiced
 
-from fairwave.speech import RATE
-from fairwave.speech.stretching import Edits, pitch_period, stretch
+from fairwave_speech import RATE
+from fairwave_speech.stretching import Edits, pitch_period, stretch
 
 NONE = np.zeros((0, 2), np.int64)
 

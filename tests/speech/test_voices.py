@@ -3,9 +3,9 @@
 import pytest
 from speech_material import voiced
 
-from fairwave.speech import SpeechError, write
-from fairwave.speech.digits import WORDS
-from fairwave.speech.voices import VOICES, synthetic_digits
+from fairwave_speech import SpeechError, write
+from fairwave_speech.digits import WORDS
+from fairwave_speech.voices import VOICES, synthetic_digits
 
 
 def fake_flite(folder, voice: str, body: str) -> None:

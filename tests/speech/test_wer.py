@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairwave.speech.wer import Alignment, align
+from fairwave_speech.wer import Alignment, align
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
 

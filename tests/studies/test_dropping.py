@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from fairwave import _native
-from fairwave.studies import find
-from fairwave.studies.dropping import (
+from fairwave.layers import study as find
+from fairwave_studies.dropping import (
     agreement,
     calibration,
     claims,
@@ -21,10 +21,10 @@ from fairwave.studies.dropping import (
     recognition,
     study,
 )
-from fairwave.studies.dropping import quantities as q
-from fairwave.studies.dropping.points import ESSENTIAL, Extent
-from fairwave.studies.dropping.readings import BASE, FACTORS
-from fairwave.study.study import Data
+from fairwave_studies.dropping import quantities as q
+from fairwave_studies.dropping.points import ESSENTIAL, Extent
+from fairwave_studies.dropping.readings import BASE, FACTORS
+from fairwave_study.study import Data
 from page_links import problems
 
 LETTERS = {4: "abcd", 5: "abcd", 6: "ab", 7: "ab", 8: "abcd", 9: "abcdef"}
@@ -289,7 +289,7 @@ def test_two_victims_that_stand_the_other_way_round_are_told_and_losses_alike_ar
     assert agreement._way(5.0, 1.0) == 1
     assert agreement._way(1.0, 5.0) == -1
     assert agreement._way(0.05, 0.0) == 0
-    swapped = agreement.Order("CA5", "RED", "total", {}, {}, [("Drop-Tail", "Drop-Front")])
+    swapped = agreement.LossCell("CA5", "RED", "total", {}, {}, [("Drop-Tail", "Drop-Front")])
     assert not swapped.agrees
 
 
@@ -310,7 +310,7 @@ def test_the_papers_tables_are_whole():
 
 def test_calls_of_ca7_are_heard_as_the_network_left_them(monkeypatch, tmp_path):
     pytest.importorskip("pocketsphinx")
-    from fairwave.speech.fetch import Recordings
+    from fairwave_speech.fetch import Recordings
 
     if Recordings().digit_model() is None or Recordings().prompts() is None:
         pytest.skip("recordings or model have not been fetched")

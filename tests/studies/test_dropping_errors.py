@@ -3,7 +3,7 @@
 import pytest
 
 from fairwave import ScenarioError
-from fairwave.studies.dropping.points import dumbbell
+from fairwave_studies.dropping.points import dumbbell
 
 
 @pytest.mark.parametrize(

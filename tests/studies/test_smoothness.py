@@ -7,11 +7,11 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from fairwave.studies import find
-from fairwave.studies.smoothness import claims, names, points, study
-from fairwave.studies.smoothness.points import Extent
-from fairwave.studies.smoothness.readings import READINGS
-from fairwave.study.study import Data
+from fairwave.layers import study as find
+from fairwave_studies.smoothness import claims, names, points, study
+from fairwave_studies.smoothness.points import Extent
+from fairwave_studies.smoothness.readings import READINGS
+from fairwave_study.study import Data
 from page_links import problems
 
 PAPER = [f"003-{number}" for number in range(2, 21)]
@@ -105,7 +105,7 @@ def test_every_assumption_that_is_swept_names_its_factors():
 
 
 def test_allotted_fairness_falls_when_flows_join(outcome):
-    from fairwave.studies.smoothness.quantities import ALLOTTED_FAIRNESS
+    from fairwave_studies.smoothness.quantities import ALLOTTED_FAIRNESS
 
     fairness = outcome[0].data.measured(ALLOTTED_FAIRNESS, names.GROWING).frame
     before, after = (fairness.filter(pl.col("time") == time)["value"].mean() for time in (15.0, 17.0))

@@ -3,7 +3,7 @@
 import pytest
 
 from fairwave import ScenarioError
-from fairwave.studies.smoothness.points import base
+from fairwave_studies.smoothness.points import base
 
 
 @pytest.mark.parametrize(

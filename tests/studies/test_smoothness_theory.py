@@ -4,10 +4,10 @@ import pytest
 
 from fairwave import theory
 from fairwave.scenario import load
-from fairwave.studies.smoothness import names, points, quantities
-from fairwave.studies.smoothness.names import RESPONSIVE, SMOOTHEST, STANDARD
-from fairwave.studies.smoothness.readings import READINGS
-from fairwave.studies.smoothness.systems import PAIRS
+from fairwave_studies.smoothness import names, points, quantities
+from fairwave_studies.smoothness.names import RESPONSIVE, SMOOTHEST, STANDARD
+from fairwave_studies.smoothness.readings import READINGS
+from fairwave_studies.smoothness.systems import PAIRS
 
 
 def run(name, **labels):

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from fairwave.studies import find
-from fairwave.studies.today import points as p
-from fairwave.studies.today.claims import CLAIMS
-from fairwave.study import measures
+from fairwave.layers import study as find
+from fairwave.measuring import measures
+from fairwave_studies.today import points as p
+from fairwave_studies.today.claims import CLAIMS
 from page_links import problems
 
 

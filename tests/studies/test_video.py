@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairwave.studies import find
-from fairwave.studies.video import points, quantities, study, under
-from fairwave.studies.video.points import Extent
-from fairwave.studies.video.readings import readings
-from fairwave.studies.video.systems import DVRC
+from fairwave.layers import study as find
+from fairwave_studies.video import points, quantities, study, under
+from fairwave_studies.video.points import Extent
+from fairwave_studies.video.readings import readings
+from fairwave_studies.video.systems import DVRC
 from page_links import problems
 
 FIGURES = [f"002-{number}" for number in (3, *range(6, 21))]
@@ -89,7 +89,7 @@ def test_every_assumption_that_is_swept_names_its_factor_and_every_factor_is_one
 
 
 def test_every_value_of_every_factor_fits_every_grid_and_changes_something():
-    from fairwave.studies.video import essentials
+    from fairwave_studies.video import essentials
 
     few = replace(FEW, flows=(5,), hops=(1,), layers=(4, 8), load=(1,), errors=(0.03,), contention=(5,))
     found = readings()
@@ -138,8 +138,8 @@ def test_both_comparisons_stay_beside_each_other_whichever_the_reading_takes():
     ],
 )
 def test_every_claim_can_be_judged_on_the_essential_points_alone(part):
-    from fairwave.studies.video import essentials
-    from fairwave.study.study import Data
+    from fairwave_studies.video import essentials
+    from fairwave_study.study import Data
 
     short = replace(
         FEW, flows=(5, 40), layers=(4, 5, 8), hops=(1,), contention=(5,), length="3 s", alone="22 s"
@@ -153,23 +153,23 @@ def test_every_claim_can_be_judged_on_the_essential_points_alone(part):
 
 
 def test_labels_of_comparisons_do_not_depend_on_the_reading():
-    from fairwave.studies.video.claims import Words, tests
+    from fairwave_studies.video.claims import MeasuredTerms, tests
 
     words = [
-        Words.of({}),
-        Words.of({"sent": "what the application made", "late": "gap in excess of the sender's"}),
+        MeasuredTerms.of({}),
+        MeasuredTerms.of({"sent": "what the application made", "late": "gap in excess of the sender's"}),
     ]
     assert words[0].index is not words[1].index
     assert [*tests(words[0])] == [*tests(words[1])]
 
 
 def test_the_largest_subscription_is_that_of_the_layers_within_a_rate():
-    from fairwave.studies.video.claims import Words
+    from fairwave_studies.video.claims import MeasuredTerms
 
-    assert Words().subscription(480.0) == 384.0
-    assert Words.of({"layers": "five of 200 kb/s"}).subscription(480.0) == 400.0
-    assert Words.of({"layers": "half as much"}).subscription(480.0) == 320.0
-    assert Words().subscription(1.0) == 128.0
+    assert MeasuredTerms().subscription(480.0) == 384.0
+    assert MeasuredTerms.of({"layers": "five of 200 kb/s"}).subscription(480.0) == 400.0
+    assert MeasuredTerms.of({"layers": "half as much"}).subscription(480.0) == 320.0
+    assert MeasuredTerms().subscription(1.0) == 128.0
 
 
 def test_one_figure_can_be_made_alone(tmp_path):

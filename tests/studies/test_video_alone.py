@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from fairwave.studies.video.points import SINGLE, scenario
-from fairwave.studies.video.readings import FACTORS, readings
-from fairwave.studies.video.systems import DVRC, RTCP, TFRC, UDP, WESTWOOD, systems
+from fairwave_studies.video.points import SINGLE, scenario
+from fairwave_studies.video.readings import FACTORS, readings
+from fairwave_studies.video.systems import DVRC, RTCP, TFRC, UDP, WESTWOOD, systems
 
 NARROW = {
     "topology.bottleneck.rate": "300 kb/s",

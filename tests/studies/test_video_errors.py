@@ -3,7 +3,7 @@
 import pytest
 
 from fairwave import ScenarioError
-from fairwave.studies.video.points import scenario
+from fairwave_studies.video.points import scenario
 
 VIDEO, TRANSPORT = "flow.video.traffic", "flow.video.transport"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairwave.studies import find
-from fairwave.studies.voice import all_readings, described, essential
-from fairwave.studies.voice.points import BEYOND, CALLS, ESSENTIAL, SWEEPS, grid
-from fairwave.study.study import Data
+from fairwave.layers import study as find
+from fairwave_studies.voice import all_readings, described, essential
+from fairwave_studies.voice.points import BEYOND, CALLS, ESSENTIAL, SWEEPS, grid
+from fairwave_study.study import Data
 from page_links import problems
 
 FIGURES = [f"000-{number}" for number in range(2, 25)] + [f"001-{number}" for number in range(2, 13)]
@@ -50,7 +50,7 @@ def test_the_page_stands_alone(outcome):
 
 
 def test_every_call_is_rated_and_none_beyond_the_scale(outcome):
-    from fairwave.studies.voice.quantities import MOS, R_FACTOR
+    from fairwave_studies.voice.quantities import MOS, R_FACTOR
 
     data = outcome[0].data
     assert data.measured(MOS, CALLS).frame["value"].is_between(1, 4.5).all()
@@ -154,7 +154,7 @@ def test_every_claim_can_be_judged_under_an_odd_reading(odd):
 
 
 def test_every_transport_carries_a_single_call_on_an_empty_path_without_errors():
-    from fairwave.studies.voice import quantities as q
+    from fairwave_studies.voice import quantities as q
 
     alone = grid({"one": {"ftp": (0,), "payload": ("160 B",), "per": (0.0,), "flows": (1,)}})
     results = WAYS.apply(alone, WAYS.base()).run((1, 2), threads=2)
@@ -168,7 +168,7 @@ def test_every_transport_carries_a_single_call_on_an_empty_path_without_errors()
 
 def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
     """120 calls for ten seconds: what the mechanisms are for must show, whatever they do to the rating."""
-    from fairwave.studies.voice import quantities as q
+    from fairwave_studies.voice import quantities as q
 
     grid_ = next(one for one in described(WAYS.base(), ESSENTIAL).grids if one.id == BEYOND)
     few = replace(
@@ -195,7 +195,8 @@ def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
     # What never left the sender is no part of what was put on the wire.
     for one in ("tcp/real", "tcp/real, partial"):
         made, wired = (
-            value(q.index(q.Ways("gap", sent)), flows=120, transport=one) for sent in q.SENT.values()
+            value(q.index(q.ShareDefinition("gap", sent)), flows=120, transport=one)
+            for sent in q.SENT.values()
         )
         assert made + 0.1 < wired <= 1
         made, wired = (value(q.loss(sent), flows=120, transport=one) for sent in q.SENT.values())

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairwave.studies.voice import all_readings
-from fairwave.studies.voice import quantities as q
-from fairwave.studies.voice.claims import OTHERWISE, TESTS, TIMELY, claims
-from fairwave.studies.voice.points import ESSENTIAL, TRANSPORTS
-from fairwave.study.claims import Verdict
-from fairwave.study.measured import Measured
+from fairwave.measuring.measured import Measured
+from fairwave_studies.voice import all_readings
+from fairwave_studies.voice import quantities as q
+from fairwave_studies.voice.claims import OTHERWISE, TESTS, TIMELY, claims
+from fairwave_studies.voice.points import ESSENTIAL, TRANSPORTS
+from fairwave_study.claims import Verdict
 
 SEEDS = range(1, 11)
 THRESHOLDS = (100.0, 200.0, 300.0, 400.0)
@@ -55,12 +55,12 @@ class MadeUp:
 
 
 def verdict(name, **values):
-    return TESTS[name](MadeUp(**values), q.Ways()).verdict()
+    return TESTS[name](MadeUp(**values), q.ShareDefinition()).verdict()
 
 
 def otherwise(name, **values):
     (test,) = OTHERWISE[name].values()
-    return test(MadeUp(**values), q.Ways()).verdict()
+    return test(MadeUp(**values), q.ShareDefinition()).verdict()
 
 
 def ranked(*order):
@@ -199,7 +199,8 @@ def test_every_claim_survives_measures_that_are_not_defined():
     nothing = lambda **_: float("nan")  # noqa: E731
     for name, test in TESTS.items():
         found = test(
-            MadeUp(goodput=nothing, fairness=nothing, loss=nothing, index=nothing, delayed=nothing), q.Ways()
+            MadeUp(goodput=nothing, fairness=nothing, loss=nothing, index=nothing, delayed=nothing),
+            q.ShareDefinition(),
         )
         assert found.verdict() is Verdict.UNDECIDED, name
 

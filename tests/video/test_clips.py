@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairwave.video import VideoError, clips
+from fairwave_video import VideoError, clips
 
 
 def test_packaged_clips_need_no_path():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairwave.video import VideoError, clips, coding
+from fairwave_video import VideoError, clips, coding
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairwave.video import coding, fit, goodness, tes
+from fairwave_report import video_fit as fit
+from fairwave_report import video_goodness as goodness
+from fairwave_video import coding, tes
 
 SHIPPED = json.loads((Path(__file__).parents[2] / fit.FIT_JSON).read_text(encoding="utf-8"))
 CELLS = 4

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fairwave.video import VideoError, layers
-from fairwave.video.coding import FRAME_RATE
+from fairwave_video import VideoError, layers
+from fairwave_video.coding import FRAME_RATE
 
 RATES = (60e3, 60e3, 120e3)
 
 
 @pytest.fixture(scope="module")
-def source() -> layers.Layered:
+def source() -> layers.LayeredClip:
     return layers.layered("carphone", RATES)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairwave.video import VideoError, coding, layers, received, score
-from fairwave.video.clips import Clip, clip
+from fairwave_video import VideoError, coding, layers, received, score
+from fairwave_video.clips import Clip, clip
 
 FRAMES = 26
 QUANTISERS = (20, 6)
 
 
 @pytest.fixture(scope="module")
-def source() -> layers.Layered:
+def source() -> layers.LayeredClip:
     small = clip("carphone")
     pictures = list(small.pictures(FRAMES))
 
@@ -22,7 +22,7 @@ def source() -> layers.Layered:
             return super().pictures(min(most, FRAMES))
 
     short = Short(small.name, small.path, small.width, small.height)
-    return layers.Layered(short, tuple(coding.encode(pictures, quantiser) for quantiser in QUANTISERS))
+    return layers.LayeredClip(short, tuple(coding.encode(pictures, quantiser) for quantiser in QUANTISERS))
 
 
 def units(

@@ -6,8 +6,8 @@ import av
 import numpy as np
 import pytest
 
-from fairwave.video import VideoError
-from fairwave.video.score import CEILING_DB, score
+from fairwave_video import VideoError
+from fairwave_video.score import CEILING_DB, score
 
 
 def picture(luma: np.ndarray) -> av.VideoFrame:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import fairwave
-from fairwave.video.coding import FRAME_RATE
+from fairwave_video.coding import FRAME_RATE
 from page_links import problems
 
 SCENARIO = """name = "small clip"
@@ -109,7 +109,7 @@ def test_what_is_not_video_has_no_row_about_viewers(tmp_path):
 
 
 def test_the_figure_says_where_the_clip_begins_again():
-    from fairwave.report.video import repeated, restarts
+    from fairwave_report.video import repeated, restarts
 
     assert restarts(250, 20) == [10.0]
     assert restarts(250, 10) == []

@@ -1,0 +1,65 @@
+"""The site in a browser: nothing keeps anyone from reading its main pages, at two widths and in both themes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("index", "tutorial", "gallery", "live", "opinions", "validation", "l4s", "results")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site; `FAIRWAVE_SITE` names one that is already there."""
+    if ready := os.environ.get("FAIRWAVE_SITE"):
+        return Path(ready).resolve()
+    pytest.importorskip("sphinx", reason="the site is not built: sphinx is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    words = ["-m", "sphinx", "--quiet", "--builder", "html", "--conf-dir", "docs"]
+    trees = ["--doctree-dir", str(folder / "trees")]
+    subprocess.run([sys.executable, *words, *trees, ".", str(folder / "site")], cwd=ROOT, check=True)
+    return folder / "site"
+
+
+def violations(page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    return [
+        (one["id"], node["html"][:160])
+        for one in axe.Axe().run(page).response["violations"]
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1440, 400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_anyone_from_reading_the_site(site, chromium, name, width, scheme):
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    try:
+        page = context.new_page()
+        page.goto((site / "docs" / f"{name}.html").as_uri())
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), (
+            "the page scrolls sideways"
+        )
+    finally:
+        context.close()
+
+
+@pytest.mark.slow
+def test_the_sidebar_has_each_page_once(site, chromium):
+    page = chromium.new_page()
+    page.goto((site / "docs" / "index.html").as_uri())
+    found = page.evaluate("[...document.querySelectorAll('.sidebar-tree a')].map((one) => one.href)")
+    assert len(found) == len(set(found)) >= 40
+    names = page.evaluate(
+        "[...document.querySelectorAll('.sidebar-tree a')].map((one) => one.textContent.trim())"
+    )
+    assert len(names) == len(set(names))
+    page.close()

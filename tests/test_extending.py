@@ -1,0 +1,174 @@
+"""What `docs/extend.md` tells people to add to fairwave is added to a copy of the tree, and holds there.
+
+All files and lines of the page go into one copy, which is compiled once. It lies in `target` and shares what is
+compiled of others' crates with the tree, so that a second trial compiles only what has changed.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+COPY = TARGET / "extending"
+
+FILES = dict(re.findall(r"`(crates/\S+\.rs)`:\n\n```rust\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
+"""Files of the page, by path."""
+
+LINES = re.findall(
+    r"listed in `(crates/\S+\.rs)`[^\n]*:\n\n```diff\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE
+)
+"""Lines of the page: the file that they go into, and the lines that they go behind."""
+
+ADDED = {
+    "transports": ["tcp/scalable", "spaced"],
+    "queues": ["deficit-round-robin"],
+    "traffic": ["poisson"],
+    "losses": ["gilbert"],
+    "rates": ["steps"],
+    "measures": ["poorest_share"],
+}
+"""Names of the seven laws, by their kind in `fairwave list`."""
+
+LAWS = ["fairwave-network", "fairwave-media", "fairwave-tcp", "fairwave-transport"]
+"""Crates that have laws."""
+
+LIBRARY = "lib_native_extended." + ("dylib" if sys.platform == "darwin" else "so")
+
+pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
+
+
+def with_lines(text, diff, path):
+    """A file with the lines of a diff behind those that stand before them; each must stand there once."""
+    for part in re.split(r"^@@\n", diff, flags=re.MULTILINE):
+        before = "".join(line[1:] for line in part.splitlines(True) if not line.startswith("+"))
+        after = "".join(line[1:] for line in part.splitlines(True))
+        assert text.count(f"\n{before}") == 1, f"{path} has no single place behind\n{before}"
+        text = text.replace(f"\n{before}", f"\n{after}")
+    return text
+
+
+def wanted():
+    """Every file of the copy: those of the tree that matter here, and what the page adds."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
+    parts = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "rustfmt.toml",
+        "pyproject.toml",
+        "crates",
+        "python",
+        "docs/extend.md",
+    ]
+    parts += ["tests/conftest.py", "tests/made_up.py", "tests/test_reference.py"]
+    paths = subprocess.run([*listed, *parts], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    files = {
+        path: (ROOT / path).read_bytes() for path in paths.split("\0") if path and (ROOT / path).is_file()
+    }
+    for path, text in FILES.items():
+        assert path not in files, f"{path} is in the tree already"
+        files[path] = text.encode()
+    for path, diff in LINES:
+        files[path] = with_lines(files[path].decode(), diff, path).encode()
+    # A library that Python loads has no hash in its name: the tree's own would be overwritten.
+    manifest = "crates/fairwave-python/Cargo.toml"
+    files[manifest] = files[manifest].replace(b'name = "_native"', b'name = "_native_extended"')
+    return files
+
+
+def renewed():
+    """The copy, in which only what has changed is written."""
+    files = wanted()
+    for path in COPY.rglob("*"):
+        if (
+            path.is_file()
+            and path.relative_to(COPY).as_posix() not in files
+            and path.suffix in {".rs", ".py"}
+        ):
+            path.unlink()
+    for name, content in files.items():
+        path = COPY / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return COPY
+
+
+def done(*command, **more):
+    """What a command says; its failure is the test's."""
+    environment = {
+        **os.environ, "CARGO_TARGET_DIR": str(TARGET), "PYTHONPATH": str(COPY / "python"), "COLUMNS": "200",
+    }  # fmt: skip
+    ran = subprocess.run(
+        command, cwd=COPY, env=environment, capture_output=True, text=True, check=False, **more
+    )
+    assert ran.returncode == 0, f"{' '.join(map(str, command))}\n{ran.stdout[-6000:]}\n{ran.stderr[-6000:]}"
+    return ran.stdout
+
+
+def cargo(what, *more):
+    return done("cargo", what, "--locked", "--offline", "--quiet", *more)
+
+
+def of(crates):
+    return [word for crate in crates for word in ("--package", crate)]
+
+
+def test_the_page_adds_a_file_and_a_list_for_each_of_the_seven_families():
+    assert len(FILES) == len(LINES) == sum(map(len, ADDED.values())) == 7
+    for path, diff in LINES:
+        added = [line for line in diff.splitlines() if line.startswith("+")]
+        assert len(added) == 2, f"{path}: one line declares the file, one lists it"
+
+
+@pytest.mark.slow
+def test_what_the_page_adds_holds_in_a_copy_of_the_tree():
+    renewed()
+    done("cargo", "fmt", "--all", "--check")
+    cargo("clippy", *of([*LAWS, "fairwave-sim"]), "--all-targets", "--", "-D", "warnings")
+    cargo("test", *of(LAWS), "--lib")
+    cargo("test", *of(["fairwave-sim"]), "--lib", "measures")
+    cargo("build", *of(["fairwave-python"]))
+    shutil.copy2(TARGET / "debug" / LIBRARY, COPY / "python" / "fairwave" / "_native.abi3.so")
+
+    python = [sys.executable, "-m", "fairwave"]
+    listed = json.loads(done(*python, "list", "--json"))
+    for kind, names in ADDED.items():
+        known = [one["name"] for one in listed[kind]]
+        assert [name for name in names if name not in known] == [], kind
+        for name in names:
+            (explained,) = json.loads(done(*python, "explain", name, "--json"))
+            assert explained["kind"] == kind
+            assert explained["about"]
+            if kind == "measures":
+                continue
+            (COPY / "example.toml").write_text(explained["example"])
+            ran = json.loads(done(*python, "run", "example.toml", "--json"))
+            assert ran["flows"][0]["payload_received"] > 0, name
+    two()
+    ran = json.loads(done(*python, "run", "two.toml", "--json"))
+    rows = {row["measure"]: row for row in ran["summary"]}
+    assert rows["poorest_share"]["title"] == "files share of the poorest flow"
+    assert 0 < rows["poorest_share"]["mean"] <= 100
+    done(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_reference.py")
+
+
+def two():
+    """A scenario of which the measure says something: two flows of endless data."""
+    text = [
+        'name = "two"',
+        'duration = "5 s"',
+        "[topology]",
+        'preset = "dumbbell"',
+        "[[flow]]",
+        'name = "files"',
+    ]
+    text += ["count = 2", 'transport = "tcp/sack"', 'traffic = "bulk"']
+    (COPY / "two.toml").write_text("\n".join(text))
