@@ -1,8 +1,10 @@
 """How the documentation becomes a site: `make site`.
 
-The pages are the Markdown files of `docs/` as they are read in the repository, with README, the house, the
+The pages are the Markdown files of `docs/` as they are read in the repository, with the architecture, the
 changelog and the guide for contributors; only the reference of the Python package is made here, from its docstrings.
 """
+
+from typing import Any
 
 project = "fairwave"
 copyright = "the fairwave authors"  # noqa: A001
@@ -15,7 +17,6 @@ include_patterns = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "README.md",
     "SECURITY.md",
 ]
 exclude_patterns = ["docs/_static"]
@@ -38,3 +39,19 @@ autodoc_default_options = {"members": True, "show-inheritance": False}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+
+
+def readable(*event: Any) -> None:
+    """Lets the keyboard reach regions that scroll, and gives the captions of the sidebar a level."""
+    context = event[3]
+    body = context.get("body", "").replace("<pre>", '<pre tabindex="0">')
+    scrolls = '<div tabindex="0" role="group" aria-label="Table" class="table-wrapper'
+    context["body"] = body.replace('<div class="table-wrapper', scrolls)
+    if "furo_navigation_tree" in context:
+        sidebar = context["furo_navigation_tree"]
+        context["furo_navigation_tree"] = sidebar.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx. The theme makes its navigation at a lower priority number, so before."""
+    app.connect("html-page-context", readable, priority=900)

@@ -19,10 +19,10 @@ import fairwave
 from fairwave.live import baresip, live
 from fairwave.live.beside import simulated
 from fairwave.live.packets import RecordingError
-from fairwave.report.live_call import MEASURES, Side, live_side, simulated_side, write
-from fairwave.speech import RATE, Recording, SpeechError, normalise, read
-from fairwave.speech import write as write_wav
-from fairwave.speech.fetch import speech
+from fairwave_report.live_call import MEASURES, CallSide, live_side, simulated_side, write
+from fairwave_speech import RATE, Recording, SpeechError, normalise, read
+from fairwave_speech import write as write_wav
+from fairwave_speech.fetch import speech
 
 SCENARIO = Path(__file__).with_name("call.toml")
 RULES = {"tail": "Drop-tail", "drop-sel": "Drop-Sel"}
@@ -35,7 +35,7 @@ AROUND_S = 3
 """So much longer the run is than the call: it is set up, and its last packets arrive."""
 
 
-def both(rule: str, said: Recording, seconds: int, keep: Path) -> list[Side]:
+def both(rule: str, said: Recording, seconds: int, keep: Path) -> list[CallSide]:
     """The call under one rule, live and simulated."""
     scenario = fairwave.load(SCENARIO).with_overrides(
         {"duration": f"{seconds + AROUND_S} s", "topology.bottleneck.queue.victim": rule}

@@ -20,9 +20,9 @@ from fairwave.live import accounts, live
 from fairwave.live.host import hand_over
 from fairwave.live.packets import RecordingError, delays, streams
 from fairwave.live.stats import beside, last
-from fairwave.speech import SpeechError, normalise
-from fairwave.speech import write as write_wav
-from fairwave.speech.fetch import speech
+from fairwave_speech import SpeechError, normalise
+from fairwave_speech import write as write_wav
+from fairwave_speech.fetch import speech
 
 HERE = Path(__file__).parent
 SCENARIO = HERE.parent / "lte-call.toml"
