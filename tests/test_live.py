@@ -21,6 +21,9 @@ from thrice import thrice
 
 FAIRWAVE = [sys.executable, "-m", "fairwave"]
 
+# All of them: a run that is late fails, and one is late where other tests keep the machine busy.
+pytestmark = pytest.mark.live
+
 LINK = """
 [[link]]
 from = "alice"
@@ -79,14 +82,19 @@ def scenario(tmp_path):
     return write
 
 
-def in_shell(path, *words, **named):
-    """Runs programs behind a network; again where others kept this machine busy and the run was late."""
-    command = [*FAIRWAVE, "shell", str(path), *map(str, words)]
-    for _ in range(3):
+def when_calm(command, **named):
+    """Runs a command; again, after a while, where others kept this machine busy and the run was late."""
+    for pause in (0.5, 1, 2, 4, None):
         ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
-        if "The promise of accuracy was not kept" not in ended.stderr:
-            break
-    return ended
+        if pause is None or "The promise of accuracy was not kept" not in ended.stderr:
+            return ended
+        time.sleep(pause)
+    raise AssertionError("the last attempt has no pause")
+
+
+def in_shell(path, *words, **named):
+    """Runs programs behind a network."""
+    return when_calm([*FAIRWAVE, "shell", str(path), *map(str, words)], **named)
 
 
 @pytest.mark.slow
@@ -277,7 +285,7 @@ def under_sudo(path, *without):
     bounding = ["setpriv", *(f"--bounding-set=-{one}" for one in without)] if without else []
     environment = os.environ | {"SUDO_UID": "4321", "SUDO_GID": "4321"}
     command = [*bounding, *FAIRWAVE, "shell", str(path), "--", "/bin/sh", "-c", RIGHTS]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, env=environment)
+    return when_calm(command, env=environment)
 
 
 def test_under_sudo_programs_are_the_users_and_keep_no_right_of_root(scenario):
@@ -404,7 +412,7 @@ def test_without_privileges_it_works_in_a_user_namespace(scenario):
         else []
     )
     command = [*without, *FAIRWAVE, "shell", str(scenario()), "--", "id", "-u"]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    ended = when_calm(command)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -556,6 +564,7 @@ time.sleep(1000)
 """
 
 
+@thrice
 def test_a_queue_tells_four_thousand_conversations_between_two_hosts_apart():
     commands = [("alice", [sys.executable, "-c", TALK.format(count=4096)])]
     wide = text().replace('"10 Mb/s"', '"1 Gb/s"').replace("packets = 50", "packets = 9000")
