@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from fairwave.answers.answer import Answer
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
+    from fairwave.measuring.statistics import Interval
 
 SUMS = "SHA256SUMS"
 """File that lists the tables of a folder with the SHA-256 of each, as `sha256sum -c` reads it."""
@@ -217,26 +219,52 @@ class Results:
                 f"no measure {measure!r}; name the flow group apart: measured({name!r}, {whose!r})"
             )
         if group is not None:
-            self._has_group(group)
+            from fairwave.answers.of_results import check_group
+
+            check_group(self, group)
         return find(measure, group).over(self)
 
-    def _has_group(self, group: str) -> None:
-        """Refuses the name of a flow group that no run has.
+    def answer(self, group: str | None = None) -> Answer:
+        """How flows fare, in the words of the terminal and of pages; `print` shows its sentences.
+
+        Args:
+            group: The flow group that it is about; all of a run, the first with a stream of a comparison if left out.
 
         Raises:
-            LookupError: There is none of that name; the message lists those that there are.
+            LookupError: No flow group has that name; the message says which there are.
         """
-        found = {
-            one for name in ("flows", "groups") if name in self.tables for one in _names(self.rows(name))
-        }
-        if group not in found and found:
-            from difflib import get_close_matches
+        from fairwave.answers.of_results import answer
 
-            near = get_close_matches(group, found, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise LookupError(
-                f"no flow group {group!r} in these runs, which have {', '.join(sorted(found))}{hint}"
-            )
+        return answer(self, group)
+
+    def difference(
+        self,
+        one: Any,
+        other: Any,
+        measure: str = "mos",
+        group: str | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+    ) -> Interval:
+        """The mean of `one` − `other` with its 95 % interval, paired by seed.
+
+            results = fw.compare(call, {"flow.voice.transport": ["udp", "tcp/vegas"]}, n=10)
+            results.difference("udp", "tcp/vegas", "mos", "voice")
+
+        Args:
+            one: Label of an alternative.
+            other: Label of the alternative that is subtracted.
+            measure: Name of the measure.
+            group: The flow group; all flows when None.
+            at: Labels of other axes, where there are any: `{"flow.voice.count": 10}`.
+
+        Raises:
+            KeyError: No measure has that name.
+            LookupError: No alternative or flow group has that name; the message says which there are.
+        """
+        from fairwave.answers.of_results import difference
+
+        return difference(self, one, other, measure, group, dict(at or {}))
 
     def save(self, out: str | Path) -> Path:
         """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.
@@ -384,13 +412,6 @@ def _sha256(file: Path) -> str:
         while part := stream.read(1 << 20):
             digest.update(part)
     return digest.hexdigest()
-
-
-def _names(table: tables_.Table) -> list[str]:
-    """The flow groups that a table names."""
-    if "group" not in table.column_names:
-        return []
-    return [str(one) for one in table["group"].unique()]
 
 
 def can_write_parquet() -> bool:

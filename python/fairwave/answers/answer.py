@@ -88,3 +88,7 @@ class Answer:
     claims: Sequence[ClaimLine] = ()
     counts: Sequence[tuple[str, int]] = ()
     sure: str = ""
+
+    def __str__(self) -> str:
+        """The verdict, a sentence a line."""
+        return "\n".join([*self.sentences, *([self.sure] if self.sure else [])])

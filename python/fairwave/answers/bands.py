@@ -104,8 +104,13 @@ MORE = (10, 20, 30, 50, 100, 200, 500, 1000)
 
 def enough(scale: Scale, cell: Interval) -> int | None:
     """The least of `MORE` replications that probably decides in which band a mean lies; none where 1000 may not."""
-    bounds = [bound for bound in (scale.good, scale.poor) if cell.low < bound <= cell.high]
-    near = min((abs(cell.mean - bound) for bound in bounds), default=math.inf)
+    return runs_to_decide(cell, [scale.good, scale.poor])
+
+
+def runs_to_decide(cell: Interval, bounds: Sequence[float]) -> int | None:
+    """The least of `MORE` replications after which a mean's interval probably holds no bound; none beyond 1000."""
+    within = [bound for bound in bounds if cell.low <= bound <= cell.high]
+    near = min((abs(cell.mean - bound) for bound in within), default=math.inf)
     # An interval that is cut at one end is as wide as its other end says.
     half = max(cell.high - cell.mean, cell.mean - cell.low)
     deviation = half * math.sqrt(cell.n) / t_quantile(cell.level, cell.n)

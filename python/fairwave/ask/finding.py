@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairwave.results import Results
     from fairwave.runs.grid import Label
     from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
@@ -330,6 +331,37 @@ def _unrecorded(scenario: Scenario) -> Scenario:
     series = ("goodput", "allotted", "queues", "windows", "window-interval", "units")
     dropped = {f"record.{name}": None for name in series if name in record}
     return scenario.with_overrides(dropped) if dropped else scenario
+
+
+def runs_at(
+    scenario: Scenario,
+    key: str,
+    value: Label,
+    seeds: range,
+    *,
+    threads: int | None = None,
+    keep: Keep | None = None,
+) -> Results:
+    """The runs of a search at one value; with the search's `keep` they are those that it made.
+
+    Args:
+        scenario: What was searched.
+        key: The dotted path that is set.
+        value: Its value.
+        seeds: Seeds of the runs.
+        threads: How many runs at once; all cores when None.
+        keep: Where runs are kept.
+    """
+    from fairwave.runs.grid import Point, assemble
+    from fairwave.runs.keeping import Memory
+    from fairwave.runs.replication import replicate
+    from fairwave.scenario import prepared
+
+    point = Point({key: value}, prepared(_unrecorded(scenario).with_overrides({key: value})))
+    jobs = [(point.scenario.native, one) for one in seeds]
+    return assemble(
+        [point], seeds, replicate(jobs, threads=threads, keep=keep if keep is not None else Memory())
+    )
 
 
 def find(

@@ -1,8 +1,8 @@
 """The command line: `fairwave run`, `compare`, `sweep`, `find`, `study`, `list`, `explain`, `check`, `schema`, `new`.
 
 Results for people go to standard output as tables, results for programs (`--json`) as one JSON document; progress
-and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 130 stopped by the user (what had
-finished is kept where a folder was given).
+and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 3 a requirement fails, 4 a requirement is
+undecided, 130 stopped by the user (what had finished is kept where a folder was given).
 """
 
 from __future__ import annotations

@@ -14,11 +14,13 @@ from fairwave.cli.options import (
     FirstSeed,
     HostCapture,
     Json,
+    JUnit,
     Laws,
     Measures,
     Overwrite,
     RecordedFlows,
     Replications,
+    Require,
     RunFolder,
     RunSeed,
     ScenarioFile,
@@ -122,6 +124,8 @@ def run(
             help="With --out: a recording to send through the first call and to play on the page.",
         ),
     ] = None,
+    require: Require = None,
+    junit: JUnit = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -150,6 +154,8 @@ def run(
             measures=measures or [],
             speech=speech,
             yes=yes,
+            require=require or [],
+            junit=junit,
         )
 
 
@@ -171,6 +177,8 @@ def live(
     ] = False,
     page: Annotated[bool, typer.Option(help="With --out: draw the run on a page.")] = True,
     capture: HostCapture = None,
+    require: Require = None,
+    junit: JUnit = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -182,6 +190,7 @@ def live(
     status = live_scenario(
         scenario, seed, out, record or [], settings or [],
         capture=capture, laws=laws or [], beside=beside, page=page, overwrite=overwrite, json=json,
+        require=require or [], junit=junit,
     )  # fmt: skip
     raise typer.Exit(status)
 
@@ -268,6 +277,8 @@ def compare(
     threads: Threads = None,
     cluster: Cluster = None,
     measures: Measures = None,
+    require: Require = None,
+    junit: JUnit = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -282,6 +293,7 @@ def compare(
         compare_alternatives(
             scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
+            require=require or [], junit=junit,
         )  # fmt: skip
 
 
@@ -361,6 +373,8 @@ def find(
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,
+    require: Require = None,
+    junit: JUnit = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -383,6 +397,8 @@ def find(
             threads,
             json=json,
             overwrite=overwrite,
+            require=require or [],
+            junit=junit,
         )
 
 

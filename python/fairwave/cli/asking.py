@@ -211,11 +211,16 @@ def find_value(
     *,
     json: bool,
     overwrite: bool,
+    require: Sequence[str] = (),
+    junit: Path | None = None,
 ) -> None:
     """Searches how far a value may go before a condition no longer holds."""
     from fairwave.advice import activities
     from fairwave.ask import find
+    from fairwave.ask.finding import runs_at
+    from fairwave.ask.requiring import of_limit, of_results, split
     from fairwave.ask.wording import condition, steps
+    from fairwave.cli import requiring
     from fairwave.folders import claimed
     from fairwave.provenance import Provenance
     from fairwave.staging import write_text
@@ -233,6 +238,8 @@ def find_value(
     read = scenario(path, settings)
     warn(read, seed)
     wanted = condition(until, read)
+    requiring.check_junit(require, junit)
+    of_key, of_measures = split(require, key, read)
     with claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.status(f"{read.name}: {wanted}", quiet=json) as tell:
@@ -240,18 +247,27 @@ def find_value(
                 read, key, values, wanted, n=replications, most=max(most, replications), seed=seed, threads=threads,
                 keep=keep, tell=tell,
             )  # fmt: skip
+            required = [of_limit(one, answer) for one in of_key]
+            if of_measures and answer.holds is not None:
+                runs = next(one.interval.n for one in answer.tested if one.value == answer.holds)
+                there = runs_at(
+                    read, key, answer.holds, range(seed, seed + runs), threads=threads, keep=keep
+                )  # fmt: skip
+                required += of_results(of_measures, there)
         asked = range(seed, seed + max(one.interval.n for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
         document = {
             "scenario": read.name,
             "activity": read.activities,
             **answer.to_dict(),
+            **requiring.as_data(required),
             "provenance": origin.to_dict(),
         }
         if out:
             write_text(out / "answer.json", console.json_text(document))
     if json:
         console.document(document)
+        requiring.settle(required, read.name, junit, json=json)
         return
     measure = wanted.of.measure
     marks = {"holds": "holds", "fails": "fails", "open": "open"}
@@ -271,3 +287,4 @@ def find_value(
     )
     for remark in answer.remarks:
         console.out.print(f"note: {escape(remark)}", highlight=False)
+    requiring.settle(required, read.name, junit, json=json)

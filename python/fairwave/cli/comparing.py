@@ -141,10 +141,14 @@ def compare_alternatives(
     overwrite: bool = False,
     measures: Sequence[str] = (),
     yes: bool = False,
+    require: Sequence[str] = (),
+    junit: Path | None = None,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.answers.lines import lines
     from fairwave.answers.verdict import of_comparison
+    from fairwave.ask.requiring import of_results
+    from fairwave.cli import requiring
     from fairwave.cli.input import kept, measure_names
     from fairwave.folders import claimed
     from fairwave.runs.grid import Grid
@@ -153,6 +157,7 @@ def compare_alternatives(
     alternatives(over, vary, "any")  # mistakes are told before the scenario's
     base = scenario(path, settings)
     names = measure_names(measures, base)
+    wanted = requiring.conditions(require, junit, base)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group)
     pages = layer_or_note(needed=bool(playout or speech), quiet=json)
@@ -200,16 +205,32 @@ def compare_alternatives(
             page = None
             _write_tables(results, found, asked.axis, folder, base.to_toml())
     answer = of_comparison(found, asked.axis, group, whole, asked.key)
+    required = of_results(wanted, whole, asked.axis)
     if json:
-        provenance = results.provenance.to_dict()
-        console.document(_document(base, asked, found, answer, provenance, page, clips, remarks))
-        return
+        document = _document(base, asked, found, answer, results.provenance.to_dict(), page, clips, remarks)
+        console.document(document | requiring.as_data(required))
+    else:
+        _say(base, asked, found, answer, replications, page, clips, remarks, folder)
+    requiring.settle(required, base.name, junit, json=json)
+
+
+def _say(
+    base: Scenario,
+    asked: Alternatives,
+    found: list[MeasureLine],
+    answer: Answer,
+    replications: int,
+    page: Path | None,
+    clips: list[Any],
+    remarks: list[str],
+    folder: Path,
+) -> None:
+    """Tells people of the comparison."""
     console.answer(answer)
     _show(base, asked, found, replications)
-    for remark in remarks:
-        console.say(f"\n{remark}")
     shown = f"Page{' with audio' if clips else ''}: {page}   " if page else ""
-    console.say(f"\n{shown}tables: {folder}")
+    for line in (*remarks, f"{shown}tables: {folder}"):
+        console.say(f"\n{line}")
 
 
 def _for_all(changes: dict[str, Any], group: str, heard: Any) -> dict[str, Any]:

@@ -49,8 +49,12 @@ def live_scenario(
     page: bool,
     overwrite: bool,
     json: bool,
+    require: Sequence[str] = (),
+    junit: Path | None = None,
 ) -> int:
     """Runs a scenario in real time, shows what came of it and how true it was, and answers with the exit status."""
+    from fairwave.ask.requiring import of_results
+    from fairwave.cli import requiring
     from fairwave.cli.runs import run_document, show
     from fairwave.folders import claimed
     from fairwave.live import live
@@ -63,6 +67,7 @@ def live_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
+    wanted = requiring.conditions(require, junit, read)
     other = simulated(read) if beside else None  # before anything runs: it may be refused
     pages = layer_or_note(needed=False, quiet=json) if out and page else None
     if pages:
@@ -83,11 +88,13 @@ def live_scenario(
         console.complain(_stopped(out if saved else None, capture))
         raise StoppedError from None
     rows = _beside(read, other, seed, made) if other else []
+    # Nothing repeats a live run: its own values are judged.
+    required = of_results(wanted, made.results, alone=True)
     if json:
         told = {"accounts": made.report, "troubles": made.troubles, "unrecorded": made.unrecorded}
         if beside:
             told["beside"] = [vars(row) for row in rows]
-        console.document(run_document(read, made.results) | told)
+        console.document(run_document(read, made.results) | told | requiring.as_data(required))
     else:
         show(read, made.results, 1)
         if beside:
@@ -99,7 +106,8 @@ def live_scenario(
         _tell(made)
     if undrawn:
         console.complain(f"the page could not be drawn: {undrawn}; tables and accounts are kept in {out}")
-    return FAILED if made.failed or undrawn else 0
+    status = requiring.status_of(required, read.name, junit, json=json)
+    return FAILED if made.failed or undrawn else status
 
 
 def _save(made: Live, out: Path) -> None:

@@ -60,6 +60,18 @@ Measures = Annotated[
         "`fairwave list measures` names them. Repeatable.",
     ),
 ]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="CONDITION",
+        help="A condition that the 95 % interval must meet: 'mos.voice >= 3.6'. The exit status is 0 where all hold, "
+        "3 where one fails, 4 where one is undecided. Repeatable.",
+    ),
+]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write the requirements as JUnit XML.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]

@@ -76,9 +76,13 @@ def run_scenario(
     measures: Sequence[str] = (),
     speech: Path | None = None,
     yes: bool = False,
+    require: Sequence[str] = (),
+    junit: Path | None = None,
 ) -> None:
     """Runs and shows what flows and links came to."""
+    from fairwave.ask.requiring import of_results
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
+    from fairwave.cli import requiring
     from fairwave.cli.patterns import look_on, pairs, recorded_captures, visible
     from fairwave.folders import claimed
     from fairwave.runs.grid import Grid
@@ -89,6 +93,7 @@ def run_scenario(
     read = scenario(path, settings)
     warn(read, seed)
     names = measure_names(measures, read)
+    wanted_of = requiring.conditions(require, junit, read)
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
     clips = streamed(read) if out else []
@@ -113,15 +118,17 @@ def run_scenario(
             results.save(out)
     results = heard.whole(results) if heard is not None else results
     captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
+    required = of_results(wanted_of, results)
     if json:
-        console.document(run_document(read, results, names) | captured)
-        return
-    show(read, results, replications, names)
-    for film in watched:
-        console.say(f"\n{film}")
-    if out:
-        audio = " with audio" if heard is not None else ""
-        console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+        console.document(run_document(read, results, names) | captured | requiring.as_data(required))
+    else:
+        show(read, results, replications, names)
+        for film in watched:
+            console.say(f"\n{film}")
+        if out:
+            audio = " with audio" if heard is not None else ""
+            console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+    requiring.settle(required, read.name, junit, json=json)
 
 
 def verdict(read: Scenario, results: Results) -> Answer:

@@ -1,0 +1,132 @@
+"""What results say by themselves, without their scenario: the verdict in words, and differences of alternatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave.answers import shown, verdict
+from fairwave.measuring import measures
+from fairwave.measuring.statistics import Interval, paired
+
+if TYPE_CHECKING:
+    from fairwave.answers.answer import Answer
+    from fairwave.results import Results
+
+
+def answer(results: Results, group: str | None = None) -> Answer:
+    """How flows fare, as the terminal and pages say it.
+
+    Args:
+        results: Runs with or without axes.
+        group: The flow group that is compared; with axes the first that carries a stream if left out.
+
+    Raises:
+        LookupError: There is no such group.
+    """
+    groups = _groups(results)
+    if group is not None:
+        check_group(results, group)
+    if not results.axes:
+        kinds = {name: shown.kind_of(results, name) for name in ([group] if group else groups)}
+        return verdict.of_run(results, dict(kinds), lambda name: verdict.made_of(name, results))
+    chosen = group or next((one for one in groups if shown.kind_of(results, one) == "stream"), groups[0])
+    if len(results.axes) == 1:
+        from fairwave.answers.lines import lines
+
+        (axis,) = results.axes
+        key = axis if "." in axis else ""
+        return verdict.of_comparison(lines(results, axis, chosen), axis, chosen, results, key)
+    return _of_grid(results, chosen)
+
+
+def _of_grid(results: Results, group: str) -> Answer:
+    """What is said of the points of several axes."""
+    usual = {
+        "transfer": [measures.completion(group), measures.goodput(group)],
+        "bulk": [measures.goodput(group)],
+        "stream": [*shown.headline(group), measures.delay(group)],
+    }[shown.kind_of(results, group)]
+    found = []
+    for measure in usual:
+        measured = measure.over(results)
+        cells = {
+            ", ".join(
+                f"{verdict.short_key(axis)} = {label}" for axis, label in point.items()
+            ): measured.interval(**point)
+            for point in measured.points()
+        }
+        found.append((measure.id, cells))
+    return verdict.of_points(found, verdict.VariedAxis("alternative", group).under, group, results)
+
+
+def difference(
+    results: Results, one: Any, other: Any, measure: str, group: str | None, at: dict[str, Any]
+) -> Interval:
+    """The mean of `one` − `other`, paired by seed.
+
+    Args:
+        results: Runs of alternatives.
+        one: Label of an alternative.
+        other: Label of the alternative that is subtracted.
+        measure: Name of the measure.
+        group: The flow group; all flows when None.
+        at: Labels of the other axes.
+
+    Raises:
+        LookupError: There are no alternatives, or none with such a label; the message says which there are.
+    """
+    measured = results.measured(measure, group)
+    if not results.axes:
+        raise LookupError(
+            "these runs have no alternatives; compare some first: fairwave.compare(scenario, "
+            '{"flow.voice.transport": ["udp", "tcp/vegas"]})'
+        )
+    free = [axis for axis in results.axes if axis not in at]
+    for axis in free:
+        labels = measured.labels(axis)
+        if one in labels and other in labels:
+            rest = [name for name in free if name != axis and len(measured.labels(name)) > 1]
+            if rest:
+                example = ", ".join(f"at={{{name!r}: {measured.labels(name)[0]!r}}}" for name in rest[:1])
+                raise LookupError(
+                    f"say where on {', '.join(rest)} the two are compared; for example {example}"
+                )
+            ours, theirs = (_by_seed(measured.at(**at, **{axis: label})) for label in (one, other))
+            seeds = sorted(ours.keys() & theirs.keys())
+            if not seeds:
+                raise LookupError(
+                    f"{one!r} and {other!r} have no seed in common, so their runs cannot be paired"
+                )
+            return paired([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds])
+    known = "; ".join(f"{axis}: {', '.join(repr(label) for label in measured.labels(axis))}" for axis in free)
+    raise LookupError(f"no axis has both {one!r} and {other!r}; there are {known}")
+
+
+def _by_seed(measured: Any) -> dict[int, float]:
+    return dict(zip(measured.rows["seed"].to_list(), measured.rows.numbers("value").tolist(), strict=True))
+
+
+def _groups(results: Results) -> list[str]:
+    return [str(one) for one in results.rows("groups")["group"].unique()]
+
+
+def check_group(results: Results, group: str) -> None:
+    """Refuses the name of a flow group that no run has.
+
+    Raises:
+        LookupError: There is none of that name; the message lists those that there are.
+    """
+    found = {
+        str(one)
+        for name in ("flows", "groups")
+        if name in results.tables and "group" in results.rows(name).column_names
+        for one in results.rows(name)["group"].unique()
+    }
+    if group not in found and found:
+        from difflib import get_close_matches
+
+        near = get_close_matches(group, found, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise LookupError(
+            f"no flow group {group!r} in these runs, which have {', '.join(sorted(found))}{hint}"
+        )
