@@ -18,9 +18,8 @@ help:  ## list the targets
 
 setup: $(VENV)/.built $(VENV)/.scoring $(VENV)/.recordings  ## build fairwave and install it into .venv
 
-demo: setup  ## one contested call over four transports: a table, a page, audio
-	$(BIN)/fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tcp/westwood,tcp/real \
-		--replications 10 --out out/demo
+demo: setup  ## does a call survive an upload, and contention? verdicts, a page, audio
+	$(BIN)/python -m fairwave_report.demo --out out/demo
 
 # What is compiled comes first, both builds side by side: each of them leaves a core idle for much of its time.
 CORES = $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')

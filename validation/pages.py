@@ -1,7 +1,7 @@
 """Pictures of pages for the documentation: ``docs/figures/page-*.png``, taken in a browser without a window.
 
-``python -m validation.pages`` makes one comparison and takes its first screen, and what a phone shows in the dark. It
-needs Chromium (on Debian: ``apt install chromium``) and says so where there is none.
+``python -m validation.pages`` makes the demo and takes the first screens of its pages, and what a phone shows in the dark.
+It needs Chromium (on Debian: ``apt install chromium``) and says so where there is none.
 """
 
 from __future__ import annotations
@@ -16,22 +16,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "docs" / "figures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-COMMAND = (
-    "compare",
-    "examples/contested-call.toml",
-    "--over",
-    "udp,tcp/vegas,tcp/westwood,tcp/real",
-    "--replications",
-    "10",
-)
 LARGEST = 200_000
 """Bytes that a picture in the documentation has at most."""
 
 SHOTS = (
-    ("page-comparison", 1280, 960, "light"),
-    ("page-phone", 400, 800, "dark"),
+    ("page-demo", "index.html", 1280, 960, "light"),
+    ("page-comparison", "contested/index.html", 1280, 960, "light"),
+    ("page-phone", "contested/index.html", 400, 800, "dark"),
 )
-"""Name, width and height in pixels, colour scheme."""
+"""Name, page of the demo, width and height in pixels, colour scheme."""
 
 
 def main() -> int:
@@ -43,18 +36,18 @@ def main() -> int:
         print("no pictures of pages: no Chromium here (on Debian: apt install chromium)", file=sys.stderr)
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "fairwave", *COMMAND, "--out", folder]
+        command = [sys.executable, "-m", "fairwave_report.demo", "--out", folder]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         with sync_playwright() as running:
             browser = running.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            for name, width, height, scheme in SHOTS:
+            for name, file, width, height, scheme in SHOTS:
                 context = browser.new_context(
                     viewport={"width": width, "height": height},
                     color_scheme="dark" if scheme == "dark" else "light",
                     device_scale_factor=1.5 if width < 500 else 1.0,
                 )
                 page = context.new_page()
-                page.goto((Path(folder) / "index.html").as_uri())
+                page.goto((Path(folder) / file).as_uri())
                 packed = small(page.screenshot())
                 if len(packed) > LARGEST:
                     print(f"{name}.png has {len(packed)} bytes, more than {LARGEST}", file=sys.stderr)

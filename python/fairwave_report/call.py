@@ -163,7 +163,8 @@ def _which(heard: RecordedCall, seed: int) -> str:
     codec = heard.scenario_codec
     tables = ""
     if heard.name == heard.group:
-        which = f"the call of {heard.group} ({codec}, seed {seed})"
+        whose = "" if heard.group == "call" else f" of {heard.group}"
+        which = f"the call{whose} ({codec}, seed {seed})"
     else:
         which = f"one of the {heard.number + 1} calls of {heard.group} ({codec}, seed {seed})"
         tables = f" The tables list this call as the group {heard.name}; the rows for {heard.group} cover all calls."

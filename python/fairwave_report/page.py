@@ -82,6 +82,31 @@ class ReadingsView:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One question of a page that asks several.
+
+    Attributes:
+        id: Its id.
+        title: The question.
+        lead: What was run.
+        answer: The verdict.
+        clips: Audio.
+        heard: What there is to say of the audio, a paragraph each.
+        page: The page with its numbers, relative to this one.
+        command: What makes that page again.
+    """
+
+    id: str
+    title: str
+    lead: str
+    answer: Answer
+    clips: Sequence[Clip]
+    heard: Sequence[str]
+    page: str
+    command: str
+
+
+@dataclass(frozen=True)
 class Page:
     """Everything that a page shows; what is empty is left out.
 
@@ -101,6 +126,7 @@ class Page:
         drawn: What they show, a sentence.
         tables: Tables.
         clips: Audio.
+        parts: Questions, where the page asks several.
         films: What viewers see.
         heard: What there is to say of the audio, a paragraph each.
         assumptions: Entries with `id`, `statement`, `source`, `swept`.
@@ -127,6 +153,7 @@ class Page:
     drawn: str = "Means over replications; bands and error bars are 95 % confidence intervals."
     tables: Sequence[TableView] = ()
     clips: Sequence[Clip] = ()
+    parts: Sequence[Part] = ()
     films: Sequence[ViewedClip] = ()
     heard: Sequence[str] = ()
     assumptions: Sequence[Mapping[str, Any]] = ()
@@ -147,7 +174,8 @@ class Page:
         left_out += [f"{one.file.name} ({embedding.in_words(one.file.stat().st_size)})" for one in self.films]
         template = _template()
         # As it stands there: it holds no markup of ours, and its hash is that of these very characters.
-        player = _text("player.js") if self.clips else ""
+        has_sound = self.clips or any(part.clips for part in self.parts)
+        player = _text("player.js") if has_sound else ""
         made = template.render(
             page=self,
             policy=policy.PLACE,

@@ -302,7 +302,7 @@ def _uplink(queue: Table) -> Outcome:
 
 
 def _contested() -> Outcome:
-    """The scenario of the README."""
+    """Ten calls and a download."""
     topology = {"preset": "dumbbell", "bottleneck": {"rate": "1 Mb/s", "delay": "20 ms"}}
     flows = [
         {"name": "voice", "count": 10, "transport": "udp", "traffic": "voice"},
@@ -318,7 +318,7 @@ def _contested_mos() -> float:
 
 def _playing() -> Iterator[Situation]:
     yield Situation(
-        "rating/contested", "Ten calls and a download on 1 Mb/s, the README's example: units that come too late, of those that come", "%",
+        "rating/contested", "Ten calls and a download on 1 Mb/s: units that come too late, of those that come", "%",
         *between(0.6, 0, 3), "experience: nothing takes more than 300 ms, and an offset of 200 ms above the least delay has 0.6 % late",
         lambda: 100 * _contested().share("late_units", "units_received", group="voice"),
     )  # fmt: skip

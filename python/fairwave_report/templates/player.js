@@ -1,12 +1,12 @@
-// One player for several recordings of the same call. Changing between them keeps the place in what is said.
+// A player for several recordings of the same call. Changing between them keeps the place in what is said.
 // Sound comes from the page itself (data URIs, decoded here): nothing is fetched, so a page opened from a disk plays, too.
-(() => {
+for (const section of document.querySelectorAll(".listen")) (() => {
   "use strict";
   const FADE = 0.008; // seconds; both recordings fade across each other, so that the change does not click
-  const player = document.getElementById("player");
-  const clips = [...document.querySelectorAll(".clip")].map((item) => ({
+  const player = section.querySelector(".player");
+  const clips = [...section.querySelectorAll(".clip")].map((item) => ({
     item,
-    title: item.querySelector("h3").textContent,
+    title: item.querySelector(".clip-title").textContent,
     audio: item.querySelector("audio"),
     places: JSON.parse(item.dataset.places),
     buffer: null,
@@ -93,6 +93,7 @@
     await ready();
     if (sounding) return;
     for (const clip of clips) clip.audio.pause();
+    document.dispatchEvent(new CustomEvent("fairwave-play", { detail: player }));
     if (said >= Number(place.max)) said = 0;
     start(soon(), said);
     show();
@@ -149,6 +150,8 @@
   };
 
   play.addEventListener("click", () => (sounding ? pause() : go()));
+  // Only one player of a page plays at a time.
+  document.addEventListener("fairwave-play", (event) => { if (event.detail !== player && sounding) pause(); });
   choices.forEach((choice, at) => choice.addEventListener("change", () => choose(at)));
   place.addEventListener("input", () => seek(Number(place.value)));
   player.addEventListener("keydown", (event) => {
