@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.results import Results
+    from fairwave.runs.replication import Progress
     from fairwave_report.heard import RecordedCall
     from fairwave_speech import Playout, RenderedCall
 
@@ -43,6 +44,7 @@ def clips(
     labels: Sequence[Any],
     seed: int,
     playout: Playout | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Clip], list[str]]:
     """What the listener hears over each alternative in the run with this seed, the original first.
 
@@ -56,6 +58,7 @@ def clips(
         labels: The alternatives.
         seed: Seed of the run.
         playout: The playout buffer; the language's default when None.
+        progress: Told how many of the alternatives are done.
 
     Returns:
         The clips, each with its places in the original, and remarks: which call it is, what was left out, where the
@@ -87,6 +90,8 @@ def clips(
         spoken = call.reference_position[first:stop] if len(found) == 1 else spoken
         line = places((spoken - spoken[0]) / RATE, (call.position[first:stop] - call.position[first]) / RATE)
         found.append(Clip(spelled(label), wav(samples), "; ".join(notes), parted, line))
+        if progress is not None:
+            progress(len(found) - 1, len(labels))
     said = [_which(heard, seed), heard.remark, heard.script.recording.attribution]
     return found, [one for one in said if one]
 

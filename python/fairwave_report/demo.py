@@ -94,9 +94,9 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
     found = lines(whole, question.axis, question.group)
     clips: list[Any] = []
     if heard is not None:
-        console.say("making the calls audible …")
         buffer = written_playout(groups(base)[question.group])
-        clips, remarks = pages.clips(heard, results, question.axis, list(changes), 1, buffer)
+        with console.progress("making the calls audible") as progress:
+            clips, remarks = pages.clips(heard, results, question.axis, list(changes), 1, buffer, progress)
     key = "" if question.axis == "queue" else question.key  # where labels are not the key's own values
     command = shlex.join(
         ["fairwave", "compare", str(EXAMPLES / question.file), *question.command, "-n", str(replications)]

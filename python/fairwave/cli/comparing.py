@@ -186,21 +186,23 @@ def compare_alternatives(
         found = lines(whole, asked.axis, group, names=names)
         clips: list[Any] = []
         if heard is not None:
-            console.say("making the calls audible …", quiet=json)
-            clips, remarks = pages.clips(heard, results, asked.axis, list(asked.changes), seed, buffer)
+            with console.progress("making the calls audible", quiet=json) as progress:
+                labels = list(asked.changes)
+                clips, remarks = pages.clips(heard, results, asked.axis, labels, seed, buffer, progress)
         if pages:
-            page = pages.write_comparison(
-                results, asked.axis, group, folder,
-                title=base.name,
-                lead=str(base.to_dict().get("description", "")),
-                clips=clips,
-                notes=remarks,
-                scenario=base.to_toml(),
-                found=found,
-                heard=heard if clips else None,
-                seed=seed,
-                key=asked.key,
-            )  # fmt: skip
+            with console.status("drawing the page", quiet=json):
+                page = pages.write_comparison(
+                    results, asked.axis, group, folder,
+                    title=base.name,
+                    lead=str(base.to_dict().get("description", "")),
+                    clips=clips,
+                    notes=remarks,
+                    scenario=base.to_toml(),
+                    found=found,
+                    heard=heard if clips else None,
+                    seed=seed,
+                    key=asked.key,
+                )  # fmt: skip
         else:
             page = None
             _write_tables(results, found, asked.axis, folder, base.to_toml())
