@@ -187,8 +187,9 @@ def compare_alternatives(
         clips: list[Any] = []
         if heard is not None:
             with console.progress("making the calls audible", quiet=json) as progress:
-                labels = list(asked.changes)
-                clips, remarks = pages.clips(heard, results, asked.axis, labels, seed, buffer, progress)
+                clips, remarks = pages.clips(
+                    heard, results, asked.axis, list(asked.changes), seed, buffer, progress
+                )
         if pages:
             with console.status("drawing the page", quiet=json):
                 page = pages.write_comparison(
