@@ -1,5 +1,7 @@
 """Scenarios from objects and as text, without loss either way; tables that others take as they are."""
 
+import sys
+import types
 from pathlib import Path
 
 import polars as pl
@@ -9,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fairwave
+from fairwave import notebook
 from fairwave.scenario import Scenario, load
 from scenarios import CALLS
 
@@ -125,6 +128,62 @@ def test_notebooks_show_scenarios_results_and_measures(runs):
     assert "2 runs" in runs._repr_html_()
     assert "goodput_bps" in runs._repr_html_()
     assert str(runs.measured("mos", "voice").interval()) in runs.measured("mos", "voice")._repr_html_()
+
+
+class Kernel:
+    """A notebook's kernel, as far as progress asks for one."""
+
+    def __init__(self, monkeypatch, shell="ZMQInteractiveShell"):
+        self.shown = []
+        module = types.ModuleType("IPython")
+        module.get_ipython = type(shell, (), {})
+        module.display = types.ModuleType("IPython.display")
+        module.display.HTML = str
+        module.display.display = self.display
+        monkeypatch.setitem(sys.modules, "IPython", module)
+        monkeypatch.setitem(sys.modules, "IPython.display", module.display)
+
+    def display(self, text, *, display_id):
+        assert display_id
+        self.shown.append(text)
+        return self
+
+    def update(self, text):
+        self.shown.append(text)
+
+
+def test_a_notebook_shows_progress_of_long_work_and_takes_it_away(monkeypatch):
+    kernel = Kernel(monkeypatch)
+    monkeypatch.setattr(notebook, "PATIENCE_S", 0.0)
+    load(CALLS).replicate(3)
+    assert kernel.shown[0].startswith("<progress value='0.00' max='3'></progress> 0 of 3 runs")
+    assert kernel.shown[-1] == ""
+
+
+def test_short_work_and_terminals_show_none(monkeypatch):
+    kernel = Kernel(monkeypatch)
+    monkeypatch.setattr(notebook, "PATIENCE_S", 1e6)
+    load(CALLS).replicate(2)
+    assert kernel.shown == []
+    kernel = Kernel(monkeypatch, "TerminalInteractiveShell")
+    monkeypatch.setattr(notebook, "PATIENCE_S", 0.0)
+    load(CALLS).replicate(2)
+    assert kernel.shown == []
+
+
+def test_a_notebook_shows_the_page_of_a_comparison_within_itself(tmp_path):
+    call = load(CALLS)
+    made = fairwave.compare(call, {"flow.voice.transport": ["udp", "tcp/reno"]}, n=2)
+    page = made.page(tmp_path / "page", scenario=call)
+    assert str(page) == str(tmp_path / "page" / "index.html")
+    assert page._repr_html_().startswith('<iframe title="fairwave: page" srcdoc="&lt;!DOCTYPE html&gt;')
+    alone = call.replicate(2)
+    with pytest.raises(TypeError, match="needs the scenario of these runs"):
+        alone.page(tmp_path / "other")
+    assert alone.page(tmp_path / "other", scenario=call).path.is_file()
+    grid = {"flow.voice.count": [1, 2], "flow.voice.transport": ["udp", "tcp/reno"]}
+    with pytest.raises(LookupError, match="a page shows one axis"):
+        fairwave.compare(call, grid, n=1).page(tmp_path / "third")
 
 
 def test_a_group_that_no_run_has_is_refused_with_those_that_there_are(runs):

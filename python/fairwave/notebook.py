@@ -1,20 +1,88 @@
-"""What scenarios, results and measures show of themselves in a notebook: small tables that follow its theme."""
+"""What notebooks show: small tables of scenarios, results and measures, progress of long work, and pages."""
 
 from __future__ import annotations
 
 import json
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from fairwave.measuring.measured import Measured
     from fairwave.results import Results
+    from fairwave.runs.replication import Progress
     from fairwave.scenario import Scenario
 
 ROWS = 40
 """A table shows at most so many rows."""
+
+
+PATIENCE_S = 1.0
+"""Work that takes less time shows no progress."""
+
+
+def is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
+
+
+@contextmanager
+def progress(given: Progress | None) -> Iterator[Progress | None]:
+    """Where progress is told: to whom the caller named, else to a bar in a notebook, else to nobody."""
+    if given is not None or not is_notebook():
+        yield given
+        return
+    place: Any = import_module("IPython.display")
+    began = time.monotonic()
+    shown: Any = None
+
+    def tell(done: float, total: int) -> None:
+        nonlocal shown
+        if shown is None and (time.monotonic() - began < PATIENCE_S or done >= total):
+            return
+        bar = f"<progress value='{done:.2f}' max='{total}'></progress> {int(done)} of {total} runs"
+        if shown is None:
+            shown = place.display(place.HTML(bar), display_id=True)
+        else:
+            shown.update(place.HTML(bar))
+
+    try:
+        yield tell
+    finally:
+        if shown is not None:
+            shown.update(place.HTML(""))
+
+
+@dataclass(frozen=True)
+class PageView:
+    """A page that a notebook shows within itself.
+
+    Attributes:
+        path: The page's file.
+        height: Height of the frame in pixels.
+    """
+
+    path: Path
+    height: int = 900
+
+    def _repr_html_(self) -> str:
+        text = escape(self.path.read_text(encoding="utf-8"), quote=True)
+        return (
+            f'<iframe title="fairwave: {escape(self.path.parent.name)}" srcdoc="{text}" width="100%" '
+            f'height="{self.height}" style="border: 1px solid #8888"></iframe>'
+        )
+
+    def __str__(self) -> str:
+        """The path of the page."""
+        return str(self.path)
 
 
 def scenario(shown: Scenario) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval
+    from fairwave.notebook import PageView
+    from fairwave.scenario import Scenario
 
 SUMS = "SHA256SUMS"
 """File that lists the tables of a folder with the SHA-256 of each, as `sha256sum -c` reads it."""
@@ -265,6 +267,26 @@ class Results:
         from fairwave.answers.of_results import difference
 
         return difference(self, one, other, measure, group, dict(at or {}))
+
+    def page(
+        self, out: str | Path, *, scenario: Scenario | None = None, group: str | None = None
+    ) -> PageView:
+        """Writes the page of `fairwave run` or `fairwave compare` with tables and figures; a notebook shows it.
+
+        Args:
+            out: Its folder.
+            scenario: The scenario of runs without alternatives, of which the page draws the first; not needed else.
+            group: The flow group that is compared, the first with a stream if left out.
+
+        Raises:
+            TypeError: Runs without alternatives, and no scenario.
+            LookupError: No flow group has that name, or several axes vary.
+            fairwave.folders.FolderTakenError: `out` is a file, or lies in one.
+            fairwave.extras.MissingExtraError: The extra `report` is not installed.
+        """
+        from fairwave.answers.of_results import page
+
+        return page(self, Path(out), scenario, group)
 
     def save(self, out: str | Path) -> Path:
         """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.

@@ -9,8 +9,12 @@ from fairwave.measuring import measures
 from fairwave.measuring.statistics import Interval, paired
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fairwave.answers.answer import Answer
+    from fairwave.notebook import PageView
     from fairwave.results import Results
+    from fairwave.scenario import Scenario
 
 
 def answer(results: Results, group: str | None = None) -> Answer:
@@ -29,7 +33,7 @@ def answer(results: Results, group: str | None = None) -> Answer:
     if not results.axes:
         kinds = {name: shown.kind_of(results, name) for name in ([group] if group else groups)}
         return verdict.of_run(results, dict(kinds), lambda name: verdict.made_of(name, results))
-    chosen = group or next((one for one in groups if shown.kind_of(results, one) == "stream"), groups[0])
+    chosen = group or _compared(results)
     if len(results.axes) == 1:
         from fairwave.answers.lines import lines
 
@@ -100,6 +104,43 @@ def difference(
             return paired([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds])
     known = "; ".join(f"{axis}: {', '.join(repr(label) for label in measured.labels(axis))}" for axis in free)
     raise LookupError(f"no axis has both {one!r} and {other!r}; there are {known}")
+
+
+def page(results: Results, out: Path, scenario: Scenario | None, group: str | None) -> PageView:
+    """Writes the page of runs or of a comparison; what it is and raises is said at `Results.page`."""
+    from fairwave.folders import check_folder
+    from fairwave.layers import layer
+    from fairwave.notebook import PageView
+
+    check_folder(out)
+    if group is not None:
+        check_group(results, group)
+    if len(results.axes) > 1:
+        raise LookupError(
+            f"a page shows one axis, and {', '.join(results.axes)} vary; for several, "
+            "`fairwave sweep --out FOLDER` writes a page"
+        )
+    pages = layer("pages")
+    if results.axes:
+        (axis,) = results.axes
+        key = axis if "." in axis else ""
+        title = ", ".join(dict.fromkeys(results.provenance.scenarios.values()))
+        made = pages.write_comparison(
+            results, axis, group or _compared(results), out,
+            title=title, key=key, scenario=scenario.to_toml() if scenario is not None else "",
+        )  # fmt: skip
+        return PageView(made)
+    if scenario is None:
+        raise TypeError(
+            "results.page needs the scenario of these runs: results.page('out/page', scenario=call)"
+        )
+    return PageView(pages.drawn(scenario, results, results.provenance.seeds[0], out, [], quiet=True))
+
+
+def _compared(results: Results) -> str:
+    """The flow group that is compared where none is named: the first that carries a stream."""
+    groups = _groups(results)
+    return next((one for one in groups if shown.kind_of(results, one) == "stream"), groups[0])
 
 
 def _by_seed(measured: Any) -> dict[int, float]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from fairwave import _native
+from fairwave import _native, notebook
 from fairwave import tables as tables_
 from fairwave.arguments import whole
 from fairwave.runs.keeping import Memory
@@ -87,7 +87,7 @@ def replicate(
         jobs: Scenario and seed of each run. The same pair twice is run once.
         threads: How many at once; all cores when None.
         keep: Where to look for runs made before and to keep those made now, each as it ends.
-        progress: Told how many are done, now and then.
+        progress: Told how many are done, now and then; in a notebook a bar shows it if left out.
         runner: What makes the runs; when None, this machine or whatever `runs_made_by` says.
 
     Raises:
@@ -105,22 +105,23 @@ def replicate(
     missing = [key for key, tables in found.items() if tables is None]
     total, before = len(wanted), len(wanted) - len(missing)
     done = before
-    tell = None
-    if progress:
-        progress(done, total)
+    with notebook.progress(progress) as told:
+        tell = None
+        if told:
+            told(done, total)
 
-        def tell(ended: float) -> None:
-            progress(min(max(float(done), before + ended), total), total)
+            def tell(ended: float) -> None:
+                told(min(max(float(done), before + ended), total), total)
 
-    if missing:
-        made = runner or _runner.get()
-        for index, raw in made([wanted[key] for key in missing], threads, tell):
-            tables = tables_.tables(raw)
-            kept.put(*missing[index], tables)
-            found[missing[index]] = tables
-            done += 1
-            if progress:
-                progress(done, total)
+        if missing:
+            made = runner or _runner.get()
+            for index, raw in made([wanted[key] for key in missing], threads, tell):
+                tables = tables_.tables(raw)
+                kept.put(*missing[index], tables)
+                found[missing[index]] = tables
+                done += 1
+                if told:
+                    told(done, total)
     result = []
     for scenario, seed in jobs:
         tables_of_run = found[scenario.hash, seed]
