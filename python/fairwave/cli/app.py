@@ -11,6 +11,8 @@ from fairwave._native import version as __version__
 from fairwave.cli import kernel
 from fairwave.cli.options import (
     Cluster,
+    FigureFiles,
+    FigureStyle,
     FirstSeed,
     HostCapture,
     Json,
@@ -122,6 +124,8 @@ def run(
             help="With --out: a recording to send through the first call and to play on the page.",
         ),
     ] = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -150,6 +154,8 @@ def run(
             measures=measures or [],
             speech=speech,
             yes=yes,
+            style=style,
+            figures=figures,
         )
 
 
@@ -268,6 +274,8 @@ def compare(
     threads: Threads = None,
     cluster: Cluster = None,
     measures: Measures = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -282,6 +290,7 @@ def compare(
         compare_alternatives(
             scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
+            style=style, figures=figures,
         )  # fmt: skip
 
 
@@ -311,7 +320,7 @@ def sweep(
         Optional[list[str]],
         typer.Option(metavar="MEASURE", help="Another measure to show: loss.voice. Repeatable."),
     ] = None,
-    out: Annotated[Optional[Path], typer.Option(help="Folder for the tables, as Parquet and CSV.")] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Folder for page, figures and tables.")] = None,
     seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a point to begin with.")
@@ -321,6 +330,8 @@ def sweep(
     threads: Threads = None,
     cluster: Cluster = None,
     measures: Measures = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -334,7 +345,7 @@ def sweep(
     with where(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
-            json=json, overwrite=overwrite, measures=measures or [], yes=yes,
+            json=json, overwrite=overwrite, measures=measures or [], yes=yes, style=style, figures=figures,
         )  # fmt: skip
 
 
@@ -352,7 +363,7 @@ def find(
     until: Annotated[
         str, typer.Option(metavar="CONDITION", help="What is to hold: 'mos.voice >= 3.6' (or <=, >, <).")
     ],
-    out: Annotated[Optional[Path], typer.Option(help="Folder for the answer and the runs.")] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Folder for page, figure, answer and tables.")] = None,
     seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a value to begin with.")
@@ -361,6 +372,8 @@ def find(
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -383,6 +396,8 @@ def find(
             threads,
             json=json,
             overwrite=overwrite,
+            style=style,
+            figures=figures,
         )
 
 

@@ -12,9 +12,11 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    drawn_as,
     groups,
     kept,
     kind,
+    layer_or_note,
     media_group,
     positive,
     scenario,
@@ -50,6 +52,8 @@ def sweep_grid(
     overwrite: bool,
     measures: Sequence[str] = (),
     yes: bool = False,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
@@ -73,23 +77,35 @@ def sweep_grid(
     axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
     points = prod(len(values) for _, values in varied)
     affordable(read, points * replications, seed, yes=yes)
-    with claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext():
+    pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
+    columns = list(dict.fromkeys(asked if shown else [*asked, *(one.text for one in telling)]))
+    page = None
+    with (
+        drawn_as(style, figures, pages, out),
+        claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext(),
+    ):
         keep = kept(out)
         with console.progress(f"{read.name}: {points} points", quiet=json) as progress:
             found = sweep(
                 read, axes, goals, show=[*shown, *telling], n=replications, most=max(most, replications), seed=seed,
                 threads=threads, keep=keep, progress=progress,
             )  # fmt: skip
-        if out:
+        answer = _verdict(read, found, varied)
+        if out and pages:
+            console.say("drawing …", quiet=json)
+            page = pages.write_sweep(
+                found, _leading(found, columns), answer, out,
+                title=read.name, lead=str(read.to_dict().get("description", "")), scenario=read.to_toml(),
+            )  # fmt: skip
+        elif out:
             found.results.save(out)
     if json:
         console.document(_sweep_document(read, found, varied, asked or [one.text for one in telling]))
         return
-    console.answer(_verdict(read, found, varied))
-    columns = asked if shown else [*asked, *(one.text for one in telling)]
-    _show_sweep(read, found, list(dict.fromkeys(columns)))
+    console.answer(answer)
+    _show_sweep(read, found, columns)
     if out:
-        console.say(f"\ntables: {out}")
+        console.say(f"\npage: {page}   tables: {out}" if page else f"\ntables: {out}")
 
 
 def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
@@ -140,12 +156,18 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) ->
     return of_points(list(by_measure.items()), under, group, found.results)
 
 
-def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
-    """A row per point, with the measures that are defined at some point."""
+def _leading(found: Sweep, usual: Sequence[str]) -> list[str]:
+    """The measures that are defined at some point; of calls the delay from mouth to ear instead of the network's."""
     defined = {cell.asked for cell in found.cells if cell.interval.n}
     asked = [one for one in usual if one in defined] or list(usual)
     if any(one.startswith("mouth_to_ear.") for one in asked):
         asked = [one for one in asked if not one.startswith("delay.") or one == usual[0]]
+    return asked
+
+
+def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
+    """A row per point, with the measures that are defined at some point."""
+    asked = _leading(found, usual)
     owners = {one.partition(".")[2] for one in asked}
     (owner,) = owners if len(owners) == 1 else ("",)
     labels = {cell.asked: cell.measure.label.removeprefix(f"{owner} ") for cell in found.cells}
@@ -211,6 +233,8 @@ def find_value(
     *,
     json: bool,
     overwrite: bool,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Searches how far a value may go before a condition no longer holds."""
     from fairwave.advice import activities
@@ -233,7 +257,12 @@ def find_value(
     read = scenario(path, settings)
     warn(read, seed)
     wanted = condition(until, read)
-    with claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext():
+    pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
+    page = None
+    with (
+        drawn_as(style, figures, pages, out),
+        claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext(),
+    ):
         keep = kept(out)
         with console.status(f"{read.name}: {wanted}", quiet=json) as tell:
             answer = find(
@@ -248,7 +277,14 @@ def find_value(
             **answer.to_dict(),
             "provenance": origin.to_dict(),
         }
-        if out:
+        if out and pages:
+            console.say("drawing …", quiet=json)
+            page = pages.write_find(
+                answer, console.json_text(document), origin, out,
+                title=read.name, lead=str(read.to_dict().get("description", "")), scenario=read.to_toml(),
+                activities=[f"{name}: {said}." for name, said in activities(read).items()],
+            )  # fmt: skip
+        elif out:
             write_text(out / "answer.json", console.json_text(document))
     if json:
         console.document(document)
@@ -271,3 +307,7 @@ def find_value(
     )
     for remark in answer.remarks:
         console.out.print(f"note: {escape(remark)}", highlight=False)
+    if out:
+        console.say(
+            f"\npage: {page}   answer: {out / 'answer.json'}" if page else f"\nanswer: {out / 'answer.json'}"
+        )

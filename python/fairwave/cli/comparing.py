@@ -11,6 +11,7 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    drawn_as,
     groups,
     kind,
     layer_or_note,
@@ -141,6 +142,8 @@ def compare_alternatives(
     overwrite: bool = False,
     measures: Sequence[str] = (),
     yes: bool = False,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.answers.lines import lines
@@ -155,7 +158,8 @@ def compare_alternatives(
     names = measure_names(measures, base)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group)
-    pages = layer_or_note(needed=bool(playout or speech), quiet=json)
+    pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json)
+    look = drawn_as(style, figures, pages, FOLDER)
     buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
@@ -172,7 +176,7 @@ def compare_alternatives(
     }
     grid = Grid("compare", base, axes)
     folder = out if out is not None else FOLDER
-    with claimed(folder, "compare", base.name, overwrite=overwrite, scratch=out is None):
+    with look, claimed(folder, "compare", base.name, overwrite=overwrite, scratch=out is None):
         with console.progress(
             f"{base.name}: {len(asked.changes)} {asked.title} × {replications}", quiet=json
         ) as progress:

@@ -60,6 +60,22 @@ Measures = Annotated[
         "`fairwave list measures` names them. Repeatable.",
     ),
 ]
+FigureStyle = Annotated[
+    str | None,
+    typer.Option(
+        "--style",
+        metavar="STYLE",
+        help="How figures are drawn: paper, slides, mono, a Matplotlib style sheet, or several: paper,mono.",
+    ),
+]
+FigureFiles = Annotated[
+    str | None,
+    typer.Option(
+        "--figures",
+        metavar="FORMAT,…",
+        help="Formats of the figures' files: svg,png,pdf; svg,png if left out.",
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
