@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 DASHES = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
 """Matplotlib's names of line styles to a canvas's dashes, in pixels."""
 
+FEW = 40
+"""Lines with at most so many values mark each."""
+
 MOST_POINTS = 40_000
 """A figure with more points is left still: a page that carries them would be slow and heavy."""
 
@@ -39,6 +42,7 @@ class ChartSeries:
         low: Lower ends of the band, empty for none.
         high: Upper ends of the band.
         is_marks: Marks without a line.
+        has_points: Whether few values are marked on the line.
     """
 
     label: str
@@ -48,6 +52,7 @@ class ChartSeries:
     low: Sequence[float | None] = ()
     high: Sequence[float | None] = ()
     is_marks: bool = False
+    has_points: bool = True
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ def _panel(panel: ChartPanel) -> dict[str, Any]:
                 "fixed": one.look.colour,
                 "dash": _dash(one.look.line),
                 "marks": one.is_marks,
+                "points": one.is_marks or (one.has_points and len(one.x) <= FEW),
                 "x": _numbers(one.x),
                 "y": _numbers(one.y),
                 "low": _numbers(one.low),

@@ -127,7 +127,7 @@ def _sheet(name: str) -> dict[str, Any]:
     spoke, log.propagate = log.propagate, False
     try:
         found = mpl.rc_params_from_file(file.resolve(), fail_on_error=False, use_default_template=False)
-        settings = {key: found[key] for key in found if key not in NOT_OURS}
+        settings: dict[str, Any] = {str(key): found[key] for key in found if key not in NOT_OURS}
     except (OSError, UnicodeDecodeError) as error:
         raise StyleError(f"--style: {name} cannot be read ({error}); {EXAMPLES}") from None
     finally:

@@ -263,6 +263,10 @@ FLAT = 0.15
 """Where all bars and intervals end within this share of the highest, dots on an axis that fits them show more."""
 
 
+SAME = 0.002
+"""What differs by a smaller share is the same: an axis that fits it would make much of nothing."""
+
+
 def fitted(data: pl.DataFrame, foot: float) -> Kind:
     """Bars; or dots where all that would be seen of bars is that they are equally high."""
     ends = [
@@ -274,7 +278,7 @@ def fitted(data: pl.DataFrame, foot: float) -> Kind:
     if not ends or max(ends) <= 0:
         return "bar"
     spread = max(ends) - min(ends)
-    return "dot" if 0 < spread < FLAT * max(ends) else "bar"
+    return "dot" if SAME * max(ends) < spread < FLAT * max(ends) else "bar"
 
 
 def _end(part: pl.DataFrame, end: str, limits: tuple[float, float]) -> list[float]:

@@ -271,7 +271,8 @@ def _near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
 
 def _flat(data: pl.DataFrame, foot: float) -> bool:
     """Whether curves would be a flat line on an axis from the measure's minimum."""
-    return drawing.fitted(data, foot) == "dot"
+    kind = drawing.fitted(data, foot)
+    return kind == "dot"
 
 
 def _ends(cell: Cell) -> dict[str, float | None]:
@@ -434,13 +435,15 @@ def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -
     bands = {place: scale.band(cell.interval.mean) for place, cell in grid.items() if cell.interval.n}
     for (x, y), band in bands.items():
         right, above = bands.get((x + 1, y)), bands.get((x, y + 1))
-        for other, ends in (
-            (right, ([x + 0.5, x + 0.5], [y - 0.5, y + 0.5])),
-            (above, ([x - 0.5, x + 0.5], [y + 0.5, y + 0.5])),
+        for other, across, upwards in (
+            (right, [x + 0.5, x + 0.5], [y - 0.5, y + 0.5]),
+            (above, [x - 0.5, x + 0.5], [y + 0.5, y + 0.5]),
         ):
             if other is not None and other != band:
-                axes.plot(*ends, color=style.PAPER, linewidth=4.5, solid_capstyle="round", zorder=3)
-                axes.plot(*ends, color=style.INK, linewidth=2.2, solid_capstyle="round", zorder=3.5)
+                for colour, width, order in ((style.PAPER, 4.5, 3.0), (style.INK, 2.2, 3.5)):
+                    axes.plot(
+                        across, upwards, color=colour, linewidth=width, solid_capstyle="round", zorder=order
+                    )
 
 
 def _ticks(drawn: Any, along: GridAxis) -> None:

@@ -24,6 +24,7 @@ from fairwave.cli.options import (
     RunFolder,
     RunSeed,
     ScenarioFile,
+    ScenarioOrFolders,
     Settings,
     Threads,
     Yes,
@@ -235,10 +236,11 @@ def shell(
         "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
         "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
         "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",
+        "fairwave compare out/a out/b --out out/a-and-b",
     )
 )
 def compare(
-    scenario: ScenarioFile,
+    scenario: ScenarioOrFolders,
     over: Annotated[
         Optional[str], typer.Option(help="Transports of the flow group, separated by commas: udp,tcp/vegas.")
     ] = None,
@@ -281,14 +283,25 @@ def compare(
     laws: Laws = None,
     json: Json = False,
 ) -> None:
-    """Run alternatives of a scenario under the same seeds, and compare: table, page, audio."""
+    """Run alternatives of a scenario under the same seeds, and compare: table, page, audio.
+
+    With folders instead of a scenario, compare the runs that they hold, without running anything.
+    """
     use_laws(laws)
+    from fairwave.cli.overlaying import are_folders, compare_folders
+
+    if are_folders(scenario):
+        compare_folders(
+            scenario, flow, out, overwrite=overwrite, measures=measures or [], json=json, style=style, figures=figures,
+            unused={"--over": over, "--vary": vary, "--set": settings, "--speech": speech, "--playout": playout},
+        )  # fmt: skip
+        return
     from fairwave.cli.comparing import compare_alternatives
     from fairwave.cli.input import where
 
     with where(cluster):
         compare_alternatives(
-            scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
+            scenario[0], over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
             style=style, figures=figures,
         )  # fmt: skip

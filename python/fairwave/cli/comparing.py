@@ -202,7 +202,7 @@ def compare_alternatives(
             )  # fmt: skip
         else:
             page = None
-            _write_tables(results, found, asked.axis, folder, base.to_toml())
+            write_tables(results, found, asked.axis, folder, base.to_toml())
     answer = of_comparison(found, asked.axis, group, whole, asked.key)
     if json:
         provenance = results.provenance.to_dict()
@@ -244,21 +244,28 @@ def _heard(
     return found
 
 
-def _write_tables(results: Results, found: list[MeasureLine], axis: str, folder: Path, scenario: str) -> None:
+def write_tables(results: Results, found: list[MeasureLine], axis: str, folder: Path, scenario: str) -> None:
     """Leaves the tables without a page, all or nothing."""
     from fairwave.answers.lines import write_comparison
     from fairwave.staging import staging
 
     with staging(folder) as partial:
         results.write_into(partial)
-        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        if scenario:
+            (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         write_comparison(found, axis, partial, results)
 
 
 def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replications: int) -> None:
+    from fairwave.answers.verdict import short_key
+
+    show_lines(f"{base.name}: {short_key(asked.key) or asked.title}", found, replications)
+
+
+def show_lines(title: str, found: Sequence[MeasureLine], replications: int) -> None:
+    """Shows a comparison as a table: measures down, alternatives across."""
     from fairwave.answers.labels import spelled
     from fairwave.answers.lines import STARRED, footnotes
-    from fairwave.answers.verdict import short_key
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -273,8 +280,7 @@ def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replica
         ]
         rows.append([f"  {line.label}", *cells])
     console.table(
-        f"{base.name}: {short_key(asked.key) or asked.title} — {replications} replication"
-        f"{'s' if replications > 1 else ''}, mean ± 95 % interval",
+        f"{title} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(spelled(label) for label in labels)],
         rows,
         caption=f"{STARRED}\n{footnotes(found)}".rstrip(),

@@ -17,6 +17,13 @@ def examples(*lines: str) -> str:
 ScenarioFile = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")
 ]
+ScenarioOrFolders = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SCENARIO|FOLDER…",
+        help="A scenario, .toml or .json, - reads standard input; or two folders or more that `--out` left.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

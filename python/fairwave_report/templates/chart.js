@@ -18,7 +18,7 @@
   const colourOf = (series) => style(series.colour) || series.fixed;
   const faint = (colour) => (/^#[0-9a-f]{6}$/i.test(colour) ? `${colour}2e` : colour);
   const HEIGHT = 250;
-  const LEAST = 330;
+  const LEAST = 300;
 
   function swatch(series, within) {
     const SVG = "http://www.w3.org/2000/svg";
@@ -94,7 +94,7 @@
         width: part === "y" ? 2 : 0,
         dash: part === "y" ? one.dash : undefined,
         paths: one.marks ? () => null : undefined,
-        points: { show: part === "y" && (one.marks || one.x.length <= 40), size: one.marks ? 4 : 6, fill: colour, stroke: colour },
+        points: { show: part === "y" && one.points, size: one.marks ? 4 : 6, fill: colour, stroke: colour },
       });
     });
     const [least, most] = panel.y.ends;
