@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -71,6 +71,7 @@ def clips(
         (pl.col("group").cast(pl.String) == heard.name) & (pl.col("flow") == 0)
     )
     found: list[Clip] = []
+    ratings: list[RatingPair] = []
     spoken: Any = None
     for label in labels:
         run = runs.filter((pl.col(axis) == label) & (pl.col("seed") == seed))["run"][0]
@@ -86,13 +87,14 @@ def clips(
             return found, [f"No audio over {label}: {error}"]
         if not found:
             found.append(Clip("The original", wav(reference), "as spoken, without coding and losses"))
-        notes, parted = _notes(call, flows, run)
+        notes, pair = _notes(call, flows, run, spelled(label))
+        ratings += [pair] if pair is not None else []
         spoken = call.reference_position[first:stop] if len(found) == 1 else spoken
         line = places((spoken - spoken[0]) / RATE, (call.position[first:stop] - call.position[first]) / RATE)
-        found.append(Clip(spelled(label), wav(samples), "; ".join(notes), parted, line))
+        found.append(Clip(spelled(label), wav(samples), "; ".join(notes), line))
         if progress is not None:
             progress(len(found) - 1, len(labels))
-    said = [_which(heard, seed), heard.remark, heard.script.recording.attribution]
+    said = [_which(heard, seed), *parted(ratings), heard.remark, heard.script.recording.attribution]
     return found, [one for one in said if one]
 
 
@@ -104,8 +106,10 @@ def of_run(
     return [*found[:1], *(replace(one, title="As it is heard") for one in found[1:])], said
 
 
-def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> tuple[list[str], str]:
-    """What is said beside a clip, about the whole call; and why its two scores differ, where they do."""
+def _notes(
+    call: RenderedCall, flows: pl.DataFrame, run: int, title: str
+) -> tuple[list[str], RatingPair | None]:
+    """What is said beside a clip, about the whole call; and its two ratings, where it has both."""
     from fairwave_speech import SpeechError
     from fairwave_speech.score import visqol, visqol_is_there
 
@@ -124,43 +128,74 @@ def _notes(call: RenderedCall, flows: pl.DataFrame, run: int) -> tuple[list[str]
     if row.height and row["quality_note"][0]:
         notes.append(str(row["quality_note"][0]))
     if not visqol_is_there() or not counts["played"]:
-        return notes, ""
+        return notes, None
     try:
         score = visqol(call.reference, call.samples, most=SCORED).mos
     except SpeechError as error:
         notes.append(f"no ViSQOL: {error}")
-        return notes, ""
+        return notes, None
     if math.isnan(score):
         notes.append("no ViSQOL: a clip is silent")
-        return notes, ""
-    notes.append(f"ViSQOL {score:.2f}")
+        return notes, None
     cost = row["r_cost_delay"][0] if opinion is not None and "r_cost_delay" in row.columns else None
-    return notes, parted(opinion, score, call.mouth_to_ear_s, cost) if opinion is not None else ""
+    pair = RatingPair(title, opinion, score, call.mouth_to_ear_s, cost) if opinion is not None else None
+    notes.append(f"ViSQOL {score:.2f}{PARTED if pair is not None and pair.differs else ''}")
+    return notes, pair
 
 
-def parted(opinion: float, score: float, mouth_to_ear_s: float, delay_cost: float | None) -> str:
-    """Why the E-model's opinion score and ViSQOL's differ by more than `APART`; empty where they do not.
+@dataclass(frozen=True)
+class RatingPair:
+    """Two ratings of one call.
 
-    Args:
+    Attributes:
+        title: Of the recording.
         opinion: MOS of the whole call as the E-model estimates it.
-        score: ViSQOL's, of what is heard against the original.
+        score: ViSQOL's, of the received speech against the original.
         mouth_to_ear_s: Mean delay, seconds.
         delay_cost: Points of R that delay costs; None where that is not known.
     """
-    if abs(opinion - score) <= APART:
-        return ""
-    if score > opinion:
-        delay = f"{mouth_to_ear_s:.2g} s here"
-        if delay_cost is not None:
-            delay += f", which costs {delay_cost:.0f} points of R"
-        return (
-            "MOS and ViSQOL answer two questions: ViSQOL compares the received speech with the original and ignores "
-            f"delay; the E-model rates a conversation, delay included ({delay})."
+
+    title: str
+    opinion: float
+    score: float
+    mouth_to_ear_s: float
+    delay_cost: float | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two differ by more than `APART`."""
+        return abs(self.opinion - self.score) > APART
+
+
+PARTED = " †"
+"""Stands at a ViSQOL score that a paragraph above the recordings explains."""
+
+
+def parted(several: Sequence[RatingPair]) -> list[str]:
+    """Why the E-model's MOS and ViSQOL's score differ, once for all recordings whose two ratings do."""
+    differ = [one for one in several if one.differs]
+    if not differ:
+        return []
+    said = ["† MOS and ViSQOL answer two questions."]
+    higher = [one for one in differ if one.score > one.opinion]
+    if higher:
+        each = "; ".join(f"{one.title}: {_delay(one)}" for one in higher)
+        said.append(
+            "ViSQOL compares the received speech with the original and ignores delay; the E-model rates a "
+            f"conversation, delay included ({each})."
         )
-    return (
-        "MOS and ViSQOL answer two questions: ViSQOL scores the sound of a part of this one call, including "
-        "stretching, gaps and the codec; the E-model estimates the whole call from its loss and delay."
-    )
+    if len(higher) < len(differ):
+        each = ", ".join(one.title for one in differ if one not in higher)
+        said.append(
+            "ViSQOL scores the sound of a part of one call, including stretching, gaps and the codec; the E-model "
+            f"estimates the whole call from its loss and delay ({each})."
+        )
+    return [" ".join(said)]
+
+
+def _delay(one: RatingPair) -> str:
+    cost = f", which costs {one.delay_cost:.0f} points of R" if one.delay_cost is not None else ""
+    return f"{one.mouth_to_ear_s:.2g} s{cost}"
 
 
 def _which(heard: RecordedCall, seed: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,13 +10,16 @@ import polars as pl
 from fairwave.answers.labels import spelled
 from fairwave.answers.lines import STARRED, MeasureLine, footnotes, lines, write_comparison
 from fairwave.answers.verdict import of_comparison
+from fairwave.measuring.measures import MOS, R
 from fairwave.staging import staging
 from fairwave_report import figures as drawing
+from fairwave_report.axes import scale_label
 from fairwave_report.call import draw_units, write_audio
+from fairwave_report.distributions import draw_distributions
 from fairwave_report.page import Card, Page, TableView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from fairwave.results import Results
@@ -57,26 +61,31 @@ def draw(results: Results, found: Sequence[MeasureLine], axis: str, folder: Path
         ]
         if not chosen:
             continue
-        panels, numbers = [], []
+        panels, numbers, none = [], [], []
+        several = len({line.group for line in chosen}) > 1
         for line in chosen:
             summary = line.measured.summary([axis])
             heading = line.measure.title.removeprefix(f"{line.group} ")
             heading = heading[:1].upper() + heading[1:]
-            if name == "others":
+            if name == "others" or several:
                 heading = line.measure.title
-            # Ratings and indices are seen on their whole scale; a loss of 2 % out of 100 could not be seen.
-            panels.append(
-                drawing.Panel(
-                    summary, axis, None, line.measure.unit, "", heading, "bar",
-                    limits=line.measure.limits, scale=line.measure.scale or line.measure.id,
-                    whole=line.measure.unit != "%",
-                )
-            )  # fmt: skip
+            if all(one == 0 for one in summary["mean"].drop_nulls().drop_nans()):
+                none.append(line.measure.title)
+            else:
+                panels.append(_panel(line, summary, axis, heading))
             numbers.append(
                 summary.select(
                     pl.lit(line.measure.id).alias("measure"), pl.lit(line.group).alias("group"), pl.all()
                 )
             )
+        if not panels:
+            continue
+        panels = _scaled(panels)
+        fits = (
+            " Dots, where bars would be equally high: the axis fits the values."
+            if any(one.kind == "dot" for one in panels)
+            else ""
+        )
         with drawing.canvas(name, drawing.size_for(len(panels))) as canvas:
             drawing.draw_panels(canvas, panels)
             drawings.append(
@@ -84,11 +93,54 @@ def draw(results: Results, found: Sequence[MeasureLine], axis: str, folder: Path
                     canvas, folder, name, pl.concat(numbers, how="vertical_relaxed"), results.provenance,
                     title=title,
                     caption=f"One bar per {axis}. Bars start at the measure's minimum. Error bars are 95 % intervals, "
-                    "cut at the ends of the measure. Panels of the same measure share their axis.",
+                    f"cut at the ends of the measure. Panels of the same measure and size share their axis.{fits}"
+                    + (f" Zero in every run, and left out: {', '.join(none)}." if none else ""),
                     alt=f"{title}. {drawing.told(panels)}",
                 )
             )  # fmt: skip
     return drawings
+
+
+def _panel(line: MeasureLine, summary: pl.DataFrame, axis: str, heading: str) -> drawing.Panel:
+    """Bars of one measure; dots where those would be equally high."""
+    measure = line.measure
+    # Ratings are seen on their whole scale, whose bounds people know; a loss of 2 % out of 100 could not be seen.
+    rated = measure.unit != "%" and measure.limits in {MOS, R}
+    foot = max(measure.limits[0], 0.0)
+    numbers = all(isinstance(label, (int, float)) for label in line.cells)
+    return drawing.Panel(
+        summary, axis, None, scale_label(measure), axis if numbers else "", heading,
+        "bar" if rated else drawing.fitted(summary, foot),
+        limits=measure.limits, scale=measure.scale or measure.id, whole=rated, unit=measure.unit,
+    )  # fmt: skip
+
+
+SMALLER = {"Mb/s": ("kb/s", 1e3, 0.5)}
+"""Unit to a smaller one, its factor, and the value below which all of a panel is given in the smaller one."""
+
+APART = 10.0
+"""Panels of one measure whose highest bars differ by a larger ratio have axes of their own."""
+
+
+def _scaled(panels: Sequence[drawing.Panel]) -> list[drawing.Panel]:
+    """Panels that share an axis where their heights can be compared on it, and small values in a small unit."""
+    tops = [
+        max((one for one in panel.data["mean"].to_list() if one is not None), default=0.0) for panel in panels
+    ]
+    found = []
+    for panel, top in zip(panels, tops, strict=True):
+        alike = [
+            other for one, other in zip(panels, tops, strict=True) if one.scale == panel.scale and other > 0
+        ]
+        apart = top > 0 and max(alike, default=top) > APART * min(alike, default=top)
+        if panel.kind == "dot" or (apart and panel.scale):
+            panel = replace(panel, scale="")  # noqa: PLW2901
+        if not panel.scale and panel.unit in SMALLER and top < SMALLER[panel.unit][2]:
+            unit, factor, _ = SMALLER[panel.unit]
+            data = panel.data.with_columns(pl.col("mean", "low", "high") * factor)
+            panel = replace(panel, data=data, unit=unit, y_label=unit)  # noqa: PLW2901
+        found.append(panel)
+    return found
 
 
 def write(
@@ -106,6 +158,9 @@ def write(
     heard: RecordedCall | None = None,
     seed: int = 1,
     key: str = "",
+    tables: Sequence[TableView] = (),
+    more: Callable[[Path], list[Drawing]] | None = None,
+    setups: Mapping[str, str] | None = None,
 ) -> Path:
     """Leaves page, tables and figures in the folder `out`, all or nothing.
 
@@ -123,6 +178,9 @@ def write(
         heard: The call that is heard, which is then drawn unit by unit.
         seed: Seed of the run in which it is heard.
         key: The scenario's key that is varied; empty for several keys, or where nobody knows.
+        tables: Further tables, beneath the comparison.
+        more: Draws further figures into a folder, which stand before the others.
+        setups: Name of each alternative to its scenario's text, where there is not one for all.
 
     Returns:
         The page.
@@ -132,12 +190,17 @@ def write(
     replications = len(results.provenance.seeds)
     with staging(out) as partial:
         results.write_into(partial)
-        drawings = draw(results, chosen, axis, partial / "figures")
+        drawings = [
+            *(more(partial / "figures") if more else ()),
+            *draw(results, chosen, axis, partial / "figures"),
+        ]
+        spread = draw_distributions(chosen, axis, partial / "figures", results.provenance)
         if heard is not None:
             labels = results.to_polars("runs")[axis].unique(maintain_order=True).to_list()
             drawings.append(draw_units(heard, results, axis, labels, seed, partial / "figures"))
         write_audio(clips, partial)
-        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        if scenario:
+            (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         write_comparison(chosen, axis, partial, results)
         page = Page(
             title=title,
@@ -150,7 +213,10 @@ def write(
                 Card(str(results.runs.num_rows), "runs"),
             ],
             drawings=drawings,
-            tables=[table_view(chosen)],
+            folded=spread,
+            folded_are="How the runs are spread: cumulative shares, boxes, violins, differences",
+            tables=[table_view(chosen), *tables],
+            setups=setups or {},
             clips=clips,
             heard=notes if clips else (),
             notes=() if clips else notes,

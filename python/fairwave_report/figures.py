@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fairwave.provenance import Provenance
+    from fairwave_report.chart import Chart
 
-Kind = Literal["line", "bar"]
+Kind = Literal["line", "bar", "dot"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Drawing:
         source: The figure of a paper that it answers to.
         alt: What the picture shows, for those who cannot see it.
         narrow: Whether a page gives it less than its full width.
+        chart: The same for a page's script, which answers a pointer; None for a still figure.
+        is_fixed: Whether a page leaves its colours as they are, on a light ground.
     """
 
     id: str
@@ -50,6 +53,8 @@ class Drawing:
     source: str = ""
     alt: str = ""
     narrow: bool = False
+    chart: Chart | None = None
+    is_fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,13 +68,14 @@ class Panel:
         y_label: Measure with unit.
         x_label: Horizontal axis.
         title: Above the panel, when there are several.
-        kind: Lines, or bars for labels without an order.
+        kind: Lines; or, for labels without an order, bars, or dots where an axis from zero would show no difference.
         lines: Horizontal lines to compare with: label to value.
         y_from_zero: Whether the vertical axis begins at zero.
         log_x: Whether the horizontal axis is logarithmic.
         limits: Least and most that the measure can be: what is drawn stays within.
         scale: Panels of the same scale side by side have the same vertical axis; one of its own when empty.
         whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
+        unit: Unit of the numbers that a bar says when it is pointed at.
     """
 
     data: pl.DataFrame
@@ -85,6 +91,7 @@ class Panel:
     limits: tuple[float, float] = (-math.inf, math.inf)
     scale: str = ""
     whole: bool = False
+    unit: str = ""
 
     @property
     def foot(self) -> float:
@@ -101,12 +108,12 @@ def canvas(salt: str, size: tuple[float, float]) -> Iterator[Figure]:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(cast("Any", style.settings(salt))):
-        yield Figure(figsize=size)
+        yield Figure(figsize=style.inches(size))
 
 
 def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     """Draws panels side by side, up to three in a row, with one legend."""
-    columns = min(len(panels), 3)
+    columns = min(len(panels), style.current().most_columns)
     rows = -(-len(panels) // columns)
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -144,35 +151,134 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         else:
             width = 0.8 / len(names)
             at = [one - 0.4 + width * (i + 0.5) for one in x]
-            reach = [
-                [max(m - lo, 0.0) for m, lo in zip(mean, low, strict=True)],
-                [max(hi - m, 0.0) for m, hi in zip(mean, high, strict=True)],
+            each = list(style.looks(ticks).values()) if panel.series is None else [look] * len(x)
+            said = [
+                tip(panel, name, *one) for one in zip(part[panel.x].to_list(), mean, low, high, strict=True)
             ]
-            above = [m - panel.foot for m in mean]
-            colours = [look.colour] * len(x)
-            if panel.series is None:
-                colours = [one.colour for one in style.looks(ticks).values()]
-            axes.bar(at, above, width * 0.86, panel.foot, color=colours, label=label, zorder=2)
-            axes.errorbar(
-                at, mean, yerr=reach, fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=3
-            )
+            _draw_apart(axes, panel, at, (mean, low, high), each, said, width * 0.86, label)
     for label, value in panel.lines.items():
         axes.axhline(value, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
         axes.annotate(
-            label, (1, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8.5
+            label,
+            (1, value),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            fontsize=style.points(8.5),
         )
     if not numeric:
         axes.set_xticks(range(len(ticks)), [spelled(one) for one in ticks])
         axes.grid(visible=False, axis="x")
+        if panel.kind == "dot":
+            axes.set_xlim(-0.6, len(ticks) - 0.4)
     if panel.log_x and numeric:
         axes.set_xscale("log")
-    if panel.y_from_zero:
+        plain_numbers(axes.xaxis)
+    if panel.kind == "dot":
+        _fit(axes, panel)
+    elif panel.y_from_zero:
         axes.set_ylim(bottom=panel.foot)
     _keep_within(axes, panel)
-    axes.set_xlabel(panel.x_label)
+    axes.set_xlabel(
+        f"{panel.x_label}, log scale" if panel.log_x and numeric and panel.x_label else panel.x_label
+    )
     axes.set_ylabel(panel.y_label)
     if panel.title:
         axes.set_title(panel.title)
+
+
+def _draw_apart(
+    axes: Axes,
+    panel: Panel,
+    at: Sequence[float],
+    ends: tuple[Sequence[float], Sequence[float], Sequence[float]],
+    looks: Sequence[style.SeriesStyle],
+    said: Sequence[str],
+    width: float,
+    label: str | None,
+) -> None:
+    """Draws bars or dots with error bars, each of which says `said` when it is pointed at."""
+    mean, low, high = ends
+    reach = [
+        [max(m - lo, 0.0) for m, lo in zip(mean, low, strict=True)],
+        [max(hi - m, 0.0) for m, hi in zip(mean, high, strict=True)],
+    ]
+    if panel.kind == "bar":
+        above = [m - panel.foot for m in mean]
+        bars = axes.bar(
+            at, above, width, panel.foot, color=[one.colour for one in looks], label=label, zorder=2
+        )
+        for bar, look, words in zip(bars, looks, said, strict=True):
+            bar.set(hatch=look.hatch, gid=words)
+            if look.hatch:
+                bar.set_edgecolor(style.PAPER)
+    else:
+        for number, (place, m, look, words) in enumerate(zip(at, mean, looks, said, strict=True)):
+            axes.plot(
+                [place], [m], look.marker, color=look.colour, markersize=style.points(8), gid=words,
+                label=None if number else label, zorder=4,
+            )  # fmt: skip
+    axes.errorbar(at, mean, yerr=reach, fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=3)
+
+
+TIP = "tip|"
+"""Begins the name of a part of a picture that says something of itself when it is pointed at."""
+
+
+def tip(panel: Panel, name: Any, x: Any, mean: float, low: float, high: float) -> str:
+    """What a bar says when it is pointed at."""
+    who = ", ".join(spelled(one) for one in (x, name) if one is not None)
+    sure = f" (95 %: {in_words(low)} to {in_words(high)})" if low < high else ""
+    unit = f" {panel.unit}" if panel.unit else ""
+    return f"{TIP}{who}: {in_words(mean)}{unit}{sure}"
+
+
+def plain_numbers(axis: Any) -> None:
+    """Numbers as they are at a logarithmic axis, at few enough places that they do not cover each other."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = sorted(axis.get_view_interval())
+    decades = math.log10(high / low) if low > 0 else 9.0
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,), numticks=12))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def _fit(axes: Axes, panel: Panel) -> None:
+    """A vertical axis that fits the intervals, with room around them."""
+    values = [
+        one
+        for name in ("mean", "low", "high")
+        for one in panel.data[name].to_list()
+        if one is not None and math.isfinite(one)
+    ]
+    if not values:
+        return
+    least, most = (min(max(one, panel.limits[0]), panel.limits[1]) for one in (min(values), max(values)))
+    room = 0.25 * (most - least) or 0.05 * abs(most) or 1.0
+    axes.set_ylim(least - room, most + room)
+
+
+FLAT = 0.15
+"""Where all bars and intervals end within this share of the highest, dots on an axis that fits them show more."""
+
+
+SAME = 0.002
+"""What differs by a smaller share is the same: an axis that fits it would make much of nothing."""
+
+
+def fitted(data: pl.DataFrame, foot: float) -> Kind:
+    """Bars; or dots where all that would be seen of bars is that they are equally high."""
+    ends = [
+        one - foot
+        for name in ("mean", "low", "high")
+        for one in data[name].to_list()
+        if one is not None and math.isfinite(one)
+    ]
+    if not ends or max(ends) <= 0:
+        return "bar"
+    spread = max(ends) - min(ends)
+    return "dot" if SAME * max(ends) < spread < FLAT * max(ends) else "bar"
 
 
 def _end(part: pl.DataFrame, end: str, limits: tuple[float, float]) -> list[float]:
@@ -225,7 +331,7 @@ def told(panels: Sequence[Panel]) -> str:
             rows = rows.filter(pl.col("mean").is_not_null() & pl.col("mean").is_not_nan())
             if not rows.height:
                 continue
-            if panel.kind == "bar":
+            if panel.kind != "line":
                 bars = zip(rows[panel.x], rows["mean"], strict=True)
                 each = ", ".join(f"{spelled(x)} {in_words(mean)}" for x, mean in bars)
                 said.append(f"{spelled(name)}: {each}" if name is not None else each)
@@ -258,7 +364,7 @@ def mark(axes: Axes, marks: Sequence[dict[str, Any]], *, labels: bool) -> None:
             height = 20 + 9 * (place % MOST_ROWS)
             axes.annotate(
                 one["label"], (one["at_s"], 1.0), xycoords=("data", "axes fraction"), xytext=(2, height),
-                textcoords="offset points", fontsize=7.5, color=style.INK, annotation_clip=False,
+                textcoords="offset points", fontsize=style.points(7.5), color=style.INK, annotation_clip=False,
             )  # fmt: skip
             axes.annotate(
                 "", (one["at_s"], 1.0), xycoords=("data", "axes fraction"), xytext=(0, height),
@@ -282,8 +388,12 @@ def save(
     caption: str = "",
     source: str = "",
     alt: str = "",
+    chart: Chart | None = None,
 ) -> Drawing:
-    """Writes `stem`.svg, .png, .csv and .parquet into `folder`; must be called inside `canvas`."""
+    """Writes the figure in the formats of the style, `stem`.svg and .png, and its numbers, `stem`.csv and .parquet.
+
+    It must be called inside `canvas`.
+    """
     from matplotlib import rcParams
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -293,28 +403,46 @@ def save(
     buffer = io.StringIO()
     metadata = {"Date": None, "Creator": f"fairwave {provenance.version}", "Title": title}
     figure.savefig(buffer, format="svg", metadata=metadata)
-    svg = buffer.getvalue()
-    (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
+    svg = with_tips(buffer.getvalue())
+    formats = style.current().formats
+    if "svg" in formats:
+        (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
     # The layout is found; `savefig` would draw the figure once more to find it again.
     figure.set_layout_engine("none")
-    figure.set_dpi(rcParams["savefig.dpi"])
-    software = {"Software": f"fairwave {provenance.version}", "Title": title}
-    cast("Any", FigureCanvasAgg(figure)).print_png(folder / f"{stem}.png", metadata=software)
+    if "png" in formats:
+        figure.set_dpi(rcParams["savefig.dpi"])
+        software = {"Software": f"fairwave {provenance.version}", "Title": title}
+        cast("Any", FigureCanvasAgg(figure)).print_png(folder / f"{stem}.png", metadata=software)
+    if "pdf" in formats:
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+        about = {"CreationDate": None, "Creator": f"fairwave {provenance.version}", "Title": title}
+        cast("Any", FigureCanvasPdf(figure)).print_pdf(folder / f"{stem}.pdf", metadata=about)
     written = write_table(data.to_arrow(), folder / stem, provenance)
-    names = (f"{stem}.svg", f"{stem}.png", *(path.name for path in reversed(written)))
+    names = (*(f"{stem}.{one}" for one in formats), *(path.name for path in reversed(written)))
+    is_fixed = style.current().is_fixed
+    shown = for_page(svg, recoloured=not is_fixed)
     return Drawing(
-        stem, title, for_page(svg), names, data, caption, source, alt or title, figure.get_figwidth() < 8
-    )
+        stem, title, shown, names, data, caption, source, alt or title, figure.get_figwidth() < style.WIDE,
+        chart, is_fixed,
+    )  # fmt: skip
 
 
-def for_page(svg: str) -> str:
-    """An SVG that can stand inside a page: no XML header, and colours that follow the page's theme."""
+def with_tips(svg: str) -> str:
+    """The SVG with what its parts say when they are pointed at, as titles."""
+    return re.sub(rf'<g id="{re.escape(TIP)}([^"]*)"([^>]*)>', r'<g class="tip"\2><title>\1</title>', svg)
+
+
+def for_page(svg: str, *, recoloured: bool = True) -> str:
+    """An SVG that can stand inside a page: no XML header; when `recoloured`, its colours follow the page's theme."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     # Groups are not referred to, and their names come again in every picture: ids must be a page's own.
     body = re.sub(r'<g id="[^"]*"', "<g", body)
-    variables = {style.INK: "var(--ink)", style.FAINT: "var(--rule)", style.PAPER: "var(--ground)"}
-    variables.update({look.colour: f"var(--{look.name})" for look in style.LOOKS})
+    variables: dict[str, str] = {}
+    if recoloured:
+        variables = {style.INK: "var(--ink)", style.FAINT: "var(--rule)", style.PAPER: "var(--ground)"}
+        variables.update({look.colour: f"var(--{look.name})" for look in style.LOOKS})
     for colour, variable in variables.items():
         body = body.replace(colour, variable)
     body = re.sub(r'(<svg [^>]*?)width="[^"]*"', r"\1", body, count=1)

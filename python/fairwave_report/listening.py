@@ -31,7 +31,6 @@ class Clip:
         title: What it is.
         wav: The file's bytes.
         notes: A line beneath.
-        parted: Why two ratings of it differ; empty where they do not, by much.
         places: Seconds of the original and of this recording at which they say the same, ascending; empty where
             both say it at the same time.
     """
@@ -39,7 +38,6 @@ class Clip:
     title: str
     wav: bytes
     notes: str = ""
-    parted: str = ""
     places: tuple[tuple[float, float], ...] = ()
 
 

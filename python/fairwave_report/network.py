@@ -173,7 +173,7 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
             ]
         for place in places.values():
             axes.annotate(
-                place.label, (place.x, place.y), ha="center", va="center", fontsize=9.5, zorder=4,
+                place.label, (place.x, place.y), ha="center", va="center", fontsize=style.points(9.5), zorder=4,
                 bbox={"boxstyle": "round,pad=0.35", "facecolor": style.PAPER, "edgecolor": style.INK},
             )  # fmt: skip
         axes.set_xlim(-0.08, 1.08)
@@ -209,7 +209,7 @@ def _tallest(places: dict[str, NodePosition]) -> int:
 
 
 def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share: float) -> None:
-    colour = style.LOOKS[0].colour if share > BUSY else style.LOOKS[6].colour
+    colour = style.look(0).colour if share > BUSY else style.look(6).colour
     axes.plot([one.x, other.x], [one.y, other.y], "-", color=colour, linewidth=0.8 + 5 * share, zorder=1)
     if (
         one.y != other.y
@@ -225,7 +225,7 @@ def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share:
         middle,
         ha="center",
         va="bottom",
-        fontsize=8,
+        fontsize=style.points(8),
         zorder=3,
         xytext=(0, 3),
         textcoords="offset points",

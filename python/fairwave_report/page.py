@@ -124,6 +124,8 @@ class Page:
         factors: Entries with `id`, `open`, `ranking`, `values`: what is open.
         drawings: Figures.
         drawn: What they show, a sentence.
+        folded: Figures that are seen when the reader unfolds them.
+        folded_are: What those are.
         tables: Tables.
         clips: Audio.
         parts: Questions, where the page asks several.
@@ -151,6 +153,8 @@ class Page:
     factors: Sequence[Mapping[str, Any]] = ()
     drawings: Sequence[Drawing] = ()
     drawn: str = "Means over replications; bands and error bars are 95 % confidence intervals."
+    folded: Sequence[Drawing] = ()
+    folded_are: str = ""
     tables: Sequence[TableView] = ()
     clips: Sequence[Clip] = ()
     parts: Sequence[Part] = ()
@@ -175,11 +179,15 @@ class Page:
         template = _template()
         # As it stands there: it holds no markup of ours, and its hash is that of these very characters.
         has_sound = self.clips or any(part.clips for part in self.parts)
-        player = _text("player.js") if has_sound else ""
+        several = [*self.drawings, *self.folded, *(self.readings.drawings if self.readings else ())]
+        pointed = any(one.chart is not None or 'class="tip"' in one.svg for one in several)
+        scripts = [_text("player.js")] if has_sound else []
+        scripts += [plotting(), _text("chart.js")] if pointed else []
         made = template.render(
             page=self,
             policy=policy.PLACE,
-            player=player,
+            scripts=scripts,
+            pointed=pointed,
             looks=style.LOOKS,
             seeds=seeds_in_words(self.provenance.seeds),
             rows=figures.table_rows,
@@ -195,7 +203,12 @@ class Page:
             lab=lab.link_from(folder, self.scenario) if self.scenario and not self.live else None,
             labs={name: link for name, text in self.setups.items() if (link := lab.link_from(folder, text))},
         )
-        return policy.with_policy(made, [player] if player else [])
+        return policy.with_policy(made, scripts)
+
+
+def plotting() -> str:
+    """The text of uPlot with its licence, which asks to travel with every copy."""
+    return f"/*\nuPlot\n\n{_text('uplot/LICENSE').strip()}\n*/\n{_text('uplot/uPlot.iife.min.js').strip()}\n"
 
 
 def _text(name: str) -> str:

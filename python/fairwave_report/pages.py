@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fairwave.advice import activities
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, how_many, written_playout
 from fairwave.cli.runs import BOTH, LINKS, both_directions, busy_links, summary, verdict
-from fairwave_report import single
+from fairwave_report import chosen_style, single, style
 from fairwave_report.call import clips
 from fairwave_report.call import of_run as listened
 from fairwave_report.comparison import write as write_comparison
+from fairwave_report.grids import write_sweep
 from fairwave_report.heard import RecordedCall
+from fairwave_report.limits import write_find
+from fairwave_report.overlay import write_overlay
 from fairwave_report.page import TableView
 from fairwave_report.single import of_live, to_draw
 from fairwave_report.video import show as shown
@@ -22,7 +26,7 @@ from fairwave_speech.fetch import speech as recording
 from fairwave_video import VideoError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fairwave.results import Results
@@ -38,10 +42,29 @@ __all__ = [
     "of_live",
     "playout_buffer",
     "spoken",
+    "styled",
     "to_draw",
     "watch",
     "write_comparison",
+    "write_find",
+    "write_overlay",
+    "write_sweep",
 ]
+
+
+@contextmanager
+def styled(wanted: str | None, formats: str | None) -> Iterator[None]:
+    """Draws in the style that `--style` names and saves in the formats of `--figures`, so long as the block lasts.
+
+    Raises:
+        BadInputError: There is no such style or format.
+    """
+    try:
+        found = chosen_style.read(wanted, formats)
+    except chosen_style.StyleError as error:
+        raise BadInputError(str(error)) from None
+    with style.using(found):
+        yield
 
 
 def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:

@@ -7,6 +7,7 @@ itself (`to_draw`), and those are drawn (`of_live`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from fairwave.staging import staging
 from fairwave_report import figures as drawing
 from fairwave_report import style
 from fairwave_report.call import write_audio
+from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
 from fairwave_report.completions import draw_transfers
 from fairwave_report.network import draw_network
 from fairwave_report.page import Card, Page, TableView
@@ -23,8 +25,6 @@ from fairwave_report.page import Card, Page, TableView
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from matplotlib.axes import Axes
 
     from fairwave.answers.answer import Answer
     from fairwave.results import Results
@@ -232,16 +232,84 @@ PANELS = (
 )
 """Series that are drawn, each with title, unit and factor."""
 
+APART = 20.0
+"""Series whose medians lie further apart, as a ratio, are drawn in panels of their own: small ones would lie at 0."""
+
+UNITS = {"Mb/s": ("kb/s", 1e3, 0.5)}
+"""Unit to a smaller one, its factor, and the value below which all of a panel is given in the smaller one."""
+
+
+@dataclass(frozen=True)
+class SeriesPanel:
+    """Series of one kind over time.
+
+    Attributes:
+        title: Above them.
+        unit: Of the values.
+        rows: Columns `name`, `time_s`, `value`, the values in the unit.
+    """
+
+    title: str
+    unit: str
+    rows: pl.DataFrame
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the least of several series could not be seen next to the greatest."""
+        typical = _typical(self.rows)
+        return (
+            self.unit != "packets" and len(typical) > 1 and max(typical.values()) > 50 * min(typical.values())
+        )
+
+
+def _typical(rows: pl.DataFrame) -> dict[str, float]:
+    """The median of each series while it is on; series that never are have none."""
+    on = rows.filter(pl.col("value") > 0).group_by("name", maintain_order=True).agg(pl.col("value").median())
+    return dict(on.iter_rows())
+
+
+def _panels(run: DrawnRun) -> list[SeriesPanel]:
+    """What is drawn, one below the other; a kind whose series are too far apart in several panels."""
+    busiest = _busiest(run.results)
+    found = []
+    for kind, title, unit, scale in PANELS:
+        rows = run.series(kind).with_columns(pl.col("value") * scale)
+        if unit == "packets":
+            rows = rows.filter(pl.col("name").is_in(busiest))
+        if not rows.height:
+            continue
+        several = _apart(rows) if unit in UNITS else [rows]
+        for part in several:
+            names = part["name"].unique(maintain_order=True).to_list()
+            head = title if len(several) == 1 else f"{title.split(' of ')[0]} of {_listed(names)}"
+            typical = _typical(part)
+            if unit in UNITS and typical and max(typical.values()) < UNITS[unit][2]:
+                smaller, factor, _ = UNITS[unit]
+                found.append(SeriesPanel(head, smaller, part.with_columns(pl.col("value") * factor)))
+            else:
+                found.append(SeriesPanel(head, unit, part))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} others"
+
+
+def _apart(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """The series in parts: a new one begins where the step down to the next median is more than `APART`."""
+    typical = sorted(_typical(rows).items(), key=lambda one: -one[1])
+    parts: list[list[str]] = [[]]
+    for at, (name, median) in enumerate(typical):
+        if at and typical[at - 1][1] / median > APART:
+            parts.append([])
+        parts[-1].append(name)
+    parts[-1] += [name for name in rows["name"].unique(maintain_order=True) if name not in dict(typical)]
+    return [rows.filter(pl.col("name").is_in(names)) for names in parts]
+
 
 def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
     """Goodput, queues and windows over time, one below the other; none where nothing was recorded."""
-    panels = [(title, unit, run.series(kind), scale) for kind, title, unit, scale in PANELS]
-    busiest = _busiest(run.results)
-    panels = [
-        (title, unit, rows.filter(pl.col("name").is_in(busiest)) if unit == "packets" else rows, scale)
-        for title, unit, rows, scale in panels
-    ]
-    panels = [(title, unit, rows, scale) for title, unit, rows, scale in panels if rows.height]
+    panels = _panels(run)
     if not panels:
         return None
     marks = run.scenario.plan(run.seed)["marks"]
@@ -249,23 +317,44 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
         "series", (11.4, 0.6 + 2.3 * len(panels) + 0.14 * drawing.mark_rows(marks))
     ) as canvas:
         grid = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)
-        for axes, (title, unit, rows, scale) in zip(grid.flat, panels, strict=True):
-            names = rows["name"].unique(maintain_order=True).to_list()
+        charts = []
+        for axes, panel in zip(grid.flat, panels, strict=True):
+            names = panel.rows["name"].unique(maintain_order=True).to_list()
+            drawn = []
             for name, look in style.looks(names).items():
-                part = rows.filter(pl.col("name") == name)
+                part = panel.rows.filter(pl.col("name") == name)
+                values = part["value"].to_list()
+                if panel.is_log:
+                    # A logarithmic axis has no zero: times without traffic are gaps.
+                    values = [one if one > 0 else math.nan for one in values]
                 axes.plot(
-                    part["time_s"], part["value"] * scale, label=name, color=look.colour, linestyle=look.line,
-                    linewidth=1.3,
-                )  # fmt: skip
-            axes.set_title(title)
-            axes.set_ylabel(unit)
-            _scale(axes, rows, several=unit != "packets")
+                    part["time_s"], values, label=name, color=look.colour, linestyle=look.line, linewidth=1.3
+                )
+                drawn.append(ChartSeries(name, look, part["time_s"].to_list(), values))
+            axes.set_title(panel.title)
+            axes.set_ylabel(f"{panel.unit}, log scale" if panel.is_log else panel.unit)
+            if panel.is_log:
+                axes.set_yscale("log")
+                drawing.plain_numbers(axes.yaxis)
+            else:
+                axes.set_ylim(bottom=0)
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
             drawing.mark(axes, marks, labels=axes is grid.flat[0])
+            charts.append(
+                ChartPanel(
+                    panel.title, "time (s)", panel.unit, drawn, log_y=panel.is_log,
+                    ends=(None if panel.is_log else 0.0, None),
+                    marks=[(one["at_s"], one["label"]) for one in marks],
+                )
+            )  # fmt: skip
         grid.flat[-1].set_xlabel("time (s)")
         data = pl.concat(
-            [rows.select(pl.lit(title).alias("panel"), pl.all()) for title, _, rows, _ in panels]
+            [
+                one.rows.select(pl.lit(one.title).alias("panel"), pl.lit(one.unit).alias("unit"), pl.all())
+                for one in panels
+            ]
         )
+        points = sum(len(one.x) for panel in charts for one in panel.series)
         return drawing.save(
             canvas, folder, "series", data, run.results.provenance,
             title="Over time",
@@ -273,26 +362,17 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
             "which packets wait longest, of TCP the first sender of each group."
             + (" Dotted lines: what happened at known times." if marks else ""),
             alt=f"Over time, one below the other: {_series_in_words(panels)}",
+            chart=Chart(charts, is_linked=True) if points <= MOST_POINTS else None,
         )  # fmt: skip
 
 
-def _scale(axes: Axes, rows: pl.DataFrame, *, several: bool) -> None:
-    """From zero; logarithmic where the least of several series could not be seen beside the greatest."""
-    typical = rows.filter(pl.col("value") > 0).group_by("name").agg(pl.col("value").median())["value"]
-    if several and len(typical) > 1 and typical.max() > 50 * typical.min():  # type: ignore[operator]  # numbers
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    else:
-        axes.set_ylim(bottom=0)
-
-
-def _series_in_words(panels: Sequence[tuple[str, str, pl.DataFrame, float]]) -> str:
+def _series_in_words(panels: Sequence[SeriesPanel]) -> str:
     """The mean of each line over time."""
     parts = []
-    for title, unit, rows, scale in panels:
-        means = rows.group_by("name", maintain_order=True).agg(pl.col("value").mean() * scale)
+    for one in panels:
+        means = one.rows.group_by("name", maintain_order=True).agg(pl.col("value").mean())
         each = ", ".join(f"{name} {drawing.in_words(mean)}" for name, mean in means.iter_rows())
-        parts.append(f"{title} (mean, {unit}): {each}")
+        parts.append(f"{one.title} (mean, {one.unit}): {each}")
     return ". ".join(parts)
 
 
@@ -318,30 +398,38 @@ def draw_call(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
     )
     with drawing.canvas("call", (11.4, 3.4)) as canvas:
         axes = canvas.subplots()
+        charts = []
         played = data.filter(pl.col("played_ms").is_not_null())
+        charts.append(_marks("played", style.look(4), played, "played_ms"))
         axes.plot(
             played["created_s"],
             played["played_ms"],
             ".",
             markersize=2,
-            color=style.LOOKS[4].colour,
+            color=style.look(4).colour,
             label="played",
         )
-        for fate, look in (("played", style.LOOKS[1]), ("late", style.LOOKS[0])):
+        for fate, look in (("played", style.look(1)), ("late", style.look(0))):
             part = data.filter((pl.col("fate") == fate) & pl.col("network_ms").is_not_null())
             label = "arrived" if fate == "played" else "arrived too late"
             if part.height:
                 axes.plot(
                     part["created_s"], part["network_ms"], ".", markersize=2.5, color=look.colour, label=label
                 )
+                charts.append(_marks(label, look, part, "network_ms"))
         for made in data.filter(pl.col("fate") == "lost")["created_s"]:
             axes.axvline(made, 0, 0.05, color=style.INK, linewidth=0.6)
         axes.set_ylim(bottom=0)
         drawing.mark(axes, run.scenario.plan(run.seed)["marks"], labels=False)
         axes.set_xlabel("made at (s)")
-        axes.set_ylabel("ms after it was made")
+        axes.set_ylabel("time since it was made (ms)")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=4)
         lost = data.filter(pl.col("fate") == "lost").height
+        gone = data.filter(pl.col("fate") == "lost").select("created_s", pl.lit(0.0).alias("lost_ms"))
+        if gone.height:
+            charts.append(_marks("lost", style.look(6), gone, "lost_ms"))
+        few = sum(len(one.x) for one in charts) <= MOST_POINTS
+        panel = ChartPanel("", "made at (s)", "time since it was made (ms)", charts, ends=(0.0, None))
         return drawing.save(
             canvas, folder, "call", data, run.results.provenance,
             title=f"The call {run.call}, packet by packet",
@@ -349,4 +437,11 @@ def draw_call(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
             f"Seed {run.seed}.",
             alt=f"Delay of each of {data.height} packets of {run.call} from making to arriving and to playing: "
             f"{_fates(data)}",
+            chart=Chart([panel]) if few else None,
         )  # fmt: skip
+
+
+def _marks(label: str, look: style.SeriesStyle, rows: pl.DataFrame, column: str) -> ChartSeries:
+    """The packets of one kind as marks."""
+    rows = rows.sort("created_s")
+    return ChartSeries(label, look, rows["created_s"].to_list(), rows[column].to_list(), is_marks=True)

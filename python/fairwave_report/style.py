@@ -7,11 +7,13 @@ reader's light or dark theme.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 INK = "#1d2327"
 FAINT = "#c9ced3"
@@ -31,6 +33,7 @@ class SeriesStyle:
         dark: On dark ground.
         marker: Matplotlib's sign for the marker.
         line: Matplotlib's line style.
+        hatch: Matplotlib's hatch of bars, where colours do not tell them apart.
     """
 
     name: str
@@ -38,6 +41,7 @@ class SeriesStyle:
     dark: str
     marker: str
     line: Any
+    hatch: str = ""
 
 
 LOOKS: tuple[SeriesStyle, ...] = (
@@ -50,6 +54,86 @@ LOOKS: tuple[SeriesStyle, ...] = (
     SeriesStyle("grey", "#6b7278", "#a4acb3", "X", (0, (2, 2))),
     SeriesStyle("brown", "#8c5a2b", "#c9935c", "*", (0, (5, 1, 1, 1, 1, 1))),
 )
+
+GREYS = ("#111111", "#6e6e6e", "#a8a8a8", "#3d3d3d", "#8b8b8b", "#c4c4c4", "#555555", "#262626")
+HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
+MONOCHROME: tuple[SeriesStyle, ...] = tuple(
+    replace(look, name=f"grey-{at}", colour=grey, dark=grey, hatch=hatch)
+    for at, (look, grey, hatch) in enumerate(zip(LOOKS, GREYS, HATCHES, strict=True))
+)
+"""Series without colour: greys with the same markers and line styles, bars with hatches."""
+
+
+@dataclass(frozen=True)
+class FigureStyle:
+    """How figures are drawn, and in which formats they are saved.
+
+    Attributes:
+        formats: Endings of the files, of `FORMATS`.
+        settings: Matplotlib's settings that differ from the house style.
+        width: Inches across of a figure with several panels; the figure's own when None.
+        column: Inches across of a figure with one panel; the figure's own when None.
+        looks: How series are drawn.
+        is_fixed: Whether pages leave its colours as they are, on a light ground.
+        most_columns: Panels side by side at most.
+        map: Matplotlib's colour map of heat maps.
+    """
+
+    formats: tuple[str, ...] = ("svg", "png")
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    width: float | None = None
+    column: float | None = None
+    looks: tuple[SeriesStyle, ...] = LOOKS
+    is_fixed: bool = False
+    most_columns: int = 3
+    map: str = "cividis"
+
+
+FORMATS = ("svg", "png", "pdf")
+"""Endings of the files that figures are saved as."""
+
+HOUSE = FigureStyle()
+_current: ContextVar[FigureStyle | None] = ContextVar("figure style", default=None)
+
+
+def current() -> FigureStyle:
+    """The style in which figures are drawn now."""
+    return _current.get() or HOUSE
+
+
+@contextmanager
+def using(wanted: FigureStyle) -> Iterator[FigureStyle]:
+    """Draws figures in a style, so long as the block lasts."""
+    before = _current.set(wanted)
+    try:
+        yield wanted
+    finally:
+        _current.reset(before)
+
+
+def look(index: int) -> SeriesStyle:
+    """The look with an index, in the style of now."""
+    found = current().looks
+    return found[index % len(found)]
+
+
+def points(size: float) -> float:
+    """A size of letters in points, given for the house style's 10 points."""
+    return size * float(current().settings.get("font.size", 10)) / 10
+
+
+def inches(size: tuple[float, float]) -> tuple[float, float]:
+    """The size of a figure, given for the house style."""
+    wanted = current()
+    across = wanted.width if size[0] >= WIDE else wanted.column
+    if across is None:
+        return size
+    # Letters do not shrink as much as the figure: it stays high enough for them.
+    return across, size[1] * max(across / size[0], points(10) / 10)
+
+
+WIDE = 8.0
+"""Inches from which on a figure takes the whole width of a page."""
 
 FIXED: dict[str, int] = {
     "udp": 0,
@@ -83,30 +167,31 @@ def looks(labels: Sequence[Any]) -> dict[Any, SeriesStyle]:
     """A look for each label: its own where it is known, else one that no other label here has."""
     chosen: dict[Any, SeriesStyle] = {}
     used: set[int] = set()
+    several = current().looks
     for label in labels:
-        index = FIXED.get(str(label).lower().removeprefix("tcp/").removeprefix("tcp-"))
-        if index is not None and index not in used:
-            chosen[label] = LOOKS[index]
+        index = FIXED.get(str(label).lower().removeprefix("tcp/").removeprefix("tcp-"), len(several))
+        if index < len(several) and index not in used:
+            chosen[label] = several[index]
             used.add(index)
     for label in labels:
         if label not in chosen:
-            index = next((i for i in range(len(LOOKS)) if i not in used), len(chosen) % len(LOOKS))
-            chosen[label] = LOOKS[index]
+            index = next((i for i in range(len(several)) if i not in used), len(chosen) % len(several))
+            chosen[label] = several[index]
             used.add(index)
     return {label: chosen[label] for label in labels}
 
 
 def settings(salt: str) -> dict[str, Any]:
     """Matplotlib's settings. `salt` makes the identifiers inside an SVG its own, and the same in every run."""
-    return {
+    house = {
         "axes.axisbelow": True,
         "axes.edgecolor": INK,
         "axes.grid": True,
         "axes.labelcolor": INK,
-        "axes.labelsize": 10,
+        "axes.labelsize": points(10),
         "axes.spines.right": False,
         "axes.spines.top": False,
-        "axes.titlesize": 10.5,
+        "axes.titlesize": points(10.5),
         "axes.titleweight": "bold",
         "axes.titlelocation": "left",
         "figure.constrained_layout.use": True,
@@ -119,15 +204,16 @@ def settings(salt: str) -> dict[str, Any]:
         "grid.linewidth": 0.6,
         "legend.edgecolor": FAINT,
         "legend.frameon": False,
-        "legend.fontsize": 9.5,
+        "legend.fontsize": points(9.5),
         "lines.linewidth": 1.8,
         "lines.markersize": 5,
         "savefig.dpi": 160,
+        "pdf.fonttype": 42,
         "svg.fonttype": "none",
-        "svg.hashsalt": salt,
         "text.color": INK,
         "xtick.color": INK,
         "ytick.color": INK,
-        "xtick.labelsize": 9.5,
-        "ytick.labelsize": 9.5,
+        "xtick.labelsize": points(9.5),
+        "ytick.labelsize": points(9.5),
     }
+    return {**house, **current().settings, "figure.constrained_layout.use": True, "svg.hashsalt": salt}

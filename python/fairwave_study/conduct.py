@@ -13,6 +13,7 @@ from fairwave.runs.grid import assemble
 from fairwave.runs.keeping import Folder
 from fairwave.runs.replication import check_runs, replicate
 from fairwave.staging import staging
+from fairwave_report import chart
 from fairwave_report import figures as drawing
 from fairwave_report.page import Card, Page, ReadingsView, TableView
 from fairwave_study.answer import of_study
@@ -309,6 +310,7 @@ def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> D
             canvas, folder, figure.id, pl.concat(parts, how="vertical_relaxed"), provenance,
             title=figure.title, caption=figure.caption, source=figure.source,
             alt=f"{_alt(figure)}. {drawing.told(panels)}",
+            chart=chart.of_panels(panels),
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from fairwave_report import embedding
-from fairwave_report.call import parted
+from fairwave_report.call import RatingPair, parted
 from fairwave_report.figures import Panel, for_page, told
 from fairwave_report.listening import NEAR_S, heard_at, places, said_at
 
@@ -86,11 +86,15 @@ def test_all_files_together_keep_within_a_pages_share(tmp_path):
 
 
 def test_ratings_that_part_are_explained_by_what_each_does_not_know():
-    assert parted(3.8, 4.1, 0.2, 3.0) == ""
-    late = parted(1.0, 4.34, 2.5, 49.6)
+    assert parted([RatingPair("UDP", 3.8, 4.1, 0.2, 3.0)]) == []
+    late = parted([RatingPair("Reno", 1.0, 4.34, 2.5, 49.6), RatingPair("Vegas", 1.2, 4.0, 1.0, 30.2)])
+    assert len(late) == 1, "once for all recordings"
+    (late,) = late
+    assert late.count("MOS and ViSQOL answer two questions") == 1
+    assert "Vegas: 1 s, which costs 30 points of R" in late
     assert "ignores delay" in late
-    assert "2.5 s here, which costs 50 points of R" in late
-    assert "ViSQOL scores the sound" in parted(4.0, 2.1, 0.1, None)
+    assert "Reno: 2.5 s, which costs 50 points of R" in late
+    assert "ViSQOL scores the sound" in parted([RatingPair("UDP", 4.0, 2.1, 0.1, None)])[0]
 
 
 def summary(*rows):

@@ -25,6 +25,12 @@ MANY = 5
 FEW = 3
 """Of more means a sentence says the range."""
 
+MOST_POINTS = 12
+"""Of more points of a grid a sentence says how many are good, fair and poor."""
+
+MOST_MARKS = 8
+"""A picture shows at most so many points of a grid."""
+
 ORDER = ("good", "fair", "poor")
 
 Cells = dict[Any, Interval]
@@ -175,7 +181,13 @@ def of_points(
         scale = scale_of(name)
         if cells and scale:
             late = _late(scale, {label: cells_of.get("delay", {}).get(label, NOTHING) for label in cells})
-            return Answer(in_bands(scale, cells, under, group, results, late), sure=_sure_of(cells))
+            pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})]
+            shown_ = pictures if len(cells) <= MOST_MARKS else []
+            if len(cells) > MOST_POINTS and not late:
+                said = _of_many(scale, cells, under, group, results)
+            else:
+                said = in_bands(scale, cells, under, group, results, late)
+            return Answer(said, shown_, sure=_sure_of(cells))
     for measure, what, unit in (("completion", "takes {}", "s"), ("goodput", "gets {} of goodput", "Mb/s")):
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
         if not cells:
@@ -187,6 +199,25 @@ def of_points(
         span = what.format(f"{cells[least].mean:.3g} to {cells[most].mean:.3g} {unit}")
         return Answer([f"{group} {span}: least {under(least)}, most {under(most)}."], sure=_sure_of(cells))
     return Answer([])
+
+
+def _of_many(
+    scale: Scale, cells: Cells, under: Callable[..., str], group: str, results: Results
+) -> list[str]:
+    """At how many of many points the group is good, fair, poor and undecided, and the best and the worst point."""
+    who = subject(group, scale, results, named=False)
+    counts = dict.fromkeys((*ORDER, "undecided"), 0)
+    for cell in cells.values():
+        bands = scale.bands(cell)
+        counts[bands[0] if len(bands) == 1 else "undecided"] += 1
+    told = listed([f"{name} at {count}" for name, count in counts.items() if count])
+    first = f"Of {len(cells)} points {who} {told}."
+    ranked = sorted(cells, key=lambda label: cells[label].mean, reverse=scale.higher)
+    ends = [
+        f"{name} {under(label)} ({scale.says.format(_rounded(cells[label], scale.unit))})"
+        for name, label in (("best", ranked[0]), ("worst", ranked[-1]))
+    ]
+    return [first, f"{who[:1].upper()}{who[1:]} {listed(ends)}."]
 
 
 def made_of(name: str, results: Results) -> str:

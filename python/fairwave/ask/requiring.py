@@ -78,7 +78,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def read(texts: Iterable[str], scenario: Scenario) -> list[Condition]:
+def read(texts: Iterable[str], scenario: Scenario | None) -> list[Condition]:
     """Reads requirements.
 
     Raises:

@@ -11,6 +11,8 @@ from fairwave._native import version as __version__
 from fairwave.cli import kernel
 from fairwave.cli.options import (
     Cluster,
+    FigureFiles,
+    FigureStyle,
     FirstSeed,
     HostCapture,
     Json,
@@ -24,6 +26,7 @@ from fairwave.cli.options import (
     RunFolder,
     RunSeed,
     ScenarioFile,
+    ScenarioOrFolders,
     Settings,
     Threads,
     Yes,
@@ -126,6 +129,8 @@ def run(
     ] = None,
     require: Require = None,
     junit: JUnit = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -156,6 +161,8 @@ def run(
             yes=yes,
             require=require or [],
             junit=junit,
+            style=style,
+            figures=figures,
         )
 
 
@@ -238,10 +245,11 @@ def shell(
         "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
         "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
         "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",
+        "fairwave compare out/a out/b --out out/a-and-b",
     )
 )
 def compare(
-    scenario: ScenarioFile,
+    scenario: ScenarioOrFolders,
     over: Annotated[
         Optional[str], typer.Option(help="Transports of the flow group, separated by commas: udp,tcp/vegas.")
     ] = None,
@@ -279,21 +287,36 @@ def compare(
     measures: Measures = None,
     require: Require = None,
     junit: JUnit = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
     json: Json = False,
 ) -> None:
-    """Run alternatives of a scenario under the same seeds, and compare: table, page, audio."""
+    """Run alternatives of a scenario under the same seeds, and compare: table, page, audio.
+
+    With folders instead of a scenario, compare the runs that they hold, without running anything.
+    """
     use_laws(laws)
+    from fairwave.cli.overlaying import are_folders, compare_folders
+
+    if are_folders(scenario):
+        compare_folders(
+            scenario, flow, out, overwrite=overwrite, measures=measures or [], json=json, style=style, figures=figures,
+            require=require or [], junit=junit,
+            unused={"--over": over, "--vary": vary, "--set": settings, "--speech": speech, "--playout": playout},
+        )  # fmt: skip
+        return
     from fairwave.cli.comparing import compare_alternatives
     from fairwave.cli.input import where
 
     with where(cluster):
         compare_alternatives(
-            scenario, over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
+            scenario[0], over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
             require=require or [], junit=junit,
+            style=style, figures=figures,
         )  # fmt: skip
 
 
@@ -323,7 +346,7 @@ def sweep(
         Optional[list[str]],
         typer.Option(metavar="MEASURE", help="Another measure to show: loss.voice. Repeatable."),
     ] = None,
-    out: Annotated[Optional[Path], typer.Option(help="Folder for the tables, as Parquet and CSV.")] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Folder for page, figures and tables.")] = None,
     seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a point to begin with.")
@@ -333,6 +356,8 @@ def sweep(
     threads: Threads = None,
     cluster: Cluster = None,
     measures: Measures = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -346,7 +371,7 @@ def sweep(
     with where(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
-            json=json, overwrite=overwrite, measures=measures or [], yes=yes,
+            json=json, overwrite=overwrite, measures=measures or [], yes=yes, style=style, figures=figures,
         )  # fmt: skip
 
 
@@ -364,7 +389,7 @@ def find(
     until: Annotated[
         str, typer.Option(metavar="CONDITION", help="What is to hold: 'mos.voice >= 3.6' (or <=, >, <).")
     ],
-    out: Annotated[Optional[Path], typer.Option(help="Folder for the answer and the runs.")] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Folder for page, figure, answer and tables.")] = None,
     seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a value to begin with.")
@@ -375,6 +400,8 @@ def find(
     cluster: Cluster = None,
     require: Require = None,
     junit: JUnit = None,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
     json: Json = False,
@@ -399,6 +426,8 @@ def find(
             overwrite=overwrite,
             require=require or [],
             junit=junit,
+            style=style,
+            figures=figures,
         )
 
 

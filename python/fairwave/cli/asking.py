@@ -12,9 +12,11 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    drawn_as,
     groups,
     kept,
     kind,
+    layer_or_note,
     media_group,
     positive,
     scenario,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairwave.answers.answer import Answer
+    from fairwave.ask import Answer as Found
     from fairwave.ask import Sweep
     from fairwave.ask.wording import MeasureRequest
     from fairwave.measuring.statistics import Interval
@@ -50,6 +53,8 @@ def sweep_grid(
     overwrite: bool,
     measures: Sequence[str] = (),
     yes: bool = False,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
@@ -73,23 +78,35 @@ def sweep_grid(
     axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
     points = prod(len(values) for _, values in varied)
     affordable(read, points * replications, seed, yes=yes)
-    with claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext():
+    pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
+    columns = list(dict.fromkeys(asked if shown else [*asked, *(one.text for one in telling)]))
+    page = None
+    with (
+        drawn_as(style, figures, pages, out),
+        claimed(out, "sweep", read.name, overwrite=overwrite) if out else nullcontext(),
+    ):
         keep = kept(out)
         with console.progress(f"{read.name}: {points} points", quiet=json) as progress:
             found = sweep(
                 read, axes, goals, show=[*shown, *telling], n=replications, most=max(most, replications), seed=seed,
                 threads=threads, keep=keep, progress=progress,
             )  # fmt: skip
-        if out:
+        answer = _verdict(read, found, varied)
+        if out and pages:
+            console.say("drawing …", quiet=json)
+            page = pages.write_sweep(
+                found, _leading(found, columns), answer, out,
+                title=read.name, lead=str(read.to_dict().get("description", "")), scenario=read.to_toml(),
+            )  # fmt: skip
+        elif out:
             found.results.save(out)
     if json:
         console.document(_sweep_document(read, found, varied, asked or [one.text for one in telling]))
         return
-    console.answer(_verdict(read, found, varied))
-    columns = asked if shown else [*asked, *(one.text for one in telling)]
-    _show_sweep(read, found, list(dict.fromkeys(columns)))
+    console.answer(answer)
+    _show_sweep(read, found, columns)
     if out:
-        console.say(f"\ntables: {out}")
+        console.say(f"\npage: {page}   tables: {out}" if page else f"\ntables: {out}")
 
 
 def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
@@ -140,12 +157,18 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) ->
     return of_points(list(by_measure.items()), under, group, found.results)
 
 
-def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
-    """A row per point, with the measures that are defined at some point."""
+def _leading(found: Sweep, usual: Sequence[str]) -> list[str]:
+    """The measures that are defined at some point; of calls the delay from mouth to ear instead of the network's."""
     defined = {cell.asked for cell in found.cells if cell.interval.n}
     asked = [one for one in usual if one in defined] or list(usual)
     if any(one.startswith("mouth_to_ear.") for one in asked):
         asked = [one for one in asked if not one.startswith("delay.") or one == usual[0]]
+    return asked
+
+
+def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
+    """A row per point, with the measures that are defined at some point."""
+    asked = _leading(found, usual)
     owners = {one.partition(".")[2] for one in asked}
     (owner,) = owners if len(owners) == 1 else ("",)
     labels = {cell.asked: cell.measure.label.removeprefix(f"{owner} ") for cell in found.cells}
@@ -213,12 +236,13 @@ def find_value(
     overwrite: bool,
     require: Sequence[str] = (),
     junit: Path | None = None,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Searches how far a value may go before a condition no longer holds."""
     from fairwave.advice import activities
     from fairwave.ask import find
-    from fairwave.ask.finding import runs_at
-    from fairwave.ask.requiring import of_limit, of_results, split
+    from fairwave.ask.requiring import of_limit, split
     from fairwave.ask.wording import condition, steps
     from fairwave.cli import requiring
     from fairwave.folders import claimed
@@ -240,7 +264,12 @@ def find_value(
     wanted = condition(until, read)
     requiring.check_junit(require, junit)
     of_key, of_measures = split(require, key, read)
-    with claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext():
+    pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
+    page = None
+    with (
+        drawn_as(style, figures, pages, out),
+        claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext(),
+    ):
         keep = kept(out)
         with console.status(f"{read.name}: {wanted}", quiet=json) as tell:
             answer = find(
@@ -248,12 +277,7 @@ def find_value(
                 keep=keep, tell=tell,
             )  # fmt: skip
             required = [of_limit(one, answer) for one in of_key]
-            if of_measures and answer.holds is not None:
-                runs = next(one.interval.n for one in answer.tested if one.value == answer.holds)
-                there = runs_at(
-                    read, key, answer.holds, range(seed, seed + runs), threads=threads, keep=keep
-                )  # fmt: skip
-                required += of_results(of_measures, there)
+            required += requiring.at_limit(of_measures, answer, read, seed, threads, keep)
         asked = range(seed, seed + max(one.interval.n for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
         document = {
@@ -263,21 +287,30 @@ def find_value(
             **requiring.as_data(required),
             "provenance": origin.to_dict(),
         }
-        if out:
+        if out and pages:
+            console.say("drawing …", quiet=json)
+            page = pages.write_find(
+                answer, console.json_text(document), origin, out,
+                title=read.name, lead=str(read.to_dict().get("description", "")), scenario=read.to_toml(),
+                activities=[f"{name}: {said}." for name, said in activities(read).items()],
+            )  # fmt: skip
+        elif out:
             write_text(out / "answer.json", console.json_text(document))
     if json:
         console.document(document)
-        requiring.settle(required, read.name, junit, json=json)
-        return
-    measure = wanted.of.measure
-    marks = {"holds": "holds", "fails": "fails", "open": "open"}
+    else:
+        _say_answer(read, answer, wanted.of.measure.label, page, out)
+    requiring.settle(required, read.name, junit, json=json)
+
+
+def _say_answer(read: Scenario, answer: Found, label: str, page: Path | None, out: Path | None) -> None:
+    """Tells people what a search found."""
+    from fairwave.advice import activities
+
     console.table(
         f"{read.name}: what was tried",
-        [key, measure.label, "replications", str(wanted)],
-        [
-            [str(one.value), str(one.interval), str(one.interval.n), marks[one.verdict]]
-            for one in answer.tested
-        ],
+        [answer.key, label, "replications", str(answer.condition)],
+        [[str(one.value), str(one.interval), str(one.interval.n), one.verdict] for one in answer.tested],
     )
     console.out.print(f"\n[bold]{escape(str(answer))}[/]")
     for name, said in activities(read).items():
@@ -287,4 +320,7 @@ def find_value(
     )
     for remark in answer.remarks:
         console.out.print(f"note: {escape(remark)}", highlight=False)
-    requiring.settle(required, read.name, junit, json=json)
+    if out:
+        console.say(
+            f"\npage: {page}   answer: {out / 'answer.json'}" if page else f"\nanswer: {out / 'answer.json'}"
+        )

@@ -11,6 +11,7 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    drawn_as,
     groups,
     kind,
     layer_or_note,
@@ -143,6 +144,8 @@ def compare_alternatives(
     yes: bool = False,
     require: Sequence[str] = (),
     junit: Path | None = None,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.answers.lines import lines
@@ -160,7 +163,8 @@ def compare_alternatives(
     wanted = requiring.conditions(require, junit, base)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group)
-    pages = layer_or_note(needed=bool(playout or speech), quiet=json)
+    pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json)
+    look = drawn_as(style, figures, pages, FOLDER)
     buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
     voice = kind(groups(base)[group]) in {"voice", "recording"}
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
@@ -177,7 +181,7 @@ def compare_alternatives(
     }
     grid = Grid("compare", base, axes)
     folder = out if out is not None else FOLDER
-    with claimed(folder, "compare", base.name, overwrite=overwrite, scratch=out is None):
+    with look, claimed(folder, "compare", base.name, overwrite=overwrite, scratch=out is None):
         with console.progress(
             f"{base.name}: {len(asked.changes)} {asked.title} × {replications}", quiet=json
         ) as progress:
@@ -206,9 +210,10 @@ def compare_alternatives(
                 )  # fmt: skip
         else:
             page = None
-            _write_tables(results, found, asked.axis, folder, base.to_toml())
-    answer = of_comparison(found, asked.axis, group, whole, asked.key)
-    required = of_results(wanted, whole, asked.axis)
+            write_tables(results, found, asked.axis, folder, base.to_toml())
+    answer, required = (
+        of_comparison(found, asked.axis, group, whole, asked.key), of_results(wanted, whole, asked.axis)
+    )  # fmt: skip
     if json:
         document = _document(base, asked, found, answer, results.provenance.to_dict(), page, clips, remarks)
         console.document(document | requiring.as_data(required))
@@ -264,21 +269,28 @@ def _heard(
     return found
 
 
-def _write_tables(results: Results, found: list[MeasureLine], axis: str, folder: Path, scenario: str) -> None:
+def write_tables(results: Results, found: list[MeasureLine], axis: str, folder: Path, scenario: str) -> None:
     """Leaves the tables without a page, all or nothing."""
     from fairwave.answers.lines import write_comparison
     from fairwave.staging import staging
 
     with staging(folder) as partial:
         results.write_into(partial)
-        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        if scenario:
+            (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
         write_comparison(found, axis, partial, results)
 
 
 def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replications: int) -> None:
+    from fairwave.answers.verdict import short_key
+
+    show_lines(f"{base.name}: {short_key(asked.key) or asked.title}", found, replications)
+
+
+def show_lines(title: str, found: Sequence[MeasureLine], replications: int) -> None:
+    """Shows a comparison as a table: measures down, alternatives across."""
     from fairwave.answers.labels import spelled
     from fairwave.answers.lines import STARRED, footnotes
-    from fairwave.answers.verdict import short_key
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -293,8 +305,7 @@ def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replica
         ]
         rows.append([f"  {line.label}", *cells])
     console.table(
-        f"{base.name}: {short_key(asked.key) or asked.title} — {replications} replication"
-        f"{'s' if replications > 1 else ''}, mean ± 95 % interval",
+        f"{title} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(spelled(label) for label in labels)],
         rows,
         caption=f"{STARRED}\n{footnotes(found)}".rstrip(),

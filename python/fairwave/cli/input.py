@@ -214,6 +214,29 @@ def layer_or_note(*, needed: bool, quiet: bool) -> Any:
         return None
 
 
+def drawn_as(
+    style: str | None, figures: str | None, pages: Any, out: Path | None
+) -> AbstractContextManager[None]:
+    """Draws figures as `--style` and `--figures` say, so long as the context lasts.
+
+    Args:
+        style: What `--style` names.
+        figures: What `--figures` names.
+        pages: The layer that makes pages; None where there is none.
+        out: The folder of the page.
+
+    Raises:
+        BadInputError: There is no such style or format, or no page is made.
+    """
+    if style is None and figures is None:
+        return nullcontext()
+    option = "--style" if style is not None else "--figures"
+    if out is None or pages is None:
+        raise BadInputError(f"{option} is about the figures of a page: add --out FOLDER, without --no-page")
+    found: AbstractContextManager[None] = pages.styled(style, figures)
+    return found
+
+
 def written_playout(flow: dict[str, Any]) -> Any:
     """The playout buffer that a flow group's table names; none for the language's default."""
     written = flow.get("playout")

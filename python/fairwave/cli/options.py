@@ -17,6 +17,13 @@ def examples(*lines: str) -> str:
 ScenarioFile = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")
 ]
+ScenarioOrFolders = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SCENARIO|FOLDER…",
+        help="A scenario, .toml or .json, - reads standard input; or two folders or more that `--out` left.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -71,6 +78,22 @@ Require = Annotated[
 ]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write the requirements as JUnit XML.")
+]
+FigureStyle = Annotated[
+    str | None,
+    typer.Option(
+        "--style",
+        metavar="STYLE",
+        help="How figures are drawn: paper, slides, mono, a Matplotlib style sheet, or several: paper,mono.",
+    ),
+]
+FigureFiles = Annotated[
+    str | None,
+    typer.Option(
+        "--figures",
+        metavar="FORMAT,…",
+        help="Formats of the figures' files: svg,png,pdf; svg,png if left out.",
+    ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.ask import Answer
     from fairwave.ask.requiring import Requirement
     from fairwave.ask.wording import Condition
+    from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
 
 
-def conditions(texts: Sequence[str], junit: Path | None, read: Scenario) -> list[Condition]:
+def conditions(texts: Sequence[str], junit: Path | None, read: Scenario | None) -> list[Condition]:
     """Reads the requirements of a command, before anything is run.
 
     Raises:
@@ -50,6 +52,28 @@ def check_junit(texts: Sequence[str], junit: Path | None) -> None:
         raise BadInputError(
             f"--junit is {junit}, which is a folder; give a file, for example {junit / 'report.xml'}"
         )
+
+
+def at_limit(
+    wanted: Sequence[Condition],
+    answer: Answer,
+    read: Scenario,
+    seed: int,
+    threads: int | None,
+    keep: Keep,
+) -> list[Requirement]:
+    """Judges measures at the last value of a search that holds, by the runs that the search made there."""
+    from fairwave.ask.finding import runs_at
+    from fairwave.ask.requiring import Requirement, of_results
+
+    if answer.holds is None:
+        why = f"{answer.condition} holds nowhere in the range, so there is no limit to judge it at."
+        return [Requirement(str(one), "undecided", "no limit", advice=why) for one in wanted]
+    if not wanted:
+        return []
+    runs = next(one.interval.n for one in answer.tested if one.value == answer.holds)
+    there = runs_at(read, answer.key, answer.holds, range(seed, seed + runs), threads=threads, keep=keep)
+    return of_results(wanted, there)
 
 
 def as_data(found: Sequence[Requirement]) -> dict[str, Any]:

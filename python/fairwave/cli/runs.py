@@ -12,6 +12,7 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    drawn_as,
     groups,
     how_many,
     is_clip,
@@ -78,6 +79,8 @@ def run_scenario(
     yes: bool = False,
     require: Sequence[str] = (),
     junit: Path | None = None,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> None:
     """Runs and shows what flows and links came to."""
     from fairwave.ask.requiring import of_results
@@ -87,6 +90,7 @@ def run_scenario(
     from fairwave.folders import claimed
     from fairwave.runs.grid import Grid
 
+    asked = bool(style or figures)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     wanted = pairs(captures, "--capture", CAPTURE_EXAMPLE)
     lost = pairs(patterns, "--loss-pattern", PATTERN_EXAMPLE)
@@ -97,7 +101,10 @@ def run_scenario(
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
     clips = streamed(read) if out else []
-    pages = layer_or_note(needed=bool(clips or speech), quiet=json) if out and (page or clips) else None
+    pages = (
+        layer_or_note(needed=bool(clips or speech or asked), quiet=json) if out and (page or clips) else None
+    )
+    look = drawn_as(style, figures, pages, out if page else None)
     # What a clip's viewer sees needs every unit of the flow.
     record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
     if record:
@@ -106,7 +113,7 @@ def run_scenario(
         )
     heard = _spoken(read, speech, drawn=bool(out and page)) if speech else None
     made = heard.scenario if heard is not None else read
-    with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
+    with look, claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)

@@ -1,0 +1,191 @@
+"""Figures that answer a pointer: the numbers of a line figure as a page's script reads them.
+
+The still picture stays in the page: it is what is printed, and what is seen without JavaScript. uPlot draws the other
+one, on canvases, when the page opens. uPlot 1.6.32 (MIT licence) lies in `templates/uplot`, byte for byte as the npm
+package has it whose checksum `lab/package-lock.json` holds: pages are made where there is neither Node nor a network.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairwave.answers.labels import spelled
+from fairwave_report import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairwave_report.figures import Panel
+
+DASHES = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
+"""Matplotlib's names of line styles to a canvas's dashes, in pixels."""
+
+FEW = 40
+"""Lines with at most so many values mark each."""
+
+MOST_POINTS = 40_000
+"""A figure with more points is left still: a page that carries them would be slow and heavy."""
+
+
+@dataclass(frozen=True)
+class ChartSeries:
+    """One line, or the marks of one kind.
+
+    Attributes:
+        label: Its name.
+        look: How it is drawn.
+        x: Places, ascending.
+        y: Heights; None or NaN where there is a gap.
+        low: Lower ends of the band, empty for none.
+        high: Upper ends of the band.
+        is_marks: Marks without a line.
+        has_points: Whether few values are marked on the line.
+    """
+
+    label: str
+    look: style.SeriesStyle
+    x: Sequence[float]
+    y: Sequence[float | None]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    is_marks: bool = False
+    has_points: bool = True
+
+
+@dataclass(frozen=True)
+class ChartPanel:
+    """One pair of axes.
+
+    Attributes:
+        title: Above it.
+        x_label: With its unit.
+        y_label: With its unit.
+        series: What is drawn.
+        log_x: Whether the horizontal axis is logarithmic.
+        log_y: Whether the vertical axis is.
+        ends: Least and most of the vertical axis; None for what fits.
+        lines: Heights to compare with, by label.
+        marks: Places at which something happened, with what.
+        span: Label and the ends of a stretch that is shaded.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    series: Sequence[ChartSeries]
+    log_x: bool = False
+    log_y: bool = False
+    ends: tuple[float | None, float | None] = (None, None)
+    lines: dict[str, float] = field(default_factory=dict)
+    marks: Sequence[tuple[float, str]] = ()
+    span: tuple[str, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure for a page's script.
+
+    Attributes:
+        panels: Its panels.
+        columns: Side by side.
+        is_linked: Whether panels share the horizontal axis: they are pointed at and zoomed together.
+    """
+
+    panels: Sequence[ChartPanel]
+    columns: int = 1
+    is_linked: bool = False
+
+    def to_json(self) -> str:
+        """As JSON that can stand within a `script` element."""
+        data = {
+            "columns": self.columns,
+            "linked": self.is_linked,
+            "panels": [_panel(one) for one in self.panels],
+        }
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _panel(panel: ChartPanel) -> dict[str, Any]:
+    return {
+        "title": panel.title,
+        "x": {"label": panel.x_label, "log": panel.log_x},
+        "y": {"label": panel.y_label, "log": panel.log_y, "ends": [_number(one) for one in panel.ends]},
+        "lines": [[label, _number(value)] for label, value in panel.lines.items()],
+        "marks": [[_number(at), label] for at, label in panel.marks],
+        "span": list(panel.span) if panel.span else None,
+        "series": [
+            {
+                "label": one.label,
+                "colour": one.look.name,
+                "fixed": one.look.colour,
+                "dash": _dash(one.look.line),
+                "marks": one.is_marks,
+                "points": one.is_marks or (one.has_points and len(one.x) <= FEW),
+                "x": _numbers(one.x),
+                "y": _numbers(one.y),
+                "low": _numbers(one.low),
+                "high": _numbers(one.high),
+            }
+            for one in panel.series
+        ],
+    }
+
+
+def _dash(line: Any) -> list[float]:
+    """A line style as a canvas has it."""
+    if isinstance(line, str):
+        return [float(one) for one in DASHES.get(line, [])]
+    return [2.0 * float(one) for one in line[1]]
+
+
+def _numbers(values: Iterable[float | None]) -> list[float | None]:
+    return [_number(one) for one in values]
+
+
+def _number(value: float | None) -> float | None:
+    """Six digits; None for what is no number."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
+
+
+def of_panels(panels: Sequence[Panel]) -> Chart | None:
+    """The chart of panels of lines over numbers; None for any others, and for more than `MOST_POINTS`."""
+    import polars as pl
+
+    found = []
+    for panel in panels:
+        ticks = panel.data[panel.x].to_list()
+        if panel.kind != "line" or not all(isinstance(one, (int, float)) for one in ticks):
+            return None
+        names = panel.data[panel.series].unique(maintain_order=True).to_list() if panel.series else [None]
+        looks = style.looks(names)
+        series = []
+        for name in names:
+            rows = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
+            rows = rows.sort(panel.x)
+            low, high = (
+                [
+                    None
+                    if one is None or not math.isfinite(one)
+                    else min(max(one, panel.limits[0]), panel.limits[1])
+                    for one in rows[end].to_list()
+                ]
+                for end in ("low", "high")
+            )
+            label = spelled(name) if name is not None else panel.title or panel.y_label
+            series.append(
+                ChartSeries(label, looks[name], rows[panel.x].to_list(), rows["mean"].to_list(), low, high)
+            )
+        least = panel.foot if panel.y_from_zero else None
+        whole = panel.limits if panel.whole and all(map(math.isfinite, panel.limits)) else (least, None)
+        found.append(
+            ChartPanel(
+                panel.title, panel.x_label, panel.y_label, series, panel.log_x, False, whole, panel.lines
+            )
+        )
+    if sum(len(one.x) for panel in found for one in panel.series) > MOST_POINTS:
+        return None
+    return Chart(found, min(len(found), 3))

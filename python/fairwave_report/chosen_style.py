@@ -1,0 +1,175 @@
+"""The styles that `--style` names, and the formats that `--figures` names.
+
+`paper` is as wide as the columns of the journals' two-column layouts (IEEE: 3.5 and 7.16 inches), with a face that goes
+with Times and TrueType letters in PDF. `slides` is as wide as a slide of 13.33 by 7.5 inches. `mono` needs no colour:
+greys, markers, line styles and hatches. A file is a style sheet of Matplotlib's.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from fairwave_report.style import FORMATS, LOOKS, MONOCHROME, FigureStyle, SeriesStyle
+
+SERIF = ["STIXGeneral", "Times New Roman", "DejaVu Serif"]
+
+NAMES = {
+    "paper": "as wide as a journal's columns, with serifs",
+    "slides": "as wide as a slide, with large letters",
+    "mono": "without colour",
+}
+"""What `--style` may name, next to a file."""
+
+EXAMPLES = "write for example --style paper, --style paper,mono or --style thesis.mplstyle"
+
+LARGEST = 100_000
+"""Bytes of a style sheet at most."""
+
+NOT_OURS = frozenset({"backend", "backend_fallback", "interactive", "toolbar", "savefig.directory"})
+"""Settings of a style sheet that are not about figures."""
+
+
+class StyleError(ValueError):
+    """There is no such style or format; the message says which there are."""
+
+
+def read(style: str | None, formats: str | None) -> FigureStyle:
+    """The style and the formats that are asked for.
+
+    Args:
+        style: Names of `NAMES` and at most one file of a Matplotlib style sheet, separated by commas.
+        formats: Some of `FORMATS`, separated by commas.
+
+    Raises:
+        StyleError: A name is none, or the file is no style sheet.
+    """
+    found = FigureStyle()
+    for name in _words(style or "", "--style", EXAMPLES) if style is not None else ():
+        if name == "paper":
+            found = replace(found, settings=_paper(), width=7.16, column=3.5)
+        elif name == "slides":
+            found = replace(found, settings=_slides(), width=13.0, column=9.0, most_columns=2)
+        elif name == "mono":
+            found = replace(found, looks=MONOCHROME, is_fixed=True, map="Greys")
+        else:
+            found = _with_sheet(found, name)
+    if formats is None:
+        return found
+    wanted = _words(formats, "--figures", "write for example --figures pdf,svg")
+    for one in wanted:
+        if one not in FORMATS:
+            raise StyleError(
+                f"--figures has no format {one!r}; there are {', '.join(FORMATS)}: write for example --figures pdf,svg"
+            )
+    return replace(found, formats=tuple(dict.fromkeys(wanted)))
+
+
+def _words(text: str, option: str, example: str) -> list[str]:
+    words = [one.strip() for one in text.split(",") if one.strip()]
+    if not words:
+        raise StyleError(f"{option} is {text!r}, which names nothing; {example}")
+    return words
+
+
+def _paper() -> dict[str, Any]:
+    return {
+        "font.family": "serif", "font.serif": SERIF, "mathtext.fontset": "stix", "font.size": 8.0,
+        "lines.linewidth": 1.1, "lines.markersize": 3.2, "axes.linewidth": 0.6, "grid.linewidth": 0.4,
+        "xtick.major.width": 0.6, "ytick.major.width": 0.6, "hatch.linewidth": 0.4, "savefig.dpi": 400,
+    }  # fmt: skip
+
+
+def _slides() -> dict[str, Any]:
+    return {
+        "font.size": 15.0, "lines.linewidth": 3.0, "lines.markersize": 8.0, "axes.linewidth": 1.2,
+        "grid.linewidth": 0.9, "savefig.dpi": 120,
+    }  # fmt: skip
+
+
+def _with_sheet(style: FigureStyle, name: str) -> FigureStyle:
+    """The style with a sheet's settings on top: its width, its letters, its colours where it has a cycle."""
+    settings = _sheet(name)
+    found = replace(style, settings={**style.settings, **settings})
+    if "figure.figsize" in settings:
+        across = float(settings["figure.figsize"][0])
+        found = replace(found, width=across, column=across)
+    if "axes.prop_cycle" in settings:
+        found = replace(found, looks=_cycle(settings["axes.prop_cycle"]), is_fixed=True)
+    if {"text.color", "axes.facecolor", "figure.facecolor", "axes.edgecolor"} & set(settings):
+        found = replace(found, is_fixed=True)
+    if "image.cmap" in settings:
+        found = replace(found, map=str(settings["image.cmap"]))
+    return found
+
+
+def _sheet(name: str) -> dict[str, Any]:
+    """The settings of a style sheet."""
+    import matplotlib as mpl
+
+    file = Path(name)
+    if not file.is_file():
+        near = get_close_matches(name, NAMES, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        each = ", ".join(f"{one} ({what})" for one, what in NAMES.items())
+        raise StyleError(f"--style is {name!r}, but there are {each}, or a file; {hint}{EXAMPLES}")
+    if file.stat().st_size > LARGEST:
+        raise StyleError(
+            f"--style: {name} has more than {LARGEST} bytes, too many for a style sheet; {EXAMPLES}"
+        )
+    complaints = _Complaints()
+    log = logging.getLogger("matplotlib")
+    log.addHandler(complaints)
+    spoke, log.propagate = log.propagate, False
+    try:
+        found = mpl.rc_params_from_file(file.resolve(), fail_on_error=False, use_default_template=False)
+        settings: dict[str, Any] = {str(key): found[key] for key in found if key not in NOT_OURS}
+    except (OSError, UnicodeDecodeError) as error:
+        raise StyleError(f"--style: {name} cannot be read ({error}); {EXAMPLES}") from None
+    finally:
+        log.removeHandler(complaints)
+        log.propagate = spoke
+    wrong = [one for one in complaints.said if not one.startswith("Duplicate")]
+    if wrong or not settings:
+        why = wrong[0] if wrong else "it sets nothing"
+        raise StyleError(
+            f"--style: {name} is no style sheet of Matplotlib's: {why}; a sheet has lines as 'font.size: 9'"
+        )
+    if settings.get("text.usetex") and shutil.which("latex") is None:
+        raise StyleError(
+            f"--style: {name} sets text.usetex, but there is no latex here; install it, or write 'text.usetex: False'"
+        )
+    return settings
+
+
+class _Complaints(logging.Handler):
+    """Keeps what Matplotlib has to say of a sheet: it warns of a mistake and goes on without the line."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keeps the first line of a message."""
+        self.said.append(next((one for one in record.getMessage().splitlines() if one.strip()), ""))
+
+
+def _cycle(cycle: Any) -> tuple[SeriesStyle, ...]:
+    """The looks that a sheet's cycle of properties comes to; what it leaves open is the house's."""
+    from matplotlib.colors import to_hex
+
+    found = []
+    for at, one in enumerate(cycle):
+        house = LOOKS[at % len(LOOKS)]
+        colour = to_hex(one["color"]) if "color" in one else house.colour
+        found.append(
+            SeriesStyle(
+                f"sheet-{at}", colour, colour, one.get("marker", house.marker), one.get("linestyle", house.line),
+                one.get("hatch", ""),
+            )
+        )  # fmt: skip
+    return tuple(found) or LOOKS

@@ -1,0 +1,288 @@
+"""How a measure is spread over runs: cumulative shares, boxes, violins, and differences paired by seed.
+
+A box goes from the lower to the upper quartile, with a line at the median; whiskers reach the farthest run within 1.5
+times the box (Tukey); runs beyond are marks. A violin is a Gaussian kernel estimate of the density with Scott's
+bandwidth, and ends where the runs end. A difference is one alternative minus the first, under the same seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fairwave.answers.labels import spelled
+from fairwave.measuring.statistics import paired
+from fairwave_report import figures as drawing
+from fairwave_report import style
+from fairwave_report.axes import scale_label
+from fairwave_report.chart import Chart, ChartPanel, ChartSeries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from fairwave.answers.lines import MeasureLine
+    from fairwave.provenance import Provenance
+
+LEAST_RUNS = 3
+"""Fewer runs have no distribution that is worth a figure."""
+
+MOST_PANELS = 3
+"""So many measures are drawn, the first that the comparison shows."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One measure in every run.
+
+    Attributes:
+        line: The measure across the alternatives.
+        samples: Alternative to its value in each run, in the order of seeds; NaN where it is not defined.
+    """
+
+    line: MeasureLine
+    samples: dict[Any, NDArray[np.float64]]
+
+    @property
+    def title(self) -> str:
+        """The measure's name."""
+        bare = self.line.measure.title.removeprefix(f"{self.line.group} ")
+        return bare[:1].upper() + bare[1:]
+
+    def defined(self, label: Any) -> NDArray[np.float64]:
+        """The runs of an alternative in which the measure is defined, ascending."""
+        values = self.samples[label]
+        return np.sort(values[~np.isnan(values)])
+
+
+def spreads(found: Sequence[MeasureLine], axis: str) -> list[Spread]:
+    """The measures that are drawn: what users get, or else what it does to the others, where enough runs differ."""
+    chosen = []
+    for wanted in ("call", "others"):
+        for line in found:
+            if line.measure.applies.figure != wanted or line.undefined or not line.usual:
+                continue
+            samples = {label: line.measured.samples(**{axis: label}) for label in line.cells}
+            spread = Spread(line, samples)
+            each = [spread.defined(label) for label in samples]
+            if all(len(one) >= LEAST_RUNS for one in each) and any(np.ptp(one) > 0 for one in each):
+                chosen.append(spread)
+        if chosen:
+            break
+    return chosen[:MOST_PANELS]
+
+
+def draw_distributions(
+    found: Sequence[MeasureLine], axis: str, folder: Path, provenance: Provenance
+) -> list[drawing.Drawing]:
+    """The four figures; none where there are too few runs."""
+    chosen = spreads(found, axis)
+    if not chosen:
+        return []
+    data = pl.DataFrame(
+        [
+            {
+                "measure": one.line.measure.id, "group": one.line.group, axis: str(label), "replication": number,
+                "value": None if np.isnan(value) else float(value),
+            }
+            for one in chosen
+            for label, values in one.samples.items()
+            for number, value in enumerate(values, 1)
+        ]
+    )  # fmt: skip
+    quartiles = _quartiles(chosen, axis)
+    drawn = [_draw_cdf(chosen, data, folder, provenance)]
+    for kind, title, caption, draw in (
+        ("box", "Runs as boxes", BOX, _draw_boxes), ("violin", "Runs as violins", VIOLIN, _draw_violins),
+    ):  # fmt: skip
+        drawn.append(_draw_each(kind, title, caption, draw, chosen, quartiles, folder, provenance))
+    differences = _draw_differences(chosen, axis, folder, provenance)
+    return [*drawn, *([differences] if differences is not None else [])]
+
+
+BOX = (
+    "Boxes: from the lower to the upper quartile of the runs, with the median. Whiskers reach the farthest run within "
+    "1.5 times the box; marks are runs beyond."
+)
+VIOLIN = (
+    "Violins: density of the runs (Gaussian kernel, Scott's bandwidth), with the median; each dot is a run."
+)
+
+
+def _quartiles(chosen: Sequence[Spread], axis: str) -> pl.DataFrame:
+    """Five numbers and the count of runs for each measure and alternative."""
+    names = ("least", "lower_quartile", "median", "upper_quartile", "most")
+    rows = []
+    for one in chosen:
+        for label in one.samples:
+            values = one.defined(label)
+            five = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
+            measure = {"measure": one.line.measure.id, "group": one.line.group, axis: str(label)}
+            rows.append({**measure, "runs": len(values), **dict(zip(names, five, strict=True))})
+    return pl.DataFrame(rows)
+
+
+def _in_words(chosen: Sequence[Spread]) -> str:
+    """Median and range of each alternative."""
+    parts = []
+    for one in chosen:
+        each = [
+            f"{spelled(label)} median {drawing.in_words(float(np.median(values)))} "
+            f"({drawing.in_words(float(values[0]))} to {drawing.in_words(float(values[-1]))})"
+            for label in one.samples
+            if len(values := one.defined(label))
+        ]
+        parts.append(f"{one.line.measure.title}: {', '.join(each)}")
+    return ". ".join(parts)
+
+
+def _draw_cdf(
+    chosen: Sequence[Spread], data: pl.DataFrame, folder: Path, provenance: Provenance
+) -> drawing.Drawing:
+    """The share of runs up to each value."""
+    with drawing.canvas("cdf", drawing.size_for(len(chosen))) as canvas:
+        grid = canvas.subplots(1, len(chosen), squeeze=False)
+        panels = []
+        for axes, one in zip(grid.flat, chosen, strict=True):
+            series = []
+            for label, look in style.looks(list(one.samples)).items():
+                x, y = steps(one.defined(label))
+                axes.plot(x, y, color=look.colour, linestyle=look.line, label=spelled(label))
+                series.append(ChartSeries(spelled(label), look, x, y, has_points=False))
+            axes.set_ylim(0, 102)
+            axes.set_title(one.title)
+            unit = scale_label(one.line.measure)
+            axes.set_xlabel(unit)
+            axes.set_ylabel("runs (%)")
+            panels.append(ChartPanel(one.title, unit, "runs (%)", series, ends=(0.0, 102.0)))
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        canvas.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 8))
+        return drawing.save(
+            canvas, folder, "cdf", data, provenance,
+            title="Cumulative shares of runs",
+            caption="The share of runs in which the measure is at most as large.",
+            alt=f"Cumulative shares. {_in_words(chosen)}",
+            chart=Chart(panels, len(panels)),
+        )  # fmt: skip
+
+
+def steps(values: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """The corners of the empirical distribution of sorted values, in %."""
+    if not len(values):
+        return [], []
+    x = np.repeat(values, 2)
+    y = np.repeat(np.arange(len(values) + 1) * 100.0 / len(values), 2)[1:-1]
+    return x.tolist(), y.tolist()
+
+
+def _draw_each(
+    kind: str,
+    title: str,
+    caption: str,
+    draw: Callable[[Axes, Spread], None],
+    chosen: Sequence[Spread],
+    data: pl.DataFrame,
+    folder: Path,
+    provenance: Provenance,
+) -> drawing.Drawing:
+    """A panel per measure, its alternatives side by side."""
+    with drawing.canvas(kind, drawing.size_for(len(chosen))) as canvas:
+        grid = canvas.subplots(1, len(chosen), squeeze=False)
+        for axes, one in zip(grid.flat, chosen, strict=True):
+            draw(axes, one)
+            axes.set_xticks(range(len(one.samples)), [spelled(label) for label in one.samples])
+            axes.set_xlim(-0.6, len(one.samples) - 0.4)
+            axes.grid(visible=False, axis="x")
+            axes.set_title(one.title)
+            axes.set_ylabel(scale_label(one.line.measure))
+        return drawing.save(
+            canvas, folder, kind, data, provenance, title=title, caption=caption,
+            alt=f"{title}. {_in_words(chosen)}",
+        )  # fmt: skip
+
+
+def _draw_boxes(axes: Axes, one: Spread) -> None:
+    """A box per alternative."""
+    looks = style.looks(list(one.samples))
+    for place, (label, look) in enumerate(looks.items()):
+        axes.boxplot(
+            [one.defined(label)], positions=[place], widths=0.5, patch_artist=True, manage_ticks=False,
+            boxprops={"facecolor": look.colour, "alpha": 0.55, "edgecolor": style.INK, "hatch": look.hatch},
+            medianprops={"color": style.INK, "linewidth": 1.6}, whiskerprops={"color": style.INK},
+            capprops={"color": style.INK},
+            flierprops={"marker": look.marker, "markerfacecolor": look.colour, "markeredgecolor": look.colour},
+        )  # fmt: skip
+
+
+def _draw_violins(axes: Axes, one: Spread) -> None:
+    """A violin per alternative, its median, and every run."""
+    for place, (label, look) in enumerate(style.looks(list(one.samples)).items()):
+        values = one.defined(label)
+        if np.ptp(values) > 0:
+            parts = axes.violinplot(values, positions=[place], widths=0.7, showextrema=False)
+            for body in parts["bodies"]:
+                body.set(facecolor=look.colour, edgecolor=style.INK, alpha=0.45)
+        # Side by side in the order of values: marks of equal runs do not cover each other.
+        at = place + 0.12 * np.resize([0.0, -1.0, 1.0], len(values))
+        axes.plot(at, values, look.marker, color=look.colour, markersize=style.points(3.5), zorder=3)
+        median = float(np.median(values))
+        axes.plot([place - 0.22, place + 0.22], [median, median], color=style.INK, linewidth=1.6, zorder=4)
+
+
+def _draw_differences(
+    chosen: Sequence[Spread], axis: str, folder: Path, provenance: Provenance
+) -> drawing.Drawing | None:
+    """What each alternative has more than the first, seed by seed, with mean and 95 % interval."""
+    first, *others = chosen[0].samples
+    if not others:
+        return None
+    rows: list[dict[str, Any]] = []
+    said = []
+    with drawing.canvas("differences", drawing.size_for(len(chosen))) as canvas:
+        grid = canvas.subplots(1, len(chosen), squeeze=False)
+        for axes, one in zip(grid.flat, chosen, strict=True):
+            looks = style.looks(list(one.samples))
+            told = []
+            for place, label in enumerate(others):
+                apart = one.samples[label] - one.samples[first]
+                rows += [
+                    {
+                        "measure": one.line.measure.id, "group": one.line.group, axis: str(label),
+                        "minus": str(first), "replication": number,
+                        "difference": None if np.isnan(value) else float(value),
+                    }
+                    for number, value in enumerate(apart, 1)
+                ]  # fmt: skip
+                values = np.sort(apart[~np.isnan(apart)])
+                if not len(values):
+                    continue
+                at = place + 0.16 * np.resize([0.0, -1.0, 1.0], len(values))
+                look = looks[label]
+                axes.plot(at, values, look.marker, color=look.colour, alpha=0.7, markersize=style.points(4))
+                mean = paired(one.samples[label], one.samples[first])
+                reach = [[mean.mean - mean.low], [mean.high - mean.mean]] if mean.n > 1 else None
+                axes.errorbar(
+                    [place + 0.32], [mean.mean], yerr=reach, fmt="D", color=style.INK, capsize=4, zorder=4,
+                    markersize=style.points(5),
+                )  # fmt: skip
+                told.append(f"{spelled(label)} {drawing.in_words(mean.mean)}")
+            said.append(f"{one.line.measure.title}: {', '.join(told)}")
+            axes.axhline(0, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
+            axes.set_xticks(range(len(others)), [spelled(label) for label in others])
+            axes.set_xlim(-0.6, len(others) - 0.4)
+            axes.grid(visible=False, axis="x")
+            axes.set_title(one.title)
+            axes.set_ylabel(f"minus {spelled(first)} ({one.line.measure.unit or 'points'})")
+        return drawing.save(
+            canvas, folder, "differences", pl.DataFrame(rows, infer_schema_length=None), provenance,
+            title="Differences, paired by seed",
+            caption=f"Each mark: one alternative minus {spelled(first)} under the same seed. Black: the mean with its "
+            "95 % interval; where that does not include 0, the difference is significant.",
+            alt=f"Mean differences to {spelled(first)}. {'. '.join(said)}",
+        )  # fmt: skip

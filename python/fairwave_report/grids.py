@@ -1,0 +1,453 @@
+"""A sweep as a page: curves with their 95 % bands along one axis, heat maps over two, small multiples over three.
+
+The answer comes first. Every figure has its numbers, and the table of all points lies beside the page.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave.answers.bands import scale_of
+from fairwave.answers.labels import spelled
+from fairwave.answers.verdict import short_key
+from fairwave.results import write_table
+from fairwave.staging import staging
+from fairwave_report import chart, style
+from fairwave_report import figures as drawing
+from fairwave_report.axes import GridAxis, axis, scale_label
+from fairwave_report.page import Card, Page, TableView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from fairwave.answers.answer import Answer
+    from fairwave.ask import Cell, Sweep
+    from fairwave.measuring.measures import Measure
+
+MOST_MEASURES = 6
+"""So many measures are drawn at most; the table has all."""
+
+MOST_MULTIPLES = 12
+"""So many heat maps stand side by side at most."""
+
+MOST_CURVES = 6
+"""Over two axes of which one has at most so many values, curves are drawn, too."""
+
+MOST_WRITTEN = 150
+"""Heat maps with more cells have no numbers in them: they would be too small to be read."""
+
+MOST_CELLS = 2500
+"""Heat maps with more cells do not say the number of each."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A measure over all points of a grid.
+
+    Attributes:
+        asked: The measure, as it was written.
+        measure: What it is.
+        cells: Its mean at each point, points in the grid's order.
+    """
+
+    asked: str
+    measure: Measure
+    cells: Sequence[Cell]
+
+    @property
+    def title(self) -> str:
+        """Its name without unit."""
+        return self.measure.title[:1].upper() + self.measure.title[1:]
+
+    def at(self, labels: Mapping[str, Any]) -> Cell | None:
+        """The cell at a point."""
+        return next((one for one in self.cells if dict(one.labels) == dict(labels)), None)
+
+
+def surfaces(found: Sweep, asked: Sequence[str]) -> list[Surface]:
+    """The measures that are asked for and defined somewhere, in that order."""
+    by_name: dict[str, list[Cell]] = {}
+    for cell in found.cells:
+        by_name.setdefault(cell.asked, []).append(cell)
+    return [
+        Surface(name, by_name[name][0].measure, by_name[name])
+        for name in dict.fromkeys(asked)
+        if name in by_name and any(cell.interval.n for cell in by_name[name])
+    ]
+
+
+def write_sweep(
+    found: Sweep,
+    asked: Sequence[str],
+    answer: Answer,
+    out: Path,
+    *,
+    title: str,
+    lead: str = "",
+    scenario: str = "",
+) -> Path:
+    """Leaves page, tables and figures of a sweep in the folder `out`, all or nothing.
+
+    Args:
+        found: The sweep.
+        asked: Its measures, the leading ones first.
+        answer: What the page says first.
+        out: The folder.
+        title: The page's heading.
+        lead: The paragraph beneath it.
+        scenario: The scenario's text.
+
+    Returns:
+        The page.
+    """
+    several = surfaces(found, asked)
+    axes = [
+        axis(key, list(dict.fromkeys(cell.labels[key] for cell in found.cells))) for key in found.results.axes
+    ]
+    with staging(out) as partial:
+        found.results.write_into(partial)
+        write_table(points_table(found, axes).to_arrow(), partial / "points", found.results.provenance)
+        drawings = draw(found, several, axes, partial / "figures")
+        (partial / "scenario.toml").write_text(scenario, encoding="utf-8")
+        left = several[MOST_MEASURES:]
+        notes = (
+            [f"Without a figure, but in the table: {', '.join(one.measure.title for one in left)}."]
+            if left
+            else []
+        )
+        if found.short:
+            wanted = ", ".join(dict.fromkeys(f"{one.asked} ± {one.wanted:.3g}" for one in found.short))
+            notes.append(
+                f"Some points (marked !) are not as precise as asked for ({wanted}) within {found.most} runs. "
+                "`--most` allows more."
+            )
+        page = Page(
+            title=title, kicker="Sweep", lead=lead, answer=answer, notes=notes,
+            cards=[
+                Card(str(len(found.cells) // max(len({one.asked for one in found.cells}), 1)), "points"),
+                Card(str(found.results.runs.num_rows), "runs"),
+            ],
+            drawings=drawings,
+            tables=[_table(several, axes)],
+            scenario=scenario,
+            provenance=found.results.provenance,
+        )  # fmt: skip
+        (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
+    return out / "index.html"
+
+
+def points_table(found: Sweep, axes: Sequence[GridAxis]) -> pl.DataFrame:
+    """Every point's measures: mean, interval, replications."""
+    rows = [
+        {
+            **{one.key: _plain(cell.labels[one.key], one) for one in axes},
+            "measure": cell.asked,
+            "unit": cell.measure.unit,
+            "mean": _finite(cell.interval.mean),
+            "low": _finite(cell.interval.low),
+            "high": _finite(cell.interval.high),
+            "replications": cell.interval.n,
+            "undefined": cell.interval.undefined,
+            "reached": cell.reached,
+        }
+        for cell in found.cells
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _plain(label: Any, of: GridAxis) -> Any:
+    """A label as a table's column has it: all numbers, or all text."""
+    return label if all(isinstance(one, (int, float)) for one in of.labels) else str(label)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _table(several: Sequence[Surface], axes: Sequence[GridAxis]) -> TableView:
+    """A row per point, a column per measure."""
+    rows = []
+    for place, first in enumerate(several[0].cells if several else ()):
+        cells = [one.cells[place] for one in several]
+        marked = [
+            f"{cell.interval}{'' if cell.reached else ' !'}" if cell.interval.n else "–" for cell in cells
+        ]
+        runs = max(cell.interval.n + cell.interval.undefined for cell in cells)
+        rows.append([*(spelled(first.labels[one.key]) for one in axes), *marked, str(runs)])
+    heads = [*(short_key(one.key) for one in axes), *(one.measure.label for one in several), "replications"]
+    return TableView(
+        "points", "Every point: mean ± half width of the 95 % interval", heads, rows,
+        ("points.csv", "points.parquet"),
+    )  # fmt: skip
+
+
+def draw(
+    found: Sweep, several: Sequence[Surface], axes: Sequence[GridAxis], folder: Path
+) -> list[drawing.Drawing]:
+    """The figures of a sweep: what they are depends on how many axes have more than one value."""
+    drawn = several[:MOST_MEASURES]
+    wide = [one for one in axes if len(one.labels) > 1] or list(axes[:1])
+    if not drawn or not wide:
+        return []
+    if len(wide) == 1:
+        return [draw_curves(found, drawn, wide[0], folder)]
+    # The axes with numbers and most values lie across and up; the others are told apart by panel.
+    order = sorted(wide, key=lambda one: (not one.is_number, -len(one.labels)))
+    across, up, rest = order[0], order[1], [one for one in wide if one not in order[:2]]
+    panels = math.prod(len(one.labels) for one in rest)
+    if panels > MOST_MULTIPLES:
+        return []
+    drawings = [draw_map(found, one, across, up, rest, folder) for one in drawn]
+    if not rest and across.is_number and len(up.labels) <= MOST_CURVES:
+        drawings.insert(1, draw_curves(found, drawn, across, folder, up))
+    return drawings
+
+
+def draw_curves(
+    found: Sweep, several: Sequence[Surface], along: GridAxis, folder: Path, other: GridAxis | None = None
+) -> drawing.Drawing:
+    """Each measure along one axis with its 95 % band, a curve for each value of another axis; bars without numbers."""
+    panels, numbers = [], []
+    for one in several:
+        rows = []
+        for cell in one.cells:
+            at = along.labels.index(cell.labels[along.key])
+            rows.append(
+                {
+                    "x": along.values[at] if along.is_number else spelled(cell.labels[along.key]),
+                    "series": f"{short_key(other.key)} = {spelled(cell.labels[other.key])}"
+                    if other
+                    else None,
+                    **_ends(cell),
+                }
+            )
+        data = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("mean", "low", "high"), pl.Float64))
+        if along.is_number:
+            data = data.sort("x", maintain_order=True)
+        scale = scale_of(one.measure.id)
+        lines = {}
+        if scale and scale.higher:
+            lines = {f"good from {scale.good:g}": scale.good, f"poor below {scale.poor:g}": scale.poor}
+        foot = max(one.measure.limits[0], 0.0)
+        kind: drawing.Kind = "line" if along.is_number else drawing.fitted(data, foot)
+        panels.append(
+            drawing.Panel(
+                data, "x", "series" if other else None, scale_label(one.measure), along.title, one.title, kind,
+                lines=lines if _near(lines, data) else {}, log_x=along.is_log, limits=one.measure.limits,
+                y_from_zero=not _flat(data, foot), unit=one.measure.unit,
+            )
+        )  # fmt: skip
+        numbers.append(data.select(pl.lit(one.asked).alias("measure"), pl.all()))
+    name = "curves"
+    with drawing.canvas(name, drawing.size_for(len(panels))) as canvas:
+        drawing.draw_panels(canvas, panels)
+        return drawing.save(
+            canvas, folder, name, pl.concat(numbers, how="vertical_relaxed"), found.results.provenance,
+            title=f"Along {short_key(along.key)}",
+            caption="Means over the runs of each point with 95 % intervals. "
+            + ("An axis that does not begin at the measure's minimum fits the values."
+               if any(panel.kind == "dot" or not panel.y_from_zero for panel in panels) else ""),
+            alt=drawing.told(panels),
+            chart=chart.of_panels(panels),
+        )  # fmt: skip
+
+
+def _near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
+    """Whether bounds lie so near to the means that they belong into the picture."""
+    means = [one for one in data["mean"].to_list() if one is not None]
+    if not lines or not means:
+        return False
+    room = max(max(means) - min(means), 0.5)
+    return min(means) - room <= max(lines.values()) and max(means) + room >= min(lines.values())
+
+
+def _flat(data: pl.DataFrame, foot: float) -> bool:
+    """Whether curves would be a flat line on an axis from the measure's minimum."""
+    kind = drawing.fitted(data, foot)
+    return kind == "dot"
+
+
+def _ends(cell: Cell) -> dict[str, float | None]:
+    """Mean and interval as a figure's data have them."""
+    if not cell.interval.n:
+        return {"mean": None, "low": None, "high": None}
+    found = cell.interval
+    return {"mean": found.mean, "low": _finite(found.low), "high": _finite(found.high)}
+
+
+def draw_map(
+    found: Sweep, one: Surface, across: GridAxis, up: GridAxis, rest: Sequence[GridAxis], folder: Path
+) -> drawing.Drawing:
+    """A measure over two axes as colours with numbers; a panel for each combination of the others, all on one scale."""
+    combinations = list(itertools.product(*(part.labels for part in rest)))
+    means = [
+        cell.interval.mean for cell in one.cells if cell.interval.n and math.isfinite(cell.interval.mean)
+    ]
+    low, high = min(means), max(means)
+    columns = min(len(combinations), style.current().most_columns)
+    rows = -(-len(combinations) // columns)
+    wide = min(1.6 + 0.75 * len(across.labels), 7.0)
+    size = (max(min(1.4 + columns * wide, 11.4), 5.2), 1.0 + rows * (0.7 + max(0.42 * len(up.labels), 1.5)))
+    stem = f"map-{_stem(one.asked)}"
+    with drawing.canvas(stem, size) as canvas:
+        grid = canvas.subplots(rows, columns, squeeze=False)
+        for place, (axes, labels) in enumerate(zip(grid.flat, combinations, strict=False)):
+            fixed = {part.key: label for part, label in zip(rest, labels, strict=True)}
+            image = _draw_cells(axes, one, across, up, fixed, (low, high))
+            if fixed:
+                axes.set_title(
+                    ", ".join(f"{short_key(key)} = {spelled(label)}" for key, label in fixed.items())
+                )
+            if place % columns == 0:
+                axes.set_ylabel(up.title)
+            if place >= len(combinations) - columns:
+                axes.set_xlabel(across.title)
+        for axes in list(grid.flat)[len(combinations) :]:
+            axes.set_visible(False)
+        bar = canvas.colorbar(image, ax=grid, shrink=0.9, aspect=24, pad=0.02)
+        bar.set_label(one.measure.label)
+        bar.outline.set_visible(False)
+        data = pl.DataFrame(
+            [
+                {
+                    **{part.key: _plain(cell.labels[part.key], part) for part in (across, up, *rest)},
+                    **_ends(cell),
+                }
+                for cell in one.cells
+            ],
+            infer_schema_length=None,
+        )
+        return drawing.save(
+            canvas, folder, stem, data, found.results.provenance,
+            title=one.title,
+            caption=_map_caption(one),
+            alt=_map_in_words(one, across, up, rest),
+        )  # fmt: skip
+
+
+def _stem(asked: str) -> str:
+    return "".join(sign if sign.isalnum() else "-" for sign in asked).strip("-").lower()
+
+
+def _map_caption(one: Surface) -> str:
+    scale = scale_of(one.measure.id)
+    said = "Each cell is the mean over the runs of a point."
+    if scale:
+        bands = ", ".join(f"{name} {words}" for name, words in scale.key())
+        said += (
+            f" Thick lines separate good, fair and poor ({bands})."
+            " A question mark: the 95 % interval reaches into another band."
+        )
+    if any(not cell.interval.n for cell in one.cells):
+        said += " A dash: not defined there."
+    return said
+
+
+def _map_in_words(one: Surface, across: GridAxis, up: GridAxis, rest: Sequence[GridAxis]) -> str:
+    """Where the mean is least and most."""
+    defined = [cell for cell in one.cells if cell.interval.n]
+    ends = (
+        min(defined, key=lambda cell: cell.interval.mean),
+        max(defined, key=lambda cell: cell.interval.mean),
+    )
+    told = [
+        f"{name} {drawing.in_words(cell.interval.mean)} at "
+        + ", ".join(f"{short_key(part.key)} {spelled(cell.labels[part.key])}" for part in (across, up, *rest))
+        for name, cell in zip(("least", "most"), ends, strict=True)
+    ]
+    return f"{one.measure.label} over {short_key(across.key)} and {short_key(up.key)}: {'; '.join(told)}"
+
+
+def _draw_cells(
+    axes: Axes,
+    one: Surface,
+    across: GridAxis,
+    up: GridAxis,
+    fixed: Mapping[str, Any],
+    ends: tuple[float, float],
+) -> Any:
+    """Cells with their numbers, and lines where neighbours lie in different bands."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    colours = colormaps[style.current().map]
+    # A scale from one number to the same number has no colours.
+    norm = Normalize(ends[0], ends[1] if ends[1] > ends[0] else ends[0] + 1.0)
+    grid: dict[tuple[int, int], Cell] = {}
+    for cell in one.cells:
+        if all(cell.labels[key] == label for key, label in fixed.items()):
+            grid[across.labels.index(cell.labels[across.key]), up.labels.index(cell.labels[up.key])] = cell
+    scale = scale_of(one.measure.id)
+    many = len(grid) > MOST_WRITTEN
+    for (x, y), cell in grid.items():
+        mean = cell.interval.mean
+        defined = bool(cell.interval.n) and math.isfinite(mean)
+        words = f"{drawing.TIP}{_cell_in_words(cell, across, up)}" if len(grid) <= MOST_CELLS else None
+        colour = colours(norm(mean)) if defined else style.PAPER
+        axes.bar(
+            x, 1.0, 1.0, y - 0.5, color=colour, edgecolor=None if defined else style.FAINT, linewidth=0,
+            hatch=None if defined else "//", zorder=2,
+        )[0].set_gid(words)  # fmt: skip
+        if many:
+            continue
+        sure = scale is None or not defined or len(scale.bands(cell.interval)) == 1
+        text = f"{_number(mean)}{'' if sure else ' ?'}" if defined else "–"
+        red, green, blue, _ = colour if defined else (1.0, 1.0, 1.0, 1.0)
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
+        axes.text(
+            x, y, text, ha="center", va="center", fontsize=style.points(8.5 if len(across.labels) <= 10 else 7),
+            color=style.DARK_TEXT if dark else style.LIGHT_TEXT, zorder=4,
+        )  # fmt: skip
+    if scale is not None:
+        _draw_bounds(axes, grid, scale)
+    axes.set_xlim(-0.5, len(across.labels) - 0.5)
+    axes.set_ylim(-0.5, len(up.labels) - 0.5)
+    _ticks(axes.xaxis, across)
+    _ticks(axes.yaxis, up)
+    axes.grid(visible=False)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    axes.tick_params(length=0)
+    return ScalarMappable(norm, colours)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if 0.1 <= abs(value) < 10 else f"{value:.3g}"
+
+
+def _cell_in_words(cell: Cell, across: GridAxis, up: GridAxis) -> str:
+    where = ", ".join(f"{short_key(part.key)} {spelled(cell.labels[part.key])}" for part in (across, up))
+    unit = f" {cell.measure.unit}" if cell.measure.unit else ""
+    return f"{where}: {cell.interval}{unit}" if cell.interval.n else f"{where}: not defined"
+
+
+def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -> None:
+    """Lines between neighbours whose means lie in different bands."""
+    bands = {place: scale.band(cell.interval.mean) for place, cell in grid.items() if cell.interval.n}
+    for (x, y), band in bands.items():
+        right, above = bands.get((x + 1, y)), bands.get((x, y + 1))
+        for other, across, upwards in (
+            (right, [x + 0.5, x + 0.5], [y - 0.5, y + 0.5]),
+            (above, [x - 0.5, x + 0.5], [y + 0.5, y + 0.5]),
+        ):
+            if other is not None and other != band:
+                for colour, width, order in ((style.PAPER, 4.5, 3.0), (style.INK, 2.2, 3.5)):
+                    axes.plot(
+                        across, upwards, color=colour, linewidth=width, solid_capstyle="round", zorder=order
+                    )
+
+
+def _ticks(drawn: Any, along: GridAxis) -> None:
+    """A tick for each value, or for some of many."""
+    words = along.ticks()
+    every = max(1, math.ceil(len(words) / 14))
+    drawn.set_ticks(range(0, len(words), every), words[::every])

@@ -1,0 +1,171 @@
+"""Saved runs laid over each other: the page of a comparison, with what differs between their scenarios.
+
+Where the runs vary a number, as those of a sweep, the page begins with a curve for each folder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave import ScenarioError
+from fairwave.answers.labels import spelled
+from fairwave.answers.verdict import short_key
+from fairwave.scenario import load
+from fairwave_report import chart, comparison
+from fairwave_report import figures as drawing
+from fairwave_report.axes import GridAxis, axis, scale_label
+from fairwave_report.page import TableView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from fairwave.answers.lines import MeasureLine
+    from fairwave.results import Results
+
+Points = dict[str, tuple[str, tuple[Any, ...]]]
+"""Alternative to its folder and to the labels of its point there."""
+
+MOST_DIFFERENCES = 40
+"""So many keys that differ are listed at most."""
+
+NOT_ASKED = ("record.", "name", "description")
+"""Keys that change nothing of a run."""
+
+
+def write_overlay(
+    results: Results,
+    points: Points,
+    group: str,
+    out: Path,
+    *,
+    title: str,
+    found: Sequence[MeasureLine],
+    notes: Sequence[str],
+    name: str,
+    varied: Sequence[str],
+    scenarios: Mapping[str, str],
+) -> Path:
+    """Leaves the page of saved runs, all or nothing.
+
+    Args:
+        results: All runs, with one axis.
+        points: Where each alternative comes from.
+        group: The flow group that is compared.
+        out: The folder.
+        title: The page's heading.
+        found: The comparison.
+        notes: Remarks.
+        name: Name of the axis along which folders are told apart.
+        varied: The axes that the saved runs have themselves.
+        scenarios: Name of each folder to the text of its scenario, where it has one.
+
+    Returns:
+        The page.
+    """
+    differences = _differences(scenarios)
+    lead = "Saved runs, laid over each other."
+    if not differences and len(scenarios) > 1:
+        lead += " Their scenarios are the same."
+    along = _along(varied, points)
+
+    def more(folder: Path) -> list[drawing.Drawing]:
+        drawn = _curves(results, points, found, name, along, folder) if along is not None else None
+        return [drawn] if drawn is not None else []
+
+    return comparison.write(
+        results, name, group, out,
+        title=title, lead=lead, notes=notes, found=found, setups=scenarios, more=more,
+        tables=[differences] if differences else [],
+    )  # fmt: skip
+
+
+def _along(varied: Sequence[str], points: Points) -> GridAxis | None:
+    """The axis along which curves go: the only one of the saved runs, where its labels are numbers."""
+    labels = list(dict.fromkeys(point for _, point in points.values()))
+    if len(labels) < 3 or len(varied) != 1:
+        return None
+    found = axis(varied[0], [one[0] for one in labels])
+    return found if found.is_number else None
+
+
+def _curves(
+    results: Results, points: Points, found: Sequence[MeasureLine], name: str, along: GridAxis, folder: Path
+) -> drawing.Drawing | None:
+    """What users get along the axis that the folders vary, a curve for each folder."""
+    panels, numbers = [], []
+    for line in found:
+        if line.measure.applies.figure != "call" or line.undefined or not line.usual:
+            continue
+        rows = [
+            {
+                "x": along.values[along.labels.index(points[label][1][0])], "series": points[label][0],
+                "mean": cell.mean, "low": cell.low, "high": cell.high,
+            }
+            for label, cell in line.cells.items()
+            if cell.n
+        ]  # fmt: skip
+        data = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("mean", "low", "high"), pl.Float64))
+        foot = max(line.measure.limits[0], 0.0)
+        panels.append(
+            drawing.Panel(
+                data.sort("x", maintain_order=True), "x", "series", scale_label(line.measure), along.title,
+                line.measure.title, limits=line.measure.limits, log_x=along.is_log, unit=line.measure.unit,
+                y_from_zero=drawing.fitted(data, foot) != "dot",
+            )
+        )  # fmt: skip
+        numbers.append(data.select(pl.lit(line.measure.id).alias("measure"), pl.all()))
+    if not panels:
+        return None
+    with drawing.canvas("overlay", drawing.size_for(len(panels))) as canvas:
+        drawing.draw_panels(canvas, panels)
+        return drawing.save(
+            canvas, folder, "overlay", pl.concat(numbers, how="vertical_relaxed"), results.provenance,
+            title="Laid over each other",
+            caption=f"One curve per {name}: means over runs with 95 % intervals.",
+            alt=drawing.told(panels),
+            chart=chart.of_panels(panels),
+        )  # fmt: skip
+
+
+def _differences(scenarios: Mapping[str, str]) -> TableView | None:
+    """The keys in which scenarios differ; none where they do not, or where they cannot be read."""
+    if len(scenarios) < 2:
+        return None
+    try:
+        flat = {name: _flat(load(text).to_dict()) for name, text in scenarios.items()}
+    except (ScenarioError, OSError, ValueError):
+        return None
+    keys = [
+        key
+        for key in dict.fromkeys(key for one in flat.values() for key in one)
+        if not key.startswith(NOT_ASKED) and len({one.get(key) for one in flat.values()}) > 1
+    ]
+    if not keys:
+        return None
+    rows = [
+        [short_key(key), *(one.get(key, "–") for one in flat.values())] for key in keys[:MOST_DIFFERENCES]
+    ]
+    left = len(keys) - len(rows)
+    return TableView(
+        "differences", "What differs in the scenarios", ["key", *map(spelled, flat)], rows,
+        caption=f"And {left} further keys." if left else "",
+    )  # fmt: skip
+
+
+def _flat(value: Any, key: str = "") -> dict[str, str]:
+    """A scenario's keys with their values as text; tables in lists by their name, or by their ends."""
+    if isinstance(value, dict):
+        found: dict[str, str] = {}
+        for name, one in value.items():
+            found.update(_flat(one, f"{key}.{name}" if key else str(name)))
+        return found
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        found = {}
+        for at, one in enumerate(value):
+            named = one.get("name") or (f"{one['from']}>{one['to']}" if {"from", "to"} <= set(one) else at)
+            found.update(_flat(one, f"{key}.{named}"))
+        return found
+    return {key: ", ".join(map(str, value)) if isinstance(value, list) else str(value)}

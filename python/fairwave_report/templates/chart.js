@@ -1,0 +1,381 @@
+"use strict";
+// Figures that answer a pointer. The numbers stand in a script element beside each still picture; uPlot draws them.
+// The still picture stays: it is printed, and it is what is seen without scripts.
+(() => {
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const make = (tag, name, within, text) => {
+    const one = document.createElement(tag);
+    if (name) one.className = name;
+    if (text !== undefined) one.textContent = text;
+    if (within) within.append(one);
+    return one;
+  };
+  const plain = (value) => {
+    if (value === null || value === undefined) return "–";
+    const size = Math.abs(value);
+    return String(size !== 0 && (size >= 1e6 || size < 1e-4) ? value.toPrecision(4) : Number(value.toPrecision(4)));
+  };
+  const colourOf = (series) => style(series.colour) || series.fixed;
+  const faint = (colour) => (/^#[0-9a-f]{6}$/i.test(colour) ? `${colour}2e` : colour);
+  const HEIGHT = 250;
+  const LEAST = 300;
+
+  function swatch(series, within) {
+    const SVG = "http://www.w3.org/2000/svg";
+    const picture = document.createElementNS(SVG, "svg");
+    for (const [name, value] of Object.entries({ width: 26, height: 10, "aria-hidden": "true", focusable: "false" })) {
+      picture.setAttribute(name, value);
+    }
+    const drawn = document.createElementNS(SVG, series.marks ? "circle" : "line");
+    const shape = series.marks
+      ? { cx: 13, cy: 5, r: 3.5, fill: colourOf(series) }
+      : { x1: 0, x2: 26, y1: 5, y2: 5, stroke: colourOf(series), "stroke-width": 3, "stroke-dasharray": series.dash.join(" ") };
+    for (const [name, value] of Object.entries(shape)) drawn.setAttribute(name, value);
+    picture.append(drawn);
+    within.prepend(picture);
+  }
+
+  // One table for all series of a panel: places in order, and for each column its heights; undefined where a series has
+  // no such place, null where it has a gap there.
+  function table(panel) {
+    const columns = [];
+    for (const series of panel.series) {
+      columns.push({ series, part: "y", x: series.x, y: series.y });
+      if (series.low.length) {
+        columns.push({ series, part: "low", x: series.x, y: series.low });
+        columns.push({ series, part: "high", x: series.x, y: series.high });
+      }
+    }
+    // Several values at one place would be joined into one: they lie beside each other, too near to be seen apart.
+    const apart = columns.map(({ x, y }) => {
+      let last = -Infinity;
+      const places = x.map((one) => {
+        last = one > last ? one : last + Math.max(Math.abs(last), 1) * 1e-9;
+        return last;
+      });
+      return [places, y];
+    });
+    return { columns, data: uPlot.join(apart) };
+  }
+
+  function nearest(places, values, at) {
+    for (let far = 0; far < places.length; far++) {
+      for (const index of [at - far, at + far]) {
+        if (values[index] !== null && values[index] !== undefined) return index;
+      }
+    }
+    return -1;
+  }
+
+  function draw(chart, panel, at, width, state) {
+    const { columns, data } = table(panel);
+    const ink = style("ink");
+    const rule = style("rule");
+    const font = "13px system-ui, sans-serif";
+    const axis = (said, log) => ({
+      label: log ? `${said}${said ? ", " : ""}log scale` : said,
+      labelFont: font,
+      labelSize: 22,
+      font: "12px system-ui, sans-serif",
+      stroke: ink,
+      grid: { stroke: rule, width: 1 },
+      ticks: { stroke: rule, width: 1 },
+      values: (_, splits) => splits.map((one) => (one === null ? "" : plain(one))),
+    });
+    const series = [{}];
+    const bands = [];
+    columns.forEach(({ series: one, part }, number) => {
+      const colour = colourOf(one);
+      if (part === "high") bands.push({ series: [number + 1, number], fill: faint(colour) });
+      series.push({
+        label: one.label,
+        show: !state.hidden.has(one.label),
+        stroke: part === "y" ? colour : "transparent",
+        width: part === "y" ? 2 : 0,
+        dash: part === "y" ? one.dash : undefined,
+        paths: one.marks ? () => null : undefined,
+        points: { show: part === "y" && one.points, size: one.marks ? 4 : 6, fill: colour, stroke: colour },
+      });
+    });
+    const [least, most] = panel.y.ends;
+    const range = (_, low, high) => {
+      if (low === null || high === null) return [least ?? 0, most ?? 1];
+      const ends = Object.values(panel.lines).map((one) => one[1]);
+      const from = Math.min(low, ...ends);
+      const to = Math.max(high, ...ends);
+      const room = 0.06 * (to - from) || Math.abs(to) * 0.1 || 1;
+      return [least ?? from - room, most ?? to + room];
+    };
+    const plot = new uPlot(
+      {
+        width,
+        height: HEIGHT,
+        cursor: {
+          y: false,
+          drag: { x: true, y: false, setScale: true },
+          sync: chart.linked ? { key: state.key, scales: ["x", null] } : undefined,
+          points: { size: 7 },
+        },
+        legend: { show: false },
+        scales: {
+          x: { time: false, distr: panel.x.log ? 3 : 1, auto: false, min: state.ends[at.number][0], max: state.ends[at.number][1] },
+          y: panel.y.log ? { distr: 3 } : { range },
+        },
+        axes: [{ ...axis(panel.x.label, panel.x.log), size: 32 }, { ...axis(panel.y.label, panel.y.log), size: 62 }],
+        series,
+        bands,
+        hooks: {
+          drawClear: [(u) => behind(u, panel)],
+          draw: [(u) => over(u, panel)],
+          setCursor: [(u) => say(u, panel, columns, state, at)],
+          setScale: [(u, key) => zoomed(u, key, state)],
+        },
+      },
+      data,
+      at.canvas,
+    );
+    plot.whole = state.ends[at.number];
+    return plot;
+  }
+
+  function behind(u, panel) {
+    if (!panel.span) return;
+    const [, from, to] = panel.span;
+    const [left, right] = [u.valToPos(from, "x", true), u.valToPos(to, "x", true)];
+    u.ctx.save();
+    u.ctx.fillStyle = faint(style("orange"));
+    u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
+    u.ctx.restore();
+  }
+
+  function over(u, panel) {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.strokeStyle = ctx.fillStyle = style("ink");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    for (const [label, value] of panel.lines) {
+      const y = u.valToPos(value, "y", true);
+      ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+      ctx.textAlign = "right";
+      ctx.fillText(label, bbox.left + bbox.width - 4, y - 4 * devicePixelRatio);
+    }
+    panel.marks.forEach(([place, label], row) => {
+      const x = u.valToPos(place, "x", true);
+      ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.textAlign = "left";
+      ctx.fillText(label, x + 3 * devicePixelRatio, bbox.top + (12 + 13 * (row % 4)) * devicePixelRatio);
+    });
+    ctx.restore();
+  }
+
+  // What stands at the pointer, beside it.
+  function say(u, panel, columns, state, at) {
+    const index = u.cursor.idx;
+    const left = u.cursor.left;
+    if (index === null || index === undefined || left < 0) {
+      at.tip.hidden = true;
+      return;
+    }
+    at.tip.replaceChildren();
+    let place = null;
+    const rows = [];
+    columns.forEach(({ series, part }, number) => {
+      if (part !== "y" || state.hidden.has(series.label)) return;
+      const found = nearest(u.data[0], u.data[number + 1], index);
+      if (found < 0) return;
+      if (place === null || Math.abs(found - index) < Math.abs(place - index)) place = found;
+      rows.push([series, number, found]);
+    });
+    if (place === null) {
+      at.tip.hidden = true;
+      return;
+    }
+    make("strong", "", at.tip, `${panel.x.label.replace(/ \(.*\)$/, "") || "at"} ${plain(u.data[0][place])}`);
+    for (const [series, number, found] of rows) {
+      const low = columns[number + 1]?.part === "low" ? u.data[number + 2][found] : null;
+      const high = low !== null && low !== undefined ? u.data[number + 3][found] : null;
+      const sure = high !== null && high !== undefined && high > low ? ` (95 %: ${plain(low)} to ${plain(high)})` : "";
+      const row = make("span", "", at.tip, `${series.label} ${plain(u.data[number + 1][found])}${sure}`);
+      swatch(series, row);
+    }
+    at.tip.hidden = false;
+    const room = u.over.clientWidth;
+    const wide = at.tip.offsetWidth;
+    const begin = u.over.offsetLeft + (left > room / 2 ? left - wide - 14 : left + 14);
+    at.tip.style.left = `${Math.max(0, Math.min(begin, at.canvas.clientWidth - wide))}px`;
+    at.tip.style.top = `${u.over.offsetTop + 6}px`;
+  }
+
+  function zoomed(u, key, state) {
+    if (key !== "x" || !u.whole || state.busy) return;
+    const { min, max } = u.scales.x;
+    const room = 0.01 * (u.whole[1] - u.whole[0]);
+    const isWhole = min <= u.whole[0] + room && max >= u.whole[1] - room;
+    state.zoom = isWhole ? null : [min, max];
+    state.reset.hidden = isWhole;
+    if (!state.linked) return;
+    state.busy = true;
+    for (const other of state.plots) if (other !== u) other.setScale("x", { min, max });
+    state.busy = false;
+  }
+
+  let charts = 0;
+  function build(source) {
+    const chart = JSON.parse(source.textContent);
+    const figure = source.parentElement;
+    const state = { hidden: new Set(), plots: [], key: `chart-${charts++}`, linked: chart.linked, zoom: null, busy: false };
+    // Panels that are linked share the ends of their horizontal axis.
+    const ends = chart.panels.map((panel) => {
+      const each = panel.series.flatMap((one) => one.x);
+      return [each.reduce((a, b) => Math.min(a, b), Infinity), each.reduce((a, b) => Math.max(a, b), -Infinity)];
+    });
+    const outer = [Math.min(...ends.map((one) => one[0])), Math.max(...ends.map((one) => one[1]))];
+    state.ends = ends.map((one) => {
+      const [low, high] = chart.linked ? outer : one;
+      return low < high ? [low, high] : [low - 0.5, low + 0.5];
+    });
+    const live = make("div", "live");
+    source.before(live);
+    const bar = make("p", "legend", live);
+    const grid = make("div", "panels", live);
+    const names = (panel) => panel.series.map((one) => one.label).join("\n");
+    // One legend for all where all show the same series, else one for each that shows several.
+    const isShared = chart.panels.every((panel) => names(panel) === names(chart.panels[0]));
+    const buttons = [];
+    const legend = (panel, within) => {
+      if (panel.series.length < 2) return;
+      for (const one of panel.series) {
+        const button = make("button", "", within, one.label);
+        button.type = "button";
+        button.title = "Show or hide";
+        button.setAttribute("aria-pressed", "true");
+        button.addEventListener("click", () => toggle(one.label));
+        buttons.push([button, one]);
+      }
+    };
+    const toggle = (label) => {
+      const show = state.hidden.delete(label);
+      if (!show) state.hidden.add(label);
+      for (const [button, one] of buttons) if (one.label === label) button.setAttribute("aria-pressed", String(show));
+      state.plots.forEach((plot, at) => {
+        table(chart.panels[at]).columns.forEach(({ series }, number) => {
+          if (series.label === label) plot.setSeries(number + 1, { show });
+        });
+      });
+    };
+    if (isShared) legend(chart.panels[0], bar);
+    state.reset = make("button", "reset", bar, "Whole range");
+    state.reset.type = "button";
+    state.reset.hidden = true;
+    state.reset.addEventListener("click", () => {
+      for (const plot of state.plots) plot.setScale("x", { min: plot.whole[0], max: plot.whole[1] });
+      state.reset.hidden = true;
+    });
+    const places = chart.panels.map((panel, number) => {
+      const box = make("div", "panel", grid);
+      if (panel.title) make("p", "name", box, panel.title);
+      if (!isShared && panel.series.length > 1) legend(panel, make("p", "legend", box));
+      const canvas = make("div", "canvas", box);
+      canvas.tabIndex = 0;
+      canvas.setAttribute("role", "group");
+      canvas.setAttribute("aria-label", `${panel.title || panel.y.label}: left and right arrow keys move along the values`);
+      const tip = make("div", "tip-box", canvas);
+      tip.setAttribute("role", "status");
+      tip.hidden = true;
+      return { box, canvas, tip, number };
+    });
+    const layout = () => {
+      const across = live.clientWidth;
+      if (!across) return 0;
+      const columns = Math.max(1, Math.min(chart.columns, Math.floor(across / LEAST)));
+      grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+      return Math.floor((across - (columns - 1) * 16) / columns);
+    };
+    let width = 0;
+    const redraw = () => {
+      const zoom = state.zoom;
+      for (const plot of state.plots) plot.destroy();
+      state.plots = [];
+      for (const [button, one] of buttons) {
+        button.querySelector("svg")?.remove();
+        swatch(one, button);
+      }
+      state.plots = chart.panels.map((panel, at) => draw(chart, panel, places[at], width, state));
+      if (zoom) for (const plot of state.plots) plot.setScale("x", { min: zoom[0], max: zoom[1] });
+    };
+    const fit = () => {
+      const now = layout();
+      if (!now || now === width) return;
+      const first = !state.plots.length;
+      width = now;
+      if (first) redraw();
+      else for (const plot of state.plots) plot.setSize({ width, height: HEIGHT });
+    };
+    figure.classList.add("answers");
+    // The still picture is not shown on a screen now; what it says of itself the chart says.
+    const said = figure.querySelector(".still [role=img]")?.getAttribute("aria-label");
+    if (said) {
+      grid.setAttribute("role", "group");
+      grid.setAttribute("aria-label", said);
+    }
+    // A chart in a closed part of the page has no width yet: it is drawn when the part opens.
+    new ResizeObserver(fit).observe(live);
+    fit();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.plots.length && redraw());
+    places.forEach(({ canvas, tip }, at) => {
+      let step = -1;
+      canvas.addEventListener("keydown", (event) => {
+        const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        const plot = state.plots[at];
+        if (event.key === "Escape") {
+          tip.hidden = true;
+          plot?.setCursor({ left: -10, top: -10 });
+        }
+        if (!way || !plot) return;
+        event.preventDefault();
+        const last = plot.data[0].length - 1;
+        step = step < 0 ? (way > 0 ? 0 : last) : Math.min(last, Math.max(0, step + way));
+        plot.setCursor({ left: plot.valToPos(plot.data[0][step], "x"), top: 10 });
+      });
+      canvas.addEventListener("blur", () => {
+        step = -1;
+        state.plots[at]?.setCursor({ left: -10, top: -10 });
+      });
+    });
+  }
+
+  for (const source of document.querySelectorAll("script.chart")) build(source);
+
+  // Bars and cells of still pictures say their number beside the pointer at once, instead of after a second.
+  const box = make("div", "tip-box afloat", document.body);
+  box.hidden = true;
+  for (const part of document.querySelectorAll(".picture .tip")) {
+    const title = part.querySelector("title");
+    part.dataset.says = title?.textContent ?? "";
+    title?.remove();
+  }
+  const point = (event) => {
+    const part = event.target instanceof Element ? event.target.closest(".picture .tip") : null;
+    box.hidden = !part;
+    if (!part) return;
+    box.textContent = part.dataset.says;
+    const left = event.clientX + 14 + box.offsetWidth > innerWidth ? event.clientX - box.offsetWidth - 14 : event.clientX + 14;
+    box.style.left = `${Math.max(4, left)}px`;
+    box.style.top = `${Math.max(4, event.clientY - box.offsetHeight - 10)}px`;
+  };
+  addEventListener("pointermove", point, { passive: true });
+  addEventListener("pointerdown", point, { passive: true });
+  addEventListener("scroll", () => { box.hidden = true; }, { passive: true });
+})();
