@@ -11,8 +11,10 @@ mod cbr;
 pub mod codec;
 mod conversation;
 mod on_off;
+mod other_codec;
 mod period;
 mod phase;
+mod poisson;
 mod recording;
 mod size;
 mod transfer;
@@ -35,8 +37,10 @@ pub use cbr::Cbr;
 pub use codec::Codec;
 pub use fairwave_units::layers::LayerRates;
 pub use on_off::{First, OnOff};
+pub use other_codec::{CodecTable, OtherCodec};
 pub use period::Period;
 pub use phase::Phase;
+pub use poisson::{Arrivals, Gaps};
 pub use recording::Recording;
 pub use size::{Size, Sizes};
 pub use transfer::Transfer;
@@ -88,6 +92,7 @@ macro_rules! sources {
             recording { Recording(RecordingConfig) }
             cbr { Cbr(CbrConfig) }
             burst { Burst(BurstConfig) }
+            poisson { Poisson(PoissonConfig), Renewal(RenewalConfig) }
             video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
         }
     };
