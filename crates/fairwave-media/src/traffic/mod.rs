@@ -10,12 +10,15 @@ mod burst;
 mod cbr;
 pub mod codec;
 mod conversation;
+mod game;
+mod interrupted;
 mod on_off;
 mod other_codec;
 mod period;
 mod phase;
 mod poisson;
 mod recording;
+mod replay;
 mod size;
 mod transfer;
 mod video;
@@ -93,7 +96,10 @@ macro_rules! sources {
             cbr { Cbr(CbrConfig) }
             burst { Burst(BurstConfig) }
             poisson { Poisson(PoissonConfig), Renewal(RenewalConfig) }
+            interrupted { InterruptedPoisson(InterruptedPoissonConfig) }
             video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
+            game { Game(GameConfig) }
+            replay { Replay(ReplayConfig) }
         }
     };
 }
@@ -202,8 +208,13 @@ pub trait TrafficLaw: Law {
         None
     }
 
-    /// Units per second of sources that make units of one size at a fixed rate while they are on.
+    /// Units per second of sources that make units at a fixed, or mean, rate while they are on.
     fn units_per_second(&self) -> Option<f64> {
+        None
+    }
+
+    /// Mean payload of their units, bytes, where these are not all of one size.
+    fn mean_payload(&self) -> Option<f64> {
         None
     }
 
@@ -244,6 +255,9 @@ pub trait AnyTrafficLaw: Checked + Send + Sync {
     fn any_frames(&self) -> Option<Frames>;
     fn any_call(&self) -> Option<(Codec, Span)>;
     fn any_units_per_second(&self) -> Option<f64>;
+    fn any_mean_payload(&self) -> Option<f64> {
+        None
+    }
     fn any_period(&self) -> Option<(Span, Phase)> {
         None
     }
@@ -277,6 +291,9 @@ impl<L: TrafficLaw> AnyTrafficLaw for L {
     }
     fn any_units_per_second(&self) -> Option<f64> {
         self.units_per_second()
+    }
+    fn any_mean_payload(&self) -> Option<f64> {
+        self.mean_payload()
     }
     fn any_period(&self) -> Option<(Span, Phase)> {
         self.period()
@@ -440,6 +457,14 @@ macro_rules! at_work {
                 match self {
                     $(TrafficConfig::$Variant(law) => law.units_per_second(),)+
                     TrafficConfig::Own(own) => own.law().any_units_per_second(),
+                }
+            }
+
+            /// See [`TrafficLaw::mean_payload`].
+            pub fn mean_payload(&self) -> Option<f64> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.mean_payload(),)+
+                    TrafficConfig::Own(own) => own.law().any_mean_payload(),
                 }
             }
 

@@ -98,6 +98,10 @@ impl TrafficLaw for PoissonConfig {
     fn units_per_second(&self) -> Option<f64> {
         Some(self.packets_per_second())
     }
+
+    fn mean_payload(&self) -> Option<f64> {
+        Some(self.payload.mean())
+    }
 }
 
 /// Packets that arrive as a renewal process: gaps between them are drawn from any distribution, and so are their sizes (G/G/1 on one
@@ -252,6 +256,10 @@ impl TrafficLaw for RenewalConfig {
 
     fn units_per_second(&self) -> Option<f64> {
         Some(1.0 / self.gap.mean().seconds().max(1e-9))
+    }
+
+    fn mean_payload(&self) -> Option<f64> {
+        Some(self.payload.mean())
     }
 }
 
