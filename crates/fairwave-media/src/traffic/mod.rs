@@ -20,6 +20,7 @@ mod poisson;
 mod recording;
 mod replay;
 mod size;
+mod stream;
 mod transfer;
 mod video;
 mod voice;
@@ -46,6 +47,7 @@ pub use phase::Phase;
 pub use poisson::{Arrivals, Gaps};
 pub use recording::Recording;
 pub use size::{Size, Sizes};
+pub use stream::{Abr, Session};
 pub use transfer::Transfer;
 pub use video::{Coding, Frames, TracedFrame, Video, VideoFit, VideoTrace};
 pub use voice::Reading;
@@ -100,6 +102,7 @@ macro_rules! sources {
             video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
             game { Game(GameConfig) }
             replay { Replay(ReplayConfig) }
+            stream { Stream(StreamConfig) }
         }
     };
 }
@@ -152,6 +155,11 @@ pub trait TrafficSource: Send {
     fn wanted(&self) -> &[TransferRequest] {
         &[]
     }
+
+    /// What the viewer of an adaptive stream had got by a time; none for all else.
+    fn session(&self, _until: Instant) -> Option<Session> {
+        None
+    }
 }
 
 impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
@@ -166,6 +174,9 @@ impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
     }
     fn wanted(&self) -> &[TransferRequest] {
         (**self).wanted()
+    }
+    fn session(&self, until: Instant) -> Option<Session> {
+        (**self).session(until)
     }
 }
 
@@ -376,6 +387,7 @@ macro_rules! at_work {
                 fn next_activity(&mut self) -> Option<Activity>;
                 fn on_received(&mut self, unit: u32, now: Instant);
                 fn wanted(&self) -> &[TransferRequest];
+                fn session(&self, until: Instant) -> Option<Session>;
             }
         }
 
