@@ -1,4 +1,4 @@
-"""Where a scenario names files: patterns of loss and traces of rates."""
+"""Where a scenario names files: patterns of loss, traces of rates, captures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMERS = {"model": "pattern", "law": "trace"}
+NAMERS = {"model": "pattern", "law": "trace", "kind": "replay"}
 """A table names a file where one of these keys has this value."""
 
 
@@ -16,7 +16,7 @@ def named_files(table: Any, kind: str | None = None, path: str = "") -> Iterator
 
     Args:
         table: The scenario as plain data, or a part of it.
-        kind: Only `pattern` or only `trace`; both when None.
+        kind: Only `pattern`, only `trace` or only `replay`; all when None.
         path: Where the part stands.
     """
     if isinstance(table, dict):

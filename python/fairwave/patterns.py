@@ -5,6 +5,8 @@ Formats, told by what a file holds, and on writing by its name:
 - text: a character for each packet, `1` lost, `0` not; blanks and lines that begin with `#` do not count;
 - CSV (`.csv`): a packet per line; of several columns the one named `lost`, else the last; `0` and `1`, or `false`
   and `true`;
+- a capture (pcap or pcapng): of its largest flow of RTP, which packets are missing by their numbers, from the first
+  to the last that came;
 - the error patterns of ITU-T G.191 (STL): words of 16 bits, little-endian (`.g192`), 0x6B21 for a good frame and 0x6B20
   for one that is lost, or 0x007F and 0x0081 as for bits; or the low bytes of these alone (`.byte`).
 
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave import replay
 from fairwave.extras import need
 from fairwave.named_files import named_files
 
@@ -63,9 +66,26 @@ def read(path: str | Path) -> Pattern:
     where = Path(path)
     if not where.is_file():
         raise FileNotFoundError(f"no file {str(path)!r} with a pattern of loss")
+    if replay.is_capture(where):
+        return _captured(where)
     if (size := where.stat().st_size) > MOST_BYTES:
         raise PatternError(f"{path} has {size / 1e6:.0f} MB, but a pattern at most {MOST_BYTES / 1e6:.0f} MB")
     return parse(where.read_bytes(), str(path))
+
+
+def _captured(path: Path) -> Pattern:
+    """Of a capture's largest flow of RTP, what is missing."""
+    try:
+        found = next((one for one in replay.read(path).flows if one.is_rtp), None)
+    except replay.CaptureError as error:
+        raise PatternError(str(error)) from None
+    lost = found.losses() if found else None
+    if lost is None:
+        raise PatternError(
+            f"{path} has no flow of RTP: only its packets are numbered, so that losses are known; "
+            f"`fairwave replay {path}` lists its flows"
+        )
+    return lost
 
 
 def parse(data: bytes, name: str = "-") -> Pattern:
@@ -205,6 +225,13 @@ class Gilbert:
         """Mean length of a run of losses, 1 / q."""
         return 1 / self.q if self.q else None
 
+    @property
+    def law(self) -> dict[str, Any] | None:
+        """The loss model `gilbert` with these parameters, as a scenario has it; None where one is not defined, or nothing is lost."""
+        if not self.loss or self.burst is None:
+            return None
+        return {"model": "gilbert", "rate": float(f"{self.loss:.6g}"), "run": max(float(f"{self.burst:.6g}"), 1.0)}
+
 
 def gilbert(lost: Pattern) -> Gilbert:
     """Fits Gilbert's model by maximum likelihood."""
@@ -258,7 +285,7 @@ class Summary:
             "gaps": gaps,
             "gilbert": {
                 "p": self.fit.p, "q": self.fit.q, "p_error": self.fit.p_error, "q_error": self.fit.q_error,
-                "loss": self.fit.loss, "burst": self.fit.burst,
+                "loss": self.fit.loss, "burst": self.fit.burst, "law": self.fit.law,
             },
         }  # fmt: skip
 

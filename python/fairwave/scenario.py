@@ -261,15 +261,15 @@ def prepared(scenario: Scenario) -> Scenario:
 
 
 def with_files(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with the patterns of loss and traces of rates that its files hold, sought from `folder`.
+    """The scenario with the patterns of loss, traces of rates and captured packets that its files hold, sought from `folder`.
 
     Raises:
-        fairwave.ScenarioError: A file is not there, or holds no pattern or trace.
+        fairwave.ScenarioError: A file is not there, or holds no pattern, trace or capture.
     """
     text = scenario.to_json()
     if '"file"' not in text:
         return scenario
-    from fairwave import patterns, traces
+    from fairwave import patterns, replay, traces
 
     table = scenario.to_dict()
     changes: dict[str, Any] = {}
@@ -278,7 +278,9 @@ def with_files(scenario: Scenario, folder: Path) -> Scenario:
             changes |= patterns.resolved(table, folder)
         if '"trace"' in text:
             changes |= traces.resolved(table, folder)
-    except (patterns.PatternError, traces.TraceError) as error:
+        if '"replay"' in text:
+            changes |= replay.resolved(table, folder)
+    except (patterns.PatternError, traces.TraceError, replay.CaptureError) as error:
         raise _native.ScenarioError(f"error: {error}") from None
     return scenario.with_overrides(changes) if changes else scenario
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fairwave_core::packet::Class;
-use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::impairment::Reception;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -88,7 +88,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
             partner: None,
             thresholds: Vec::new(),
             playout: PlayoutConfig::default(),
-            concealment: Concealment::default(),
+            reception: Reception::default(),
             playback: None,
             recovery: None,
         });

@@ -203,6 +203,13 @@ impl Scenario {
         if let Some(playback) = &flow.playback {
             check_config(playback.check(), &at.key("playback"), problems);
         }
+        if let Some(advantage) = flow.advantage.filter(|advantage| !(0.0..=20.0).contains(advantage)) {
+            problems.push(
+                Problem::new(at.key("advantage"), format!("`advantage` is {advantage}"))
+                    .allowed("from 0 to 20 (ITU-T G.107 §7.6)")
+                    .help("write for example `advantage = 10`, for calls from a vehicle"),
+            );
+        }
         let Some(recovery) = &flow.recovery else { return };
         let at = at.key("recovery");
         check_config(recovery.check(), &at, problems);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fairwave_core::random::Seed;
+use fairwave_core::quality::impairment::Reception;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};
@@ -137,7 +138,10 @@ impl Expansion<'_> {
             partner: None,
             thresholds: flow.timely.0.clone(),
             playout: playout.map_err(|error| resolved("playout", error))?.unwrap_or_default(),
-            concealment: flow.concealment.unwrap_or_default(),
+            reception: Reception {
+                concealment: flow.concealment.unwrap_or_default(),
+                advantage: flow.advantage.unwrap_or_default(),
+            },
             playback: flow.playback.clone(),
             recovery: flow.recovery.clone(),
         };

@@ -510,6 +510,10 @@ pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfi
 /// Bytes on the wire of a unit: its payload, and a header for each packet that it is cut into.
 pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
     let PacketSize { payload, header } = transport.packet(false);
+    if let Some(mean) = traffic.mean_payload() {
+        let packets = (mean / payload.get().max(1) as f64).max(1.0);
+        return (mean + packets * header.get() as f64).round() as u64;
+    }
     first_unit(traffic).map_or(0, |unit| unit + unit.div_ceil(payload.get().max(1)).max(1) * header.get())
 }
 

@@ -190,6 +190,10 @@ pub struct Flow {
     /// What the receivers of calls do about what they cannot play; G.711 Appendix I if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concealment: Option<Concealment>,
+    /// A, the advantage factor of ITU-T G.107 §7.6, from 0 to 20: what users of calls forgive for an advantage of access, which R gains. 0 by
+    /// wire (if left out), 5 within a building, 10 in an area or a vehicle, 20 where nothing else reaches, at the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advantage: Option<f64>,
     /// The receivers read at a constant rate from a playback buffer, and how often they find enough is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playback: Option<PlaybackConfig>,

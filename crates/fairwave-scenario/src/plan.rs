@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fairwave_core::link::{Direction, RecordedLength};
 use fairwave_core::packet::Class;
-use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::impairment::Reception;
 use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
@@ -208,7 +208,7 @@ pub struct FlowPlan {
     /// How the receiver of a call plays it out.
     pub playout: PlayoutConfig,
     /// What the receiver of a call does about units that it cannot play.
-    pub concealment: Concealment,
+    pub reception: Reception,
     /// How the receiver plays back at a constant rate, if that is to be measured.
     pub playback: Option<PlaybackConfig>,
     /// The interruption from which the flow's recovery is to be measured, in steps of the record's bin.

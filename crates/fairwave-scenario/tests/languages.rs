@@ -408,6 +408,7 @@ prop_compose! {
             timely: Thresholds(vec![timely]),
             playout: None,
             concealment: None,
+            advantage: None,
             playback: None,
             recovery: None,
             source_access,

@@ -106,8 +106,12 @@ impl Link {
             false => Some(Box::new(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?)),
         };
         changes.check()?;
+        let conditions = rate.conditions(stream("transmission"));
         let wire = match loss {
-            loss if !changes.is_none() => Wire::Changing(Box::new(WireChanges::new(*delay, changes, loss, stream))),
+            loss if !changes.is_none() || conditions.is_some() => {
+                let changing = WireChanges::new(*delay, changes, loss, stream);
+                Wire::Changing(Box::new(changing.with_conditions(conditions, stream("conditions"))))
+            }
             Some(loss) => Wire::Lossy(loss),
             None => Wire::Sound,
         };

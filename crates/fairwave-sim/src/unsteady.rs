@@ -1,6 +1,6 @@
 //! A link that changes in the course of a run: its delay, whether it is up, and what failures have taken.
 
-use fairwave_core::link::{ActiveChanges, Changes, FailurePoint};
+use fairwave_core::link::{ActiveChanges, Changes, Conditions, FailurePoint};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
 use fairwave_core::random::Stream;
@@ -21,6 +21,8 @@ pub struct OutageLosses {
 pub struct WireChanges {
     changing: ActiveChanges,
     loss: Option<Box<Loss>>,
+    /// What the rate's law does besides, and the stream of its losses.
+    conditions: Option<Box<(Conditions, Stream)>>,
     /// Packets may overtake each other.
     pub reorders: bool,
     /// What a failure has just taken, if it has.
@@ -35,10 +37,16 @@ impl WireChanges {
         WireChanges {
             changing: ActiveChanges::new(delay, changes, stream),
             loss,
+            conditions: None,
             reorders: changes.reorder(),
             failed: None,
             tolls: vec![OutageLosses::default(); changes.outages.len()].into(),
         }
+    }
+
+    /// With what the law of the link's rate does besides, if anything.
+    pub fn with_conditions(self, conditions: Option<Conditions>, stream: Stream) -> Self {
+        WireChanges { conditions: conditions.map(|conditions| Box::new((conditions, stream))), ..self }
     }
 
     /// A packet is transmitted from `start` until `end` unless the link fails. Answers until when it is, and how long it then takes.
@@ -46,12 +54,19 @@ impl WireChanges {
         let failure = self.changing.failure(start, end);
         self.failed = failure.map(|(_, failed)| failed);
         let end = failure.map_or(end, |(at, _)| at);
-        (end, if failure.is_some() { Span::ZERO } else { self.changing.delay(end, end.since(start)) })
+        if failure.is_some() {
+            return (end, Span::ZERO);
+        }
+        let more = self.conditions.as_mut().map_or(Span::ZERO, |both| both.0.at(end).0);
+        (end, self.changing.delay(end, end.since(start), more))
     }
 
     /// Whether the packet that was transmitted last, until `now`, gets lost.
     pub fn loses(&mut self, now: Instant, packet: &Packet) -> bool {
-        self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet))
+        if self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet)) {
+            return true;
+        }
+        self.conditions.as_deref_mut().is_some_and(|(conditions, stream)| stream.chance(conditions.at(now).1))
     }
 
     /// The packet that was transmitted last, until `now`, is to arrive at `arrival`. Answers how many packets it overtakes that nothing

@@ -10,7 +10,11 @@ use crate::unit_log::{LoggedUnit, UnitLog};
 /// Over the frames made in the log's window that were to be shown by `end`. What is left out of a frame by its sender never
 /// arrives.
 pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Decodability {
-    let arrivals = if frames.packets { of_packets(log, frames) } else { of_parts(log, frames) };
+    let arrivals = match frames {
+        Frames { blocks: true, .. } => of_blocks(log, frames),
+        Frames { packets: true, .. } => of_packets(log, frames),
+        _ => of_parts(log, frames),
+    };
     let shown_at = |made: Instant| made + frames.playout_delay;
     let received: Vec<ReceivedFrame> = arrivals
         .iter()
@@ -46,6 +50,22 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
         (units.first().map_or(Instant::ZERO, |unit| unit.created), arrived)
     };
     log.units.chunks(usize::from(frames.layers).max(1)).map(of_frame).collect()
+}
+
+/// The same where each frame is a block of packets: it is there with as many of them, its own or the code's, as are its own.
+fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
+    let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
+    // A frame's packets leave before the next frame's; a nanosecond is what rounding takes.
+    let number_of = |unit: &LoggedUnit| ((unit.created - start).nanos() + 1) / frames.frame_time.nanos().max(1);
+    let of_frame = |units: &[LoggedUnit]| {
+        let own = units.iter().filter(|unit| unit.layer == 0).count();
+        let mut arrived: Vec<Instant> = units.iter().map(arrival).collect();
+        arrived.sort_unstable();
+        let mut of_layers = [Instant::NEVER; LayerRates::MOST];
+        of_layers[0] = own.checked_sub(1).and_then(|last| arrived.get(last)).copied().unwrap_or(Instant::NEVER);
+        (units.first().map_or(Instant::ZERO, |unit| unit.created), of_layers)
+    };
+    log.units.chunk_by(|one, next| number_of(one) == number_of(next)).map(of_frame).collect()
 }
 
 /// The same where each unit is a packet of a layer that is a stream of bytes: a frame's part of a layer is there with the packets
@@ -140,6 +160,29 @@ mod tests {
                 (at(160), never, at(130), never), // its beginning is in the packet that was lost
             ]
         );
+    }
+
+    #[test]
+    fn a_frame_of_a_game_is_there_with_as_many_of_its_packets_and_its_codes_as_it_has_packets() {
+        let game = frames(r#"{"kind":"game","frame":"2 kB","redundancy":0.5,"frame-rate":50}"#);
+        let log = log(&[
+            // One lost, which the code makes up for.
+            (0, 0, None),
+            (0, 0, Some(12)),
+            (1, 0, Some(15)),
+            // All there: the code came too late to be needed.
+            (0, 20, Some(30)),
+            (0, 20, Some(31)),
+            (1, 20, Some(90)),
+            // Two lost.
+            (0, 40, None),
+            (0, 40, Some(51)),
+            (1, 40, None),
+        ]);
+        let found: Vec<_> = of_blocks(&log, &game).iter().map(|(made, arrived)| (*made, arrived[0])).collect();
+        assert_eq!(found, [(at(0), at(15)), (at(20), at(31)), (at(40), Instant::NEVER)]);
+        let end = at(1000);
+        assert_eq!(decodability(&log, &game, end).ratio(), Some(2.0 / 3.0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -43,6 +44,13 @@ app = typer.Typer(
     help="Will voice and video over this network be good? A packet-level laboratory.",
 )
 app.add_typer(kernel.app, name="kernel")
+
+
+class TcpReplay(str, Enum):
+    """What becomes of a capture's TCP."""
+
+    TRANSFER = "transfer"
+    PACKETS = "packets"
 
 
 def _kinds(incomplete: str) -> list[str]:
@@ -498,7 +506,7 @@ def check(
 def pattern(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A pattern of loss: text of 0 and 1, CSV, or ITU-T G.191's."),
+        typer.Argument(metavar="FILE", help="A pattern of loss: text of 0 and 1, CSV, ITU-T G.191's, or a capture of RTP."),
     ],
     draw: Annotated[Optional[Path], typer.Option(metavar="PNG", help="Draw packets and runs.")] = None,
     convert: Annotated[
@@ -511,6 +519,47 @@ def pattern(
     from fairwave.cli.patterns import show_pattern
 
     show_pattern(file, draw, convert, json=json)
+
+
+@app.command(
+    epilog=examples(
+        "fairwave replay last-night.pcapng",
+        "fairwave replay last-night.pcapng --rate '2 Mb/s' --delay '30 ms' --out slower.toml",
+        "fairwave replay call.pcap --losses losses.txt --select 1",
+    )
+)
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcap or pcapng.")],
+    rate: Annotated[
+        Optional[str],
+        typer.Option(metavar="RATE", help="Write a scenario in which its flows share a link of this rate."),
+    ] = None,
+    delay: Annotated[str, typer.Option(metavar="TIME", help="One-way delay of that link.")] = "20 ms",
+    queue: Annotated[str, typer.Option(metavar="NAME", help="Its queue.")] = "drop-tail",
+    most: Annotated[int, typer.Option(min=1, help="Take so many flows, the largest first.")] = 50,
+    tcp: Annotated[
+        TcpReplay,
+        typer.Option(help="What becomes of TCP: a transfer of as many bytes, or its packets as they were."),
+    ] = TcpReplay.TRANSFER,
+    out: Annotated[
+        Optional[Path], typer.Option(metavar="TOML", help="Where the scenario goes. Default: beside the capture.")
+    ] = None,
+    losses: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="Write which packets of RTP are missing, as a pattern of loss."),
+    ] = None,
+    select: Annotated[
+        Optional[str], typer.Option(metavar="FLOW", help="The flow whose losses are meant: number or name.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the flows of a capture; write a scenario that replays them over another link."""
+    from fairwave.cli.replay import show_replay
+
+    show_replay(
+        file, rate=rate, delay=delay, queue=queue, most=most, tcp=tcp.value, out=out, losses=losses,
+        select=select, json=json,
+    )  # fmt: skip
 
 
 @app.command(

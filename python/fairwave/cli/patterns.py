@@ -44,6 +44,8 @@ def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: b
         mean, median, longest = found.gaps
         rows.append(("between them", f"mean {mean:.4g}, median {median:g}, longest {longest} packets"))
     rows += [("Gilbert's model", _fit(found.fit))]
+    if found.fit.law:
+        rows += [("in a scenario", line(found.fit.law))]
     console.pairs(str(file), rows)
     if found.bursts:
         lengths = list(found.bursts.items())
@@ -60,6 +62,11 @@ def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: b
         )
     for path in filter(None, (drawn, written)):
         console.say(f"\nwritten: {path}")
+
+
+def line(law: dict[str, Any]) -> str:
+    """The line of a scenario that has a fitted model."""
+    return f'loss = {{ model = "gilbert", rate = "{law["rate"] * 100:.6g} %", run = {law["run"]:.6g} }}'
 
 
 def _fit(fit: Gilbert) -> str:

@@ -6,7 +6,7 @@ use core::fmt;
 use super::emodel::{EModel, Rating};
 use super::emodel_ranges::{Parameter, RangeViolation};
 use super::emodel_wideband::{self, WidebandEModel};
-use super::impairment::{self, Concealment, Impairment};
+use super::impairment::{self, Impairment, Reception};
 use super::opinion::mean_opinion_score;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
@@ -27,7 +27,7 @@ pub struct CallRating {
 pub enum UnratedCause {
     /// Its application sent nothing: there was nothing to hear.
     NothingSent,
-    /// ITU-T G.113 has no impairment factor for the codec.
+    /// No impairment factor for the codec is known, of ITU-T G.113 or of the scenario.
     NoImpairment(Codec),
 }
 
@@ -35,6 +35,16 @@ impl fmt::Display for UnratedCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UnratedCause::NothingSent => write!(f, "not defined: no speech was sent"),
+            UnratedCause::NoImpairment(codec @ Codec::Other(_)) => {
+                write!(f, "not defined: `ie`, `bpl` and their `source` are not given for {}", codec.name())
+            }
+            UnratedCause::NoImpairment(codec) if codec.is_evs() || codec.is_opus() => {
+                write!(
+                    f,
+                    "not defined: no impairment factor for {} is known on the scales of ITU-T G.107 and G.107.1",
+                    codec.name()
+                )
+            }
             UnratedCause::NoImpairment(codec) => {
                 write!(f, "not defined: ITU-T G.113 has no impairment factor for {}", codec.name())
             }
@@ -45,19 +55,21 @@ impl fmt::Display for UnratedCause {
 impl std::error::Error for UnratedCause {}
 
 /// What has to be said beside a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
-/// `extrapolated`, `assumed`, `wideband`. Empty when there is nothing to say.
+/// `extrapolated`, `assumed` or `given`, `wideband`, `advantage`. Empty when there is nothing to say.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Caveats {
     /// What lies outside the range in which the E-model was validated: delay, loss, burst ratio, codec.
     pub outside: [Option<RangeViolation>; 4],
-    /// The codec's factors when one of them is assumed.
+    /// The codec's factors when one of them is assumed, or when the scenario gives them.
     pub assumed: Option<Impairment>,
     /// Whether R is on the wideband scale, to 129.
     pub wideband: bool,
+    /// A, which is part of R: 0 where nothing has been added.
+    pub advantage: f64,
 }
 
 impl Caveats {
-    fn new(outside: impl Iterator<Item = RangeViolation>, codec: Impairment, wideband: bool) -> Self {
+    fn new(outside: impl Iterator<Item = RangeViolation>, codec: Impairment, wideband: bool, advantage: f64) -> Self {
         let mut found = [None; 4];
         for one in outside {
             // Echo and round trip are outside whenever the delay is: one word suffices.
@@ -70,7 +82,7 @@ impl Caveats {
             };
             found[place] = Some(one);
         }
-        Caveats { outside: found, assumed: codec.assumed.then_some(codec), wideband }
+        Caveats { outside: found, assumed: (codec.assumed || codec.given).then_some(codec), wideband, advantage }
     }
 }
 
@@ -81,29 +93,34 @@ impl fmt::Display for Caveats {
         if !outside.is_empty() {
             parts.push(format!("extrapolated: {}", outside.join(", ")));
         }
-        if let Some(Impairment { equipment, robustness, source, .. }) = self.assumed {
-            parts.push(format!("assumed: Ie {equipment}, Bpl {robustness} ({source})"));
+        if let Some(Impairment { equipment, robustness, source, given, .. }) = self.assumed {
+            let word = if given { "given" } else { "assumed" };
+            parts.push(format!("{word}: Ie {equipment}, Bpl {robustness} ({source})"));
         }
         if self.wideband {
             parts.push(format!("wideband: R to {} (G.107.1)", emodel_wideband::SCALE));
+        }
+        if self.advantage != 0.0 {
+            parts.push(format!("advantage: A {} is part of R (G.107)", self.advantage));
         }
         f.write_str(&parts.join("; "))
     }
 }
 
 /// Rates a call: mouth-to-ear `delay`, fraction `loss` of packets not played, their `burst_ratio` (what is more even than
-/// random counts as random), the codec, and what the receiver does about gaps.
+/// random counts as random), the codec, what the receiver
+/// does about gaps and the advantage that its users have ([`Reception`]).
 ///
 /// # Errors
 /// [`UnratedCause::NoImpairment`] for a codec without factors.
 pub fn rate(
     codec: Codec,
-    concealment: Concealment,
+    reception: impl Into<Reception>,
     delay: Span,
     loss: f64,
     burst_ratio: f64,
 ) -> Result<CallRating, UnratedCause> {
-    rate_with_echo(codec, concealment, delay, delay * 2, loss, burst_ratio)
+    rate_with_echo(codec, reception, delay, delay * 2, loss, burst_ratio)
 }
 
 /// The same, of a call whose way there and back together takes `round_trip`: over half of it comes the echo (T), over all of it
@@ -113,31 +130,33 @@ pub fn rate(
 /// [`UnratedCause::NoImpairment`] for a codec without factors.
 pub fn rate_with_echo(
     codec: Codec,
-    concealment: Concealment,
+    reception: impl Into<Reception>,
     delay: Span,
     round_trip: Span,
     loss: f64,
     burst_ratio: f64,
 ) -> Result<CallRating, UnratedCause> {
+    let Reception { concealment, advantage } = reception.into();
     let burst_ratio = burst_ratio.max(1.0);
     let echo_delay = round_trip / 2;
     if let Some(factors) = impairment::of(codec, concealment) {
         let call = EModel::call(delay, loss, burst_ratio, factors);
-        let model = EModel { echo_delay, round_trip_delay: round_trip, ..call };
+        let model = EModel { echo_delay, round_trip_delay: round_trip, advantage, ..call };
         let rating = model.rate();
-        let caveats = Caveats::new(model.outside(), factors, false);
+        let caveats = Caveats::new(model.outside(), factors, false, advantage);
         return Ok(CallRating { rating, mos: mean_opinion_score(rating.r), caveats });
     }
     let factors = impairment::wideband(codec).ok_or(UnratedCause::NoImpairment(codec))?;
     let call = WidebandEModel::call(delay, loss, burst_ratio, factors);
-    let model = WidebandEModel { echo_delay, round_trip_delay: round_trip, ..call };
+    let model = WidebandEModel { echo_delay, round_trip_delay: round_trip, advantage, ..call };
     let rating = model.rate();
     let mos = mean_opinion_score(emodel_wideband::narrowband_equivalent(rating.r));
-    Ok(CallRating { rating, mos, caveats: Caveats::new(model.outside(), factors, true) })
+    Ok(CallRating { rating, mos, caveats: Caveats::new(model.outside(), factors, true, advantage) })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::impairment::Concealment;
     use super::*;
     use proptest::prelude::*;
 
@@ -223,6 +242,34 @@ mod tests {
     }
 
     #[test]
+    fn an_advantage_is_added_to_r_and_named_with_the_rating() {
+        let at = |codec, advantage| {
+            let reception = Reception { concealment: Concealment::AppendixI, advantage };
+            rate(codec, reception, Span::from_millis(100), 0.02, 1.0).expect("rated")
+        };
+        for codec in [Codec::GsmFullRate, Codec::G722] {
+            let (without, with) = (at(codec, 0.0), at(codec, 10.0));
+            assert!((with.rating.r - without.rating.r - 10.0).abs() < 1e-9, "{codec:?}");
+            assert!(with.mos > without.mos, "{codec:?}");
+            let words = with.caveats.to_string();
+            assert_eq!(words, format!("{}; advantage: A 10 is part of R (G.107)", without.caveats), "{codec:?}");
+        }
+    }
+
+    #[test]
+    fn a_codec_of_the_scenarios_own_is_rated_by_what_the_scenario_says_of_it() {
+        let codec: Codec =
+            serde_json::from_str(r#"{"rate":"8 kb/s","ie":11,"bpl":19,"source":"as G.729"}"#).expect("a codec");
+        let (own, named) = (call(codec, 100, 0.02, 1.0), call(Codec::G729, 100, 0.02, 1.0));
+        assert_eq!(own.rating, named.rating);
+        assert_eq!(own.caveats.to_string(), "given: Ie 11, Bpl 19 (as G.729)");
+        let nothing: Codec = serde_json::from_str(r#"{"rate":"8 kb/s","name":"mine"}"#).expect("a codec");
+        let refused = |codec| rate(codec, Concealment::None, Span::ZERO, 0.0, 1.0).expect_err("unrated").to_string();
+        assert_eq!(refused(nothing), "not defined: `ie`, `bpl` and their `source` are not given for mine");
+        assert!(refused(Codec::Opus24).starts_with("not defined: no impairment factor for opus-24 is known"));
+    }
+
+    #[test]
     fn a_dead_line_is_as_bad_as_can_be_whatever_the_codec() {
         for codec in Codec::ALL {
             let Ok(found) = rate(codec, Concealment::AppendixI, Span::from_millis(20), 1.0, 1.0) else { continue };
@@ -233,7 +280,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_worse_network_never_sounds_better_and_scales_are_kept(
-            codec in 0usize..25, silence in any::<bool>(), delay in 0u64..3000, more_delay in 0u64..2000,
+            codec in 0usize..32, silence in any::<bool>(), delay in 0u64..3000, more_delay in 0u64..2000,
             loss in 0.0f64..=1.0, more_loss in 0.0f64..1.0, burst in 0.0f64..12.0, more_burst in 0.0f64..100.0,
         ) {
             let concealment = if silence { Concealment::None } else { Concealment::AppendixI };

@@ -13,7 +13,7 @@
 //! who talk independently of each other nothing would change.
 
 use super::call::{self, CallRating, UnratedCause};
-use super::impairment::Concealment;
+use super::impairment::Reception;
 use crate::traffic::Codec;
 use fairwave_units::units::{Instant, Span};
 
@@ -22,8 +22,8 @@ use fairwave_units::units::{Instant, Span};
 pub struct Direction {
     /// The talker's codec.
     pub codec: Codec,
-    /// What fills gaps.
-    pub concealment: Concealment,
+    /// What the listener's side does about gaps, and what its users put up with.
+    pub reception: Reception,
     /// Mean delay mouth to ear.
     pub delay: Span,
     /// Packets not played, 0 to 1.
@@ -60,7 +60,7 @@ impl ConversationRating {
 pub fn rate(directions: &[Direction; 2]) -> Result<ConversationRating, UnratedCause> {
     let round_trip = directions[0].delay + directions[1].delay;
     let rated = |one: &Direction| {
-        call::rate_with_echo(one.codec, one.concealment, one.delay, round_trip, one.loss, one.burst_ratio)
+        call::rate_with_echo(one.codec, one.reception, one.delay, round_trip, one.loss, one.burst_ratio)
     };
     Ok(ConversationRating { round_trip, directions: [rated(&directions[0])?, rated(&directions[1])?] })
 }
@@ -99,13 +99,14 @@ pub fn length(intervals: &[Interval]) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use super::super::impairment::Concealment;
     use super::*;
     use proptest::prelude::*;
 
     fn direction(delay: u64, loss: f64) -> Direction {
         Direction {
             codec: Codec::G711,
-            concealment: Concealment::AppendixI,
+            reception: Concealment::AppendixI.into(),
             delay: Span::from_millis(delay),
             loss,
             burst_ratio: 1.0,

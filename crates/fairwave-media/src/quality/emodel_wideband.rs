@@ -212,7 +212,7 @@ mod tests {
     fn delay_costs_what_the_equations_say() {
         let noise = WidebandEModel::default().noise;
         assert!((noise + 68.81).abs() < 0.01, "{noise}");
-        let perfect = Impairment { equipment: 0.0, robustness: 4.3, assumed: false, source: "" };
+        let perfect = Impairment { equipment: 0.0, robustness: 4.3, assumed: false, given: false, source: "" };
         for millis in [0, 1, 5, 40, 99, 100, 101, 150, 300, 500, 900] {
             let rating = WidebandEModel::call(Span::from_millis(millis), 0.0, 1.0, perfect).rate();
             let expected = by_the_book(millis as f64, noise);

@@ -11,13 +11,19 @@
 //! - A wideband codec takes 4.3, the least of Table IV.4. What that table has for three modes of AMR-WB was measured with
 //!   both ears, so beside Table IV.1's Ie,wb it counts as assumed too.
 //!
+//! - AMR at 7.4 kb/s takes Ie of IS-641, whose coder it is (3GPP TS 26.071), and Bpl as above.
+//!
+//! A codec that a scenario describes ([`CodecTable`](crate::traffic::CodecTable)) has the factors, and the source, that the scenario
+//! gives, or none.
+//!
 //! G.729 and G.723.1 are those with voice activity detection (G.729A + VAD, G.723.1A + VAD), for which both are published.
-//! G.113 has nothing for iLBC: nothing is made up.
+//! For iLBC, the other modes of AMR, EVS and Opus no factor on either scale is known here: nothing is made up. (The fullband scale
+//! of G.107.2 is not modelled.)
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::traffic::Codec;
+use crate::traffic::{Codec, OtherCodec};
 
 /// What the decoder does about a lost packet. Only G.711 and G.726 leave a choice: the other codecs conceal by design.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +36,22 @@ pub enum Concealment {
     None,
 }
 
+/// What the receiver's side adds to a rating besides the codec: what it does about gaps, and what its users put up with.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Reception {
+    /// What the decoder does about lost packets.
+    pub concealment: Concealment,
+    /// A, the advantage factor of ITU-T G.107 §7.6, 0 to 20: what users forgive for an advantage of access. Its provisional values are at most 0 by
+    /// wire, 5 within a building, 10 within an area or in a vehicle, 20 where nothing else reaches.
+    pub advantage: f64,
+}
+
+impl From<Concealment> for Reception {
+    fn from(concealment: Concealment) -> Self {
+        Reception { concealment, advantage: 0.0 }
+    }
+}
+
 /// A codec's impairment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Impairment {
@@ -39,6 +61,8 @@ pub struct Impairment {
     pub robustness: f64,
     /// Whether a factor is assumed, because no published one is known for this codec.
     pub assumed: bool,
+    /// Whether the scenario gives both.
+    pub given: bool,
     /// Where the factors come from; when one is assumed, from what.
     pub source: &'static str,
 }
@@ -51,11 +75,22 @@ const LEAST_CONCEALED: f64 = 10.0;
 const LEAST_WIDEBAND: f64 = 4.3;
 
 const fn published(equipment: f64, robustness: f64) -> Option<Impairment> {
-    Some(Impairment { equipment, robustness, assumed: false, source: "G.113 Appendix I" })
+    Some(Impairment { equipment, robustness, assumed: false, given: false, source: "G.113 Appendix I" })
 }
 
 const fn assumed(equipment: f64, robustness: f64, source: &'static str) -> Option<Impairment> {
-    Some(Impairment { equipment, robustness, assumed: true, source })
+    Some(Impairment { equipment, robustness, assumed: true, given: false, source })
+}
+
+/// What a scenario says of its own codec, where that is rated on the scale that is asked for.
+const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
+    let table = codec.table();
+    match (table.ie, table.bpl, &table.source) {
+        (Some(equipment), Some(robustness), Some(source)) if table.wideband == wideband => {
+            Some(Impairment { equipment, robustness, assumed: false, given: true, source: source.as_str() })
+        }
+        _ => None,
+    }
 }
 
 /// An Ie of G.113 Appendix I for a codec that has no Bpl there.
@@ -89,6 +124,12 @@ pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
         Codec::GsmFullRate => without_bpl(20.0),
         Codec::GsmHalfRate => without_bpl(23.0),
         Codec::GsmEnhancedFullRate => published(5.0, LEAST_CONCEALED),
+        Codec::Amr740 => assumed(
+            10.0,
+            LEAST_CONCEALED,
+            "Ie: IS-641's, whose coder this mode is; Bpl: the least in G.113 of a codec that conceals",
+        ),
+        Codec::Other(other) => given(other, false),
         Codec::Amr122 => assumed(5.0, LEAST_CONCEALED, "Ie and Bpl: GSM-EFR's, whose coder this mode is"),
         _ => None,
     }
@@ -109,6 +150,7 @@ pub const fn wideband(codec: Codec) -> Option<Impairment> {
         Codec::AmrWb1985 => assumed(3.0, LEAST_WIDEBAND, LEAST),
         Codec::AmrWb2305 => assumed(1.0, 4.6, ONE_EAR),
         Codec::AmrWb2385 => assumed(8.0, 4.9, ONE_EAR),
+        Codec::Other(other) => given(other, true),
         _ => None,
     }
 }
@@ -128,7 +170,7 @@ mod tests {
 
     #[test]
     fn factors_are_those_of_g113_and_what_it_lacks_is_marked() {
-        let table: [(Codec, Factors); 25] = [
+        let table: [(Codec, Factors); 32] = [
             (Codec::G711, Some((0.0, 25.1, false))),
             (Codec::G722, Some((13.0, 4.3, true))),
             (Codec::G726At40, Some((2.0, 10.0, true))),
@@ -142,6 +184,13 @@ mod tests {
             (Codec::GsmFullRate, Some((20.0, 10.0, true))),
             (Codec::GsmHalfRate, Some((23.0, 10.0, true))),
             (Codec::GsmEnhancedFullRate, Some((5.0, 10.0, false))),
+            (Codec::Amr475, None),
+            (Codec::Amr515, None),
+            (Codec::Amr590, None),
+            (Codec::Amr670, None),
+            (Codec::Amr740, Some((10.0, 10.0, true))),
+            (Codec::Amr795, None),
+            (Codec::Amr102, None),
             (Codec::Amr122, Some((5.0, 10.0, true))),
             (Codec::Ilbc20, None),
             (Codec::Ilbc30, None),
@@ -155,7 +204,9 @@ mod tests {
             (Codec::AmrWb2305, Some((1.0, 4.6, true))),
             (Codec::AmrWb2385, Some((8.0, 4.9, true))),
         ];
-        assert_eq!(table.map(|(codec, _)| codec), Codec::ALL);
+        let (known, unknown) = Codec::ALL.split_at(table.len());
+        assert_eq!(table.map(|(codec, _)| codec), known);
+        assert!(unknown.iter().all(|codec| (codec.is_evs() || codec.is_opus()) && factors(*codec).is_none()));
         for (codec, expected) in table {
             assert_eq!(factors(codec), expected, "{codec:?}");
         }
@@ -172,6 +223,20 @@ mod tests {
                 assert_eq!(with, without, "{codec:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_codec_of_a_scenarios_own_has_the_factors_that_the_scenario_gives() {
+        let codec = |wideband| {
+            let json = format!(r#"{{"rate":"13 kb/s","ie":20,"bpl":10,"source":"mine","wideband":{wideband}}}"#);
+            serde_json::from_str::<Codec>(&json).expect("a codec")
+        };
+        let expected = Impairment { equipment: 20.0, robustness: 10.0, assumed: false, given: true, source: "mine" };
+        let both = |codec| (of(codec, Concealment::AppendixI), wideband(codec));
+        assert_eq!(both(codec(false)), (Some(expected), None));
+        assert_eq!(both(codec(true)), (None, Some(expected)));
+        let without = serde_json::from_str::<Codec>(r#"{"rate":"13 kb/s"}"#).expect("a codec");
+        assert_eq!(both(without), (None, None));
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! Bursts: constant bit rate for a while, silence for a while (the bursty UDP of papers 002 and 004).
+//! Bursts: constant bit rate for a while, silence for a while (the bursty UDP of papers 002 and 004). The default times are exponential, and
+//! those of one voice source in Sriram and Whitt 1986.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cbr::{default_payload, interval, packets_per_second};
+use super::interrupted::{default_off, default_on};
 use super::on_off::{Alternation, First, OnOff};
 use super::{Period, Phase, TrafficLaw};
 use fairwave_units::config::ConfigError;
@@ -20,9 +22,11 @@ pub struct BurstConfig {
     /// Payload of a packet, 1 B and above. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Bytes,
-    /// How long it is on.
+    /// How long it is on. Default exponential, mean 352 ms.
+    #[serde(default = "default_on")]
     pub on: Period,
-    /// How long it is off.
+    /// How long it is off. Default exponential, mean 650 ms.
+    #[serde(default = "default_off")]
     pub off: Period,
     /// State at the beginning.
     #[serde(default)]

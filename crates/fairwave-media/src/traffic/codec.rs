@@ -3,92 +3,206 @@
 //! Sizes are those of the RTP payload formats: RFC 3551 §4.5 for the ITU-T codecs, GSM and GSM-EFR; RFC 5993 §5.2 for GSM-HR,
 //! which puts an octet of contents before each frame of 14; RFC 3952 §3 for iLBC; RFC 4867 §4.3 (bandwidth-efficient
 //! mode) for AMR and AMR-WB: 4 bits of mode request per packet, 6 bits of contents per frame, the whole filled up to
-//! octets. How each codec sounds is in [`crate::quality::impairment`].
+//! octets. EVS: 3GPP TS 26.445 Annex A, compact for one frame. Opus: RFC 7587, whose payload is one Opus packet (RFC 6716 §3), its
+//! first octet counted in its rate. Any other codec is described by a scenario ([`super::other_codec`]). How each codec sounds is in [`crate::quality::impairment`].
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
+
+use super::other_codec::{CodecTable, OtherCodec};
+use fairwave_units::config::ConfigError;
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// A speech codec; one that has several modes, in one of them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Codec {
+/// The codecs that have a name: the enum, their list, and what the schema says of each.
+macro_rules! codecs {
+    ($count:literal: $($(#[doc = $doc:literal])+ $Name:ident = $text:literal,)+) => {
+        /// A speech codec; one that has several modes, in one of them.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Codec {
+            $($(#[doc = $doc])+ $Name,)+
+            /// One that a scenario describes.
+            Other(OtherCodec),
+        }
+
+        impl Codec {
+            /// Every codec that has a name.
+            pub const ALL: [Codec; $count] = [$(Codec::$Name),+];
+
+            /// The name in scenarios; of a codec that a scenario describes, what it is called there.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Codec::$Name => $text,)+
+                    Codec::Other(other) => other.label(),
+                }
+            }
+        }
+
+        /// The names, each with what it stands for.
+        const NAMES: [(&str, &str); $count] = [$(($text, concat!($($doc),+))),+];
+        /// The names alone.
+        const NAMES_ALONE: [&str; $count] = [$($text),+];
+    };
+}
+
+codecs! {
+    52:
     /// ITU-T G.711, µ or A law, 64 kb/s.
-    #[default]
-    #[serde(rename = "g711")]
-    G711,
+    G711 = "g711",
     /// ITU-T G.722 (wideband), 64 kb/s.
-    #[serde(rename = "g722")]
-    G722,
+    G722 = "g722",
     /// ITU-T G.726, 40 kb/s.
-    #[serde(rename = "g726-40")]
-    G726At40,
+    G726At40 = "g726-40",
     /// ITU-T G.726, 32 kb/s.
-    #[serde(rename = "g726-32")]
-    G726At32,
+    G726At32 = "g726-32",
     /// ITU-T G.726, 24 kb/s.
-    #[serde(rename = "g726-24")]
-    G726At24,
+    G726At24 = "g726-24",
     /// ITU-T G.726, 16 kb/s.
-    #[serde(rename = "g726-16")]
-    G726At16,
+    G726At16 = "g726-16",
     /// ITU-T G.728, 16 kb/s.
-    #[serde(rename = "g728")]
-    G728,
+    G728 = "g728",
     /// ITU-T G.729 and its Annex A, 8 kb/s.
-    #[serde(rename = "g729")]
-    G729,
+    G729 = "g729",
     /// ITU-T G.723.1, 6.3 kb/s.
-    #[serde(rename = "g723.1-6.3")]
-    G7231At63,
+    G7231At63 = "g723.1-6.3",
     /// ITU-T G.723.1, 5.3 kb/s.
-    #[serde(rename = "g723.1-5.3")]
-    G7231At53,
+    G7231At53 = "g723.1-5.3",
     /// ETSI GSM 06.10 full rate, 13 kb/s.
-    #[serde(rename = "gsm-fr")]
-    GsmFullRate,
+    GsmFullRate = "gsm-fr",
     /// ETSI GSM 06.20 half rate, 5.6 kb/s.
-    #[serde(rename = "gsm-hr")]
-    GsmHalfRate,
+    GsmHalfRate = "gsm-hr",
     /// ETSI GSM 06.60 enhanced full rate, 12.2 kb/s.
-    #[serde(rename = "gsm-efr")]
-    GsmEnhancedFullRate,
+    GsmEnhancedFullRate = "gsm-efr",
+    /// 3GPP AMR, 4.75 kb/s.
+    Amr475 = "amr-4.75",
+    /// 3GPP AMR, 5.15 kb/s.
+    Amr515 = "amr-5.15",
+    /// 3GPP AMR, 5.90 kb/s.
+    Amr590 = "amr-5.90",
+    /// 3GPP AMR, 6.70 kb/s.
+    Amr670 = "amr-6.70",
+    /// 3GPP AMR, 7.40 kb/s.
+    Amr740 = "amr-7.40",
+    /// 3GPP AMR, 7.95 kb/s.
+    Amr795 = "amr-7.95",
+    /// 3GPP AMR, 10.2 kb/s.
+    Amr102 = "amr-10.2",
     /// 3GPP AMR in its mode of 12.2 kb/s.
-    #[serde(rename = "amr-12.2")]
-    Amr122,
+    Amr122 = "amr-12.2",
     /// iLBC with frames of 20 ms, 15.2 kb/s.
-    #[serde(rename = "ilbc-20")]
-    Ilbc20,
+    Ilbc20 = "ilbc-20",
     /// iLBC with frames of 30 ms, 13.33 kb/s.
-    #[serde(rename = "ilbc-30")]
-    Ilbc30,
+    Ilbc30 = "ilbc-30",
     /// 3GPP AMR-WB (ITU-T G.722.2, wideband) in its mode of 6.60 kb/s.
-    #[serde(rename = "amr-wb-6.60")]
-    AmrWb660,
+    AmrWb660 = "amr-wb-6.60",
     /// AMR-WB, 8.85 kb/s.
-    #[serde(rename = "amr-wb-8.85")]
-    AmrWb885,
+    AmrWb885 = "amr-wb-8.85",
     /// AMR-WB, 12.65 kb/s.
-    #[serde(rename = "amr-wb-12.65")]
-    AmrWb1265,
+    AmrWb1265 = "amr-wb-12.65",
     /// AMR-WB, 14.25 kb/s.
-    #[serde(rename = "amr-wb-14.25")]
-    AmrWb1425,
+    AmrWb1425 = "amr-wb-14.25",
     /// AMR-WB, 15.85 kb/s.
-    #[serde(rename = "amr-wb-15.85")]
-    AmrWb1585,
+    AmrWb1585 = "amr-wb-15.85",
     /// AMR-WB, 18.25 kb/s.
-    #[serde(rename = "amr-wb-18.25")]
-    AmrWb1825,
+    AmrWb1825 = "amr-wb-18.25",
     /// AMR-WB, 19.85 kb/s.
-    #[serde(rename = "amr-wb-19.85")]
-    AmrWb1985,
+    AmrWb1985 = "amr-wb-19.85",
     /// AMR-WB, 23.05 kb/s.
-    #[serde(rename = "amr-wb-23.05")]
-    AmrWb2305,
+    AmrWb2305 = "amr-wb-23.05",
     /// AMR-WB, 23.85 kb/s.
-    #[serde(rename = "amr-wb-23.85")]
-    AmrWb2385,
+    AmrWb2385 = "amr-wb-23.85",
+    /// 3GPP EVS in its primary mode of 7.2 kb/s.
+    Evs72 = "evs-7.2",
+    /// 3GPP EVS in its primary mode of 8 kb/s.
+    Evs80 = "evs-8",
+    /// 3GPP EVS in its primary mode of 9.6 kb/s.
+    Evs96 = "evs-9.6",
+    /// 3GPP EVS in its primary mode of 13.2 kb/s.
+    Evs132 = "evs-13.2",
+    /// 3GPP EVS in its primary mode of 16.4 kb/s.
+    Evs164 = "evs-16.4",
+    /// 3GPP EVS in its primary mode of 24.4 kb/s.
+    Evs244 = "evs-24.4",
+    /// 3GPP EVS in its primary mode of 32 kb/s.
+    Evs320 = "evs-32",
+    /// 3GPP EVS in its primary mode of 48 kb/s.
+    Evs480 = "evs-48",
+    /// 3GPP EVS in its primary mode of 64 kb/s.
+    Evs640 = "evs-64",
+    /// 3GPP EVS in its primary mode of 96 kb/s.
+    Evs960 = "evs-96",
+    /// 3GPP EVS in its primary mode of 128 kb/s.
+    Evs1280 = "evs-128",
+    /// Opus at a constant 8 kb/s, frames of 20 ms.
+    Opus8 = "opus-8",
+    /// Opus at a constant 12 kb/s, frames of 20 ms.
+    Opus12 = "opus-12",
+    /// Opus at a constant 16 kb/s, frames of 20 ms.
+    Opus16 = "opus-16",
+    /// Opus at a constant 24 kb/s, frames of 20 ms.
+    Opus24 = "opus-24",
+    /// Opus at a constant 32 kb/s, frames of 20 ms.
+    Opus32 = "opus-32",
+    /// Opus at a constant 48 kb/s, frames of 20 ms.
+    Opus48 = "opus-48",
+    /// Opus at a constant 64 kb/s, frames of 20 ms.
+    Opus64 = "opus-64",
+    /// Opus at a constant 96 kb/s, frames of 20 ms.
+    Opus96 = "opus-96",
+    /// Opus at a constant 128 kb/s, frames of 20 ms.
+    Opus128 = "opus-128",
+}
+
+impl Default for Codec {
+    fn default() -> Self {
+        Codec::G711
+    }
+}
+
+impl Serialize for Codec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Codec::Other(other) => other.table().serialize(serializer),
+            named => serializer.serialize_str(named.name()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Codec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Forms;
+        impl<'de> serde::de::Visitor<'de> for Forms {
+            type Value = Codec;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a codec such as \"g711\", or a table with `rate` and `frame`")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Codec, E> {
+                let found = Codec::ALL.into_iter().find(|codec| codec.name() == name);
+                found.ok_or_else(|| E::unknown_variant(name, &NAMES_ALONE))
+            }
+            fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Codec, M::Error> {
+                let table = CodecTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Codec::Other(OtherCodec::new(table)))
+            }
+        }
+        deserializer.deserialize_any(Forms)
+    }
+}
+
+impl JsonSchema for Codec {
+    fn schema_name() -> Cow<'static, str> {
+        "Codec".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let named = NAMES.map(|(name, about)| json!({ "description": about.trim(), "type": "string", "const": name }));
+        let mut all = named.to_vec();
+        all.push(generator.subschema_for::<CodecTable>().into());
+        json_schema!({ "description": "A speech codec; one that has several modes, in one of them.", "oneOf": all })
+    }
 }
 
 /// How frames lie in a payload.
@@ -98,6 +212,11 @@ enum Packing {
     Octets(u64),
     /// RFC 4867 §4.3: bits of speech per frame.
     BandwidthEfficient(u64),
+    /// 3GPP TS 26.445 Annex A: octets of speech per frame. One alone is compact (A.2.1); several have an entry of the table of contents
+    /// each (A.2.2).
+    Evs(u64),
+    /// Octets of the payload format, once in each packet, and whole octets per frame.
+    Headed(u64, u64),
 }
 
 /// RFC 4867 §4.3.1: the codec mode request, bits per payload.
@@ -106,66 +225,6 @@ const MODE_REQUEST: u64 = 4;
 const CONTENTS_ENTRY: u64 = 6;
 
 impl Codec {
-    /// Every codec.
-    pub const ALL: [Codec; 25] = [
-        Codec::G711,
-        Codec::G722,
-        Codec::G726At40,
-        Codec::G726At32,
-        Codec::G726At24,
-        Codec::G726At16,
-        Codec::G728,
-        Codec::G729,
-        Codec::G7231At63,
-        Codec::G7231At53,
-        Codec::GsmFullRate,
-        Codec::GsmHalfRate,
-        Codec::GsmEnhancedFullRate,
-        Codec::Amr122,
-        Codec::Ilbc20,
-        Codec::Ilbc30,
-        Codec::AmrWb660,
-        Codec::AmrWb885,
-        Codec::AmrWb1265,
-        Codec::AmrWb1425,
-        Codec::AmrWb1585,
-        Codec::AmrWb1825,
-        Codec::AmrWb1985,
-        Codec::AmrWb2305,
-        Codec::AmrWb2385,
-    ];
-
-    /// The name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Codec::G711 => "g711",
-            Codec::G722 => "g722",
-            Codec::G726At40 => "g726-40",
-            Codec::G726At32 => "g726-32",
-            Codec::G726At24 => "g726-24",
-            Codec::G726At16 => "g726-16",
-            Codec::G728 => "g728",
-            Codec::G729 => "g729",
-            Codec::G7231At63 => "g723.1-6.3",
-            Codec::G7231At53 => "g723.1-5.3",
-            Codec::GsmFullRate => "gsm-fr",
-            Codec::GsmHalfRate => "gsm-hr",
-            Codec::GsmEnhancedFullRate => "gsm-efr",
-            Codec::Amr122 => "amr-12.2",
-            Codec::Ilbc20 => "ilbc-20",
-            Codec::Ilbc30 => "ilbc-30",
-            Codec::AmrWb660 => "amr-wb-6.60",
-            Codec::AmrWb885 => "amr-wb-8.85",
-            Codec::AmrWb1265 => "amr-wb-12.65",
-            Codec::AmrWb1425 => "amr-wb-14.25",
-            Codec::AmrWb1585 => "amr-wb-15.85",
-            Codec::AmrWb1825 => "amr-wb-18.25",
-            Codec::AmrWb1985 => "amr-wb-19.85",
-            Codec::AmrWb2305 => "amr-wb-23.05",
-            Codec::AmrWb2385 => "amr-wb-23.85",
-        }
-    }
-
     /// The payload type of RTP, and how many ticks per second its timestamps count: RFC 3551 Table 4; 96, the first dynamic
     /// one, for codecs that have none of their own. G.722 counts 8000 although it samples 16 000 times.
     pub const fn rtp(self) -> (u8, u32) {
@@ -185,16 +244,56 @@ impl Codec {
             | Codec::AmrWb1985
             | Codec::AmrWb2305
             | Codec::AmrWb2385 => (96, 16_000),
+            _ if self.is_evs() => (96, 16_000),
+            // RFC 7587 §4.1: always, whatever is coded.
+            _ if self.is_opus() => (96, 48_000),
+            Codec::Other(other) if other.is_wideband() => (96, 16_000),
             _ => (96, 8000),
+        }
+    }
+
+    /// Whether it is a mode of EVS.
+    pub const fn is_evs(self) -> bool {
+        matches!(self.packing().0, Packing::Evs(_))
+    }
+
+    /// Whether it is Opus.
+    pub const fn is_opus(self) -> bool {
+        matches!(
+            self,
+            Codec::Opus8
+                | Codec::Opus12
+                | Codec::Opus16
+                | Codec::Opus24
+                | Codec::Opus32
+                | Codec::Opus48
+                | Codec::Opus64
+                | Codec::Opus96
+                | Codec::Opus128
+        )
+    }
+
+    /// Checks what a scenario says of a codec of its own.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(self) -> Result<(), ConfigError> {
+        match self {
+            Codec::Other(other) => other.table().check(),
+            _ => Ok(()),
         }
     }
 
     /// Whether the codec's own standard defines discontinuous transmission: a voice activity detector, and silence that is not
     /// sent. ITU-T G.729 Annex B and ITU-T G.723.1 Annex A, which RFC 4856 presumes unless a call declines them (`annexb`,
     /// `annexa`); GSM 06.31, 06.41 and 06.81; 3GPP TS 26.093 and 26.193, which mobile networks use for every call. G.711, G.722,
-    /// G.726, G.728 and iLBC define none, at the most a payload for comfort noise: telephones send them all the time.
+    /// G.726, G.728 and iLBC define none, at the most a payload for comfort noise: telephones send them all the time. EVS has it
+    /// (3GPP TS 26.450); Opus can, but does not unless a call asks for it (RFC 7587 §6.1: `usedtx`, default 0).
     pub const fn has_discontinuous_transmission(self) -> bool {
-        !matches!(
+        if let Codec::Other(other) = self {
+            return other.has_discontinuous_transmission();
+        }
+        !self.is_opus() && !matches!(
             self,
             Codec::G711
                 | Codec::G722
@@ -213,23 +312,19 @@ impl Codec {
         match self {
             Codec::GsmHalfRate => "RFC 5993",
             Codec::Ilbc20 | Codec::Ilbc30 => "RFC 3952",
-            Codec::Amr122
-            | Codec::AmrWb660
-            | Codec::AmrWb885
-            | Codec::AmrWb1265
-            | Codec::AmrWb1425
-            | Codec::AmrWb1585
-            | Codec::AmrWb1825
-            | Codec::AmrWb1985
-            | Codec::AmrWb2305
-            | Codec::AmrWb2385 => "RFC 4867",
-            _ => "RFC 3551",
+            Codec::Other(_) => "the scenario",
+            _ if self.is_opus() => "RFC 7587",
+            _ => match self.packing().0 {
+                Packing::BandwidthEfficient(_) => "RFC 4867",
+                Packing::Evs(_) => "3GPP TS 26.445",
+                _ => "RFC 3551",
+            },
         }
     }
 
     /// How a frame is packed, and how many microseconds of speech it holds.
     const fn packing(self) -> (Packing, u64) {
-        use Packing::{BandwidthEfficient, Octets};
+        use Packing::{BandwidthEfficient, Evs, Headed, Octets};
         match self {
             Codec::G711 | Codec::G722 => (Octets(1), 125),
             Codec::G726At40 => (Octets(5), 1_000),
@@ -245,6 +340,13 @@ impl Codec {
             Codec::GsmEnhancedFullRate => (Octets(31), 20_000),
             Codec::Ilbc20 => (Octets(38), 20_000),
             Codec::Ilbc30 => (Octets(50), 30_000),
+            Codec::Amr475 => (BandwidthEfficient(95), 20_000),
+            Codec::Amr515 => (BandwidthEfficient(103), 20_000),
+            Codec::Amr590 => (BandwidthEfficient(118), 20_000),
+            Codec::Amr670 => (BandwidthEfficient(134), 20_000),
+            Codec::Amr740 => (BandwidthEfficient(148), 20_000),
+            Codec::Amr795 => (BandwidthEfficient(159), 20_000),
+            Codec::Amr102 => (BandwidthEfficient(204), 20_000),
             Codec::Amr122 => (BandwidthEfficient(244), 20_000),
             Codec::AmrWb660 => (BandwidthEfficient(132), 20_000),
             Codec::AmrWb885 => (BandwidthEfficient(177), 20_000),
@@ -255,6 +357,27 @@ impl Codec {
             Codec::AmrWb1985 => (BandwidthEfficient(397), 20_000),
             Codec::AmrWb2305 => (BandwidthEfficient(461), 20_000),
             Codec::AmrWb2385 => (BandwidthEfficient(477), 20_000),
+            Codec::Evs72 => (Evs(18), 20_000),
+            Codec::Evs80 => (Evs(20), 20_000),
+            Codec::Evs96 => (Evs(24), 20_000),
+            Codec::Evs132 => (Evs(33), 20_000),
+            Codec::Evs164 => (Evs(41), 20_000),
+            Codec::Evs244 => (Evs(61), 20_000),
+            Codec::Evs320 => (Evs(80), 20_000),
+            Codec::Evs480 => (Evs(120), 20_000),
+            Codec::Evs640 => (Evs(160), 20_000),
+            Codec::Evs960 => (Evs(240), 20_000),
+            Codec::Evs1280 => (Evs(320), 20_000),
+            Codec::Opus8 => (Octets(20), 20_000),
+            Codec::Opus12 => (Octets(30), 20_000),
+            Codec::Opus16 => (Octets(40), 20_000),
+            Codec::Opus24 => (Octets(60), 20_000),
+            Codec::Opus32 => (Octets(80), 20_000),
+            Codec::Opus48 => (Octets(120), 20_000),
+            Codec::Opus64 => (Octets(160), 20_000),
+            Codec::Opus96 => (Octets(240), 20_000),
+            Codec::Opus128 => (Octets(320), 20_000),
+            Codec::Other(other) => (Headed(other.header(), other.octets()), other.frame_micros()),
         }
     }
 
@@ -270,6 +393,9 @@ impl Codec {
             Packing::BandwidthEfficient(speech) => {
                 (CONTENTS_ENTRY + speech).saturating_mul(frames).saturating_add(MODE_REQUEST).div_ceil(8)
             }
+            Packing::Evs(each) if frames == 1 => each,
+            Packing::Evs(each) => (1 + each).saturating_mul(frames),
+            Packing::Headed(header, each) => each.saturating_mul(frames).saturating_add(header),
         })
     }
 
@@ -279,6 +405,9 @@ impl Codec {
         let frames = match self.packing().0 {
             Packing::Octets(each) => payload.get() / each,
             Packing::BandwidthEfficient(speech) => bits.saturating_sub(MODE_REQUEST) / (CONTENTS_ENTRY + speech),
+            Packing::Evs(each) if payload.get() == each => 1,
+            Packing::Evs(each) => payload.get() / (1 + each),
+            Packing::Headed(header, each) => payload.get().saturating_sub(header) / each,
         };
         (frames > 0 && self.payload(frames) == payload).then_some(frames)
     }
@@ -287,12 +416,14 @@ impl Codec {
     pub const fn default_packet_time(self) -> Span {
         match self {
             Codec::G7231At63 | Codec::G7231At53 | Codec::Ilbc30 => Span::from_millis(30),
+            Codec::Other(other) => other.packet_time(),
             _ => Span::from_millis(20),
         }
     }
 
     /// How far the coder looks ahead beyond the frame it codes: a delay that no network can give back. From the codecs'
-    /// specifications (ITU-T G.114 Table I.4 has the ITU-T ones; AMR-WB: G.722.2 clause 5.2.1).
+    /// specifications (ITU-T G.114 Table I.4 has the ITU-T ones; AMR-WB: G.722.2 clause 5.2.1; EVS: what its 32 ms have
+    /// beyond the frame, filters included, 3GPP TS 26.441; Opus: 6.5 ms, what its default 26.5 ms have beyond the frame, RFC 6716 §2).
     pub const fn look_ahead(self) -> Span {
         match self {
             Codec::G722 => Span::from_micros(1_500),
@@ -309,6 +440,16 @@ impl Codec {
             | Codec::AmrWb2385 => Span::from_micros(5_000),
             Codec::G7231At63 | Codec::G7231At53 => Span::from_micros(7_500),
             Codec::GsmHalfRate => Span::from_micros(4_400),
+            Codec::Amr475
+            | Codec::Amr515
+            | Codec::Amr590
+            | Codec::Amr670
+            | Codec::Amr740
+            | Codec::Amr795
+            | Codec::Amr102 => Span::from_micros(5_000),
+            Codec::Other(other) => other.look_ahead(),
+            _ if self.is_evs() => Span::from_micros(12_000),
+            _ if self.is_opus() => Span::from_micros(6_500),
             _ => Span::ZERO,
         }
     }
@@ -330,6 +471,7 @@ mod tests {
         assert_eq!(told.map(Codec::rtp), [(0, 8000), (3, 8000), (4, 8000), (9, 8000), (15, 8000), (18, 8000)]);
         let dynamic = [Codec::Ilbc20, Codec::Amr122, Codec::AmrWb1265];
         assert_eq!(dynamic.map(Codec::rtp), [(96, 8000), (96, 8000), (96, 16_000)]);
+        assert_eq!([Codec::Evs244, Codec::Opus24].map(Codec::rtp), [(96, 16_000), (96, 48_000)]);
     }
 
     #[test]
@@ -357,6 +499,7 @@ mod tests {
         assert_eq!(millis(Codec::GsmHalfRate), 4.4);
         assert_eq!((millis(Codec::G729), millis(Codec::AmrWb1265)), (5.0, 5.0));
         assert_eq!((millis(Codec::G7231At63), millis(Codec::G7231At53)), (7.5, 7.5));
+        assert_eq!((millis(Codec::Amr475), millis(Codec::Evs132), millis(Codec::Opus24)), (5.0, 12.0, 6.5));
     }
 
     #[test]
@@ -380,6 +523,13 @@ mod tests {
                 ("gsm-fr", 33, "RFC 3551"),
                 ("gsm-hr", 15, "RFC 5993"),
                 ("gsm-efr", 31, "RFC 3551"),
+                ("amr-4.75", 14, "RFC 4867"),
+                ("amr-5.15", 15, "RFC 4867"),
+                ("amr-5.90", 16, "RFC 4867"),
+                ("amr-6.70", 18, "RFC 4867"),
+                ("amr-7.40", 20, "RFC 4867"),
+                ("amr-7.95", 22, "RFC 4867"),
+                ("amr-10.2", 27, "RFC 4867"),
                 ("amr-12.2", 32, "RFC 4867"),
                 ("ilbc-20", 38, "RFC 3952"),
                 ("ilbc-30", 50, "RFC 3952"),
@@ -392,6 +542,26 @@ mod tests {
                 ("amr-wb-19.85", 51, "RFC 4867"),
                 ("amr-wb-23.05", 59, "RFC 4867"),
                 ("amr-wb-23.85", 61, "RFC 4867"),
+                ("evs-7.2", 18, "3GPP TS 26.445"),
+                ("evs-8", 20, "3GPP TS 26.445"),
+                ("evs-9.6", 24, "3GPP TS 26.445"),
+                ("evs-13.2", 33, "3GPP TS 26.445"),
+                ("evs-16.4", 41, "3GPP TS 26.445"),
+                ("evs-24.4", 61, "3GPP TS 26.445"),
+                ("evs-32", 80, "3GPP TS 26.445"),
+                ("evs-48", 120, "3GPP TS 26.445"),
+                ("evs-64", 160, "3GPP TS 26.445"),
+                ("evs-96", 240, "3GPP TS 26.445"),
+                ("evs-128", 320, "3GPP TS 26.445"),
+                ("opus-8", 20, "RFC 7587"),
+                ("opus-12", 30, "RFC 7587"),
+                ("opus-16", 40, "RFC 7587"),
+                ("opus-24", 60, "RFC 7587"),
+                ("opus-32", 80, "RFC 7587"),
+                ("opus-48", 120, "RFC 7587"),
+                ("opus-64", 160, "RFC 7587"),
+                ("opus-96", 240, "RFC 7587"),
+                ("opus-128", 320, "RFC 7587"),
             ]
         );
     }
@@ -411,6 +581,9 @@ mod tests {
         // (4 + 2 · 250) / 8 = 63, one less than twice 32.
         assert_eq!(Codec::Amr122.payload(2), Bytes::new(63));
         assert_eq!(Codec::GsmHalfRate.payload(3), Bytes::new(45));
+        // EVS alone is compact; two frames have an octet of contents each.
+        assert_eq!((Codec::Evs132.payload(1), Codec::Evs132.payload(2)), (Bytes::new(33), Bytes::new(68)));
+        assert_eq!(Codec::Evs132.frames_in(Bytes::new(66)), None);
         assert_eq!(Codec::G729.payload(2), Bytes::new(20));
     }
 

@@ -10,11 +10,17 @@ mod burst;
 mod cbr;
 pub mod codec;
 mod conversation;
+mod game;
+mod interrupted;
 mod on_off;
+mod other_codec;
 mod period;
 mod phase;
+mod poisson;
 mod recording;
+mod replay;
 mod size;
+mod stream;
 mod transfer;
 mod video;
 mod voice;
@@ -35,10 +41,13 @@ pub use cbr::Cbr;
 pub use codec::Codec;
 pub use fairwave_units::layers::LayerRates;
 pub use on_off::{First, OnOff};
+pub use other_codec::{CodecTable, OtherCodec};
 pub use period::Period;
 pub use phase::Phase;
+pub use poisson::{Arrivals, Gaps};
 pub use recording::Recording;
 pub use size::{Size, Sizes};
+pub use stream::{Abr, Session};
 pub use transfer::Transfer;
 pub use video::{Coding, Frames, TracedFrame, Video, VideoFit, VideoTrace};
 pub use voice::Reading;
@@ -88,7 +97,12 @@ macro_rules! sources {
             recording { Recording(RecordingConfig) }
             cbr { Cbr(CbrConfig) }
             burst { Burst(BurstConfig) }
+            poisson { Poisson(PoissonConfig), Renewal(RenewalConfig) }
+            interrupted { InterruptedPoisson(InterruptedPoissonConfig) }
             video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
+            game { Game(GameConfig) }
+            replay { Replay(ReplayConfig) }
+            stream { Stream(StreamConfig) }
         }
     };
 }
@@ -141,6 +155,11 @@ pub trait TrafficSource: Send {
     fn wanted(&self) -> &[TransferRequest] {
         &[]
     }
+
+    /// What the viewer of an adaptive stream had got by a time; none for all else.
+    fn session(&self, _until: Instant) -> Option<Session> {
+        None
+    }
 }
 
 impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
@@ -155,6 +174,9 @@ impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
     }
     fn wanted(&self) -> &[TransferRequest] {
         (**self).wanted()
+    }
+    fn session(&self, until: Instant) -> Option<Session> {
+        (**self).session(until)
     }
 }
 
@@ -197,8 +219,13 @@ pub trait TrafficLaw: Law {
         None
     }
 
-    /// Units per second of sources that make units of one size at a fixed rate while they are on.
+    /// Units per second of sources that make units at a fixed, or mean, rate while they are on.
     fn units_per_second(&self) -> Option<f64> {
+        None
+    }
+
+    /// Mean payload of their units, bytes, where these are not all of one size.
+    fn mean_payload(&self) -> Option<f64> {
         None
     }
 
@@ -239,6 +266,9 @@ pub trait AnyTrafficLaw: Checked + Send + Sync {
     fn any_frames(&self) -> Option<Frames>;
     fn any_call(&self) -> Option<(Codec, Span)>;
     fn any_units_per_second(&self) -> Option<f64>;
+    fn any_mean_payload(&self) -> Option<f64> {
+        None
+    }
     fn any_period(&self) -> Option<(Span, Phase)> {
         None
     }
@@ -272,6 +302,9 @@ impl<L: TrafficLaw> AnyTrafficLaw for L {
     }
     fn any_units_per_second(&self) -> Option<f64> {
         self.units_per_second()
+    }
+    fn any_mean_payload(&self) -> Option<f64> {
+        self.mean_payload()
     }
     fn any_period(&self) -> Option<(Span, Phase)> {
         self.period()
@@ -354,6 +387,7 @@ macro_rules! at_work {
                 fn next_activity(&mut self) -> Option<Activity>;
                 fn on_received(&mut self, unit: u32, now: Instant);
                 fn wanted(&self) -> &[TransferRequest];
+                fn session(&self, until: Instant) -> Option<Session>;
             }
         }
 
@@ -435,6 +469,14 @@ macro_rules! at_work {
                 match self {
                     $(TrafficConfig::$Variant(law) => law.units_per_second(),)+
                     TrafficConfig::Own(own) => own.law().any_units_per_second(),
+                }
+            }
+
+            /// See [`TrafficLaw::mean_payload`].
+            pub fn mean_payload(&self) -> Option<f64> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.mean_payload(),)+
+                    TrafficConfig::Own(own) => own.law().any_mean_payload(),
                 }
             }
 

@@ -30,6 +30,20 @@ pub enum Period {
         /// The length, above 0.
         mean: Span,
     },
+    /// Uniform between two lengths.
+    Uniform {
+        /// The shortest, 0 and above.
+        least: Span,
+        /// The longest, above `least`.
+        most: Span,
+    },
+    /// Lognormal.
+    Lognormal {
+        /// Median, e^μ, above 0.
+        median: Span,
+        /// σ, the standard deviation of the logarithm, from 0 to 10.
+        sigma: f64,
+    },
 }
 
 fn default_shape() -> f64 {
@@ -40,19 +54,34 @@ impl Period {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// A mean of 0, a shape of 1 or below.
+    /// A mean of 0, a shape of 1 or below, limits in the wrong order, a σ outside its range.
     pub fn check(&self) -> Result<(), ConfigError> {
-        check_span("mean", self.mean(), "mean = \"1 s\"")?;
-        if let Period::Pareto { shape, .. } = *self {
-            check_between("shape", shape, 1.0, f64::INFINITY, "shape = 1.5")?;
+        match *self {
+            Period::Uniform { least, most } if most <= least => {
+                Err(ConfigError::new("most", most, format!("above `least` ({least})"), "most = \"2 s\""))
+            }
+            Period::Uniform { .. } => Ok(()),
+            Period::Lognormal { median, sigma } => {
+                check_span("median", median, "median = \"1 s\"")?;
+                if !(0.0..=10.0).contains(&sigma) {
+                    return Err(ConfigError::new("sigma", sigma, "from 0 to 10", "sigma = 1.0"));
+                }
+                Ok(())
+            }
+            Period::Pareto { mean, shape } => {
+                check_span("mean", mean, "mean = \"1 s\"")?;
+                check_between("shape", shape, 1.0, f64::INFINITY, "shape = 1.5")
+            }
+            Period::Exponential { mean } | Period::Constant { mean } => check_span("mean", mean, "mean = \"1 s\""),
         }
-        Ok(())
     }
 
     /// Mean length.
-    pub const fn mean(&self) -> Span {
+    pub fn mean(&self) -> Span {
         match *self {
             Period::Pareto { mean, .. } | Period::Exponential { mean } | Period::Constant { mean } => mean,
+            Period::Uniform { least, most } => Span::from_nanos(least.nanos() + most.saturating_sub(least).nanos() / 2),
+            Period::Lognormal { median, sigma } => median.scaled(libm::exp(sigma * sigma / 2.0)),
         }
     }
 
@@ -62,6 +91,8 @@ impl Period {
             Period::Pareto { mean, shape } => Span::from_seconds(stream.pareto(shape, mean.seconds())),
             Period::Exponential { mean } => Span::from_seconds(stream.exponential(mean.seconds())),
             Period::Constant { mean } => mean,
+            Period::Uniform { least, most } => least + most.saturating_sub(least).scaled(stream.uniform()),
+            Period::Lognormal { median, sigma } => median.scaled(libm::exp(sigma * stream.normal())),
         }
     }
 
@@ -85,6 +116,16 @@ impl Period {
             }
             Period::Exponential { mean } => Span::from_seconds(stream.exponential(mean.seconds())),
             Period::Constant { mean } => mean.scaled(stream.uniform()),
+            // The period around the moment has density x·f(x)/mean, and the moment lies anywhere in it.
+            Period::Uniform { least, most } => {
+                let (least, most) = (least.seconds(), most.seconds());
+                let around = libm::sqrt(least * least + stream.uniform() * (most * most - least * least));
+                Span::from_seconds(around * stream.uniform())
+            }
+            // Weighing a lognormal distribution by its length leaves it lognormal, with σ² added to μ.
+            Period::Lognormal { median, sigma } => {
+                median.scaled(libm::exp(sigma * (sigma + stream.normal())) * stream.uniform())
+            }
         }
     }
 }
@@ -106,7 +147,10 @@ mod tests {
             (Period::Pareto { mean, shape: 3.0 }, 0.02),
             (Period::Exponential { mean }, 0.02),
             (Period::Constant { mean }, 1e-9),
+            (Period::Uniform { least: Span::from_millis(350), most: Span::from_millis(2350) }, 0.01),
+            (Period::Lognormal { median: mean.scaled(libm::exp(-0.125)), sigma: 0.5 }, 0.01),
         ] {
+            assert!((period.mean().seconds() - 1.35).abs() < 1e-8, "{period:?}");
             let measured = average(100_000, || period.draw(&mut stream).seconds());
             assert!((measured - 1.35).abs() < 1.35 * tolerance, "{period:?}: {measured}");
         }
@@ -128,6 +172,32 @@ mod tests {
         let mut stream = Seed(3).stream("period");
         let measured = average(200_000, || period.draw_residual(&mut stream).seconds());
         assert!((measured - 0.75 * 3.0).abs() < 0.03, "{measured}");
+    }
+
+    #[test]
+    fn what_is_left_of_uniform_and_lognormal_periods_has_the_mean_of_renewal_theory() {
+        // E[length²] / (2 E[length]): (a² + ab + b²) / 3 / (a + b) with a 1 s and b 3 s; median · e^(1.5 σ²) / 2 with σ 0.5.
+        let second = Span::from_secs(1);
+        for (period, expected) in [
+            (Period::Uniform { least: second, most: second * 3 }, 13.0 / 12.0),
+            (Period::Lognormal { median: second, sigma: 0.5 }, libm::exp(0.375) / 2.0),
+        ] {
+            let mut stream = Seed(4).stream("period");
+            let measured = average(200_000, || period.draw_residual(&mut stream).seconds());
+            assert!((measured / expected - 1.0).abs() < 0.01, "{period:?}: {measured} for {expected}");
+        }
+    }
+
+    #[test]
+    fn limits_and_spreads_that_make_no_sense_are_refused_by_their_key() {
+        let second = Span::from_secs(1);
+        let refused = |period: Period| period.check().map_err(|error| error.key);
+        assert_eq!(refused(Period::Uniform { least: second, most: second }), Err("most".to_owned()));
+        assert_eq!(refused(Period::Uniform { least: Span::ZERO, most: second }), Ok(()));
+        assert_eq!(refused(Period::Lognormal { median: Span::ZERO, sigma: 1.0 }), Err("median".to_owned()));
+        assert_eq!(refused(Period::Lognormal { median: second, sigma: f64::NAN }), Err("sigma".to_owned()));
+        assert_eq!(refused(Period::Lognormal { median: second, sigma: 10.5 }), Err("sigma".to_owned()));
+        assert_eq!(refused(Period::Exponential { mean: Span::ZERO }), Err("mean".to_owned()));
     }
 
     #[test]

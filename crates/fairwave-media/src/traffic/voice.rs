@@ -79,6 +79,7 @@ pub(super) fn packetise(
     payload: Option<Bytes>,
     packet_time: Option<Span>,
 ) -> Result<(Bytes, Span), ConfigError> {
+    codec.check()?;
     let (frame, frame_time) = codec.frame();
     if let Some(size) = payload
         && (size == Bytes::ZERO || size.get() > u64::from(u16::MAX))

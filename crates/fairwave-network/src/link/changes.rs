@@ -229,13 +229,14 @@ impl ActiveChanges {
         self.next_outage
     }
 
-    /// How long the packet takes that leaves the transmitter at `now`, which it has taken `transmission` to transmit.
-    pub fn delay(&mut self, now: Instant, transmission: Span) -> Span {
+    /// How long the packet takes that leaves the transmitter at `now`, which it has taken `transmission` to transmit, where the link's
+    /// delay is longer by `more`.
+    pub fn delay(&mut self, now: Instant, transmission: Span, more: Span) -> Span {
         while let Some(step) = self.delays.get(self.next_delay).filter(|step| step.begins() <= now) {
             self.delay = step.is;
             self.next_delay += 1;
         }
-        let mut arrival = now + self.delay;
+        let mut arrival = now + self.delay + more;
         let mut behind = Span::ZERO;
         if let Some((law, stream)) = &mut self.jitter {
             arrival += law.draw(stream);
@@ -306,7 +307,7 @@ mod tests {
         let changes = Changes { delays, ..Changes::default() };
         let arrivals = |changes: &Changes| {
             let mut changing = changing(50, changes);
-            [90, 99, 100, 120, 160, 200].map(|sent| (ms(sent) + changing.delay(ms(sent), span(5))).nanos() / 1_000_000)
+            [90, 99, 100, 120, 160, 200].map(|sent| (ms(sent) + changing.delay(ms(sent), span(5), Span::ZERO)).nanos() / 1_000_000)
         };
         assert_eq!(arrivals(&changes), [140, 149, 149, 149, 170, 280]);
         assert_eq!(arrivals(&Changes { overtaking: true, ..changes }), [140, 149, 110, 130, 170, 280]);
@@ -351,7 +352,7 @@ mod tests {
         let mut held = 0;
         for sent in (0..5_000).map(|packet| ms(5 * packet)) {
             let own = sent + span(50) + stream.span_between(Span::ZERO, span(30));
-            let arrival = sent + law.delay(sent, span(3));
+            let arrival = sent + law.delay(sent, span(3), Span::ZERO);
             // RFC 8868 §4.5.2: j(n), or j(n-1) + serial(n-1) if that is later.
             assert_eq!(arrival, before.map_or(own, |before: Instant| own.max(before + span(3))));
             held += u32::from(arrival > own);
@@ -370,7 +371,7 @@ mod tests {
         assert!(changes.reorder());
         let (mut law, mut stream) = (changing(50, &changes), Seed(1).stream("jitter"));
         for sent in (0..100).map(|packet| ms(5 * packet)) {
-            assert_eq!(law.delay(sent, span(3)), span(50) + stream.span_between(Span::ZERO, span(30)));
+            assert_eq!(law.delay(sent, span(3), Span::ZERO), span(50) + stream.span_between(Span::ZERO, span(30)));
         }
     }
 
@@ -382,7 +383,7 @@ mod tests {
         let mut law = changing(50, &changes);
         let mut late = 0;
         for packet in 0..10_000 {
-            let delay = law.delay(ms(5 * packet), span(3));
+            let delay = law.delay(ms(5 * packet), span(3), Span::ZERO);
             assert!([span(50), span(62)].contains(&delay));
             late += u32::from(delay == span(62));
         }

@@ -15,6 +15,10 @@
 //! - `wifi`: one station of IEEE 802.11n, 20 MHz, one stream, long guard interval: MCS 0 to 7 (IEEE 802.11-2012, 20.6); ours: 65 % of
 //!   the rate is left for packets; from each to a neighbouring one, 200 ms in each in the mean. 4.2 to 42 Mb/s.
 //!
+//! **Delay and loss.** A state may say what it adds to the link's delay, and how many packets it loses, beside its rate: a radio that is
+//! slow is late and lossy, too. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and loss come
+//! besides, and packets stay in order.
+//!
 //! **Assumptions.** What is being transmitted when the state changes goes on at the new rate; at rate 0 it waits. Buffers are sized by
 //! the mean rate in the long run.
 
@@ -25,12 +29,13 @@ use serde::{Deserialize, Serialize};
 
 use super::course::Course;
 use super::{RateLaw, Transmitter};
-use fairwave_units::config::ConfigError;
+use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
+use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// At random: a chain of states, each with a rate and a mean time.
+/// At random: a chain of states, each with a rate and a mean time, and, if it has any, a delay and a loss of its own.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["preset"] }, { "required": ["states"] }]))]
@@ -51,9 +56,23 @@ pub struct RateState {
     pub rate: Rate,
     /// How long it holds in the mean, 1 ms or more; times are exponential.
     pub mean: Span,
+    /// What packets that leave in this state take longer than the link's delay, at most 1 min. Default 0 ms.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub delay: Span,
+    /// How many of the packets that leave in this state are lost, 0 to 1, besides those that the link's `loss` takes. Default 0.
+    #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
+    pub loss: f64,
     /// Weights of what comes next, one for each state in their order, 0 for this one. Default: all others alike.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<f64>,
+}
+
+fn is_no_time(time: &Span) -> bool {
+    *time == Span::ZERO
+}
+
+fn is_nothing(loss: &f64) -> bool {
+    *loss == 0.0
 }
 
 /// Chains by name.
@@ -81,6 +100,7 @@ const LEFT: u64 = 650;
 
 const SHORTEST: Span = Span::from_millis(1);
 const MOST: usize = 64;
+const LONGEST_DELAY: Span = Span::from_secs(60);
 const EXAMPLE: &str = "states = [{ rate = \"20 Mb/s\", mean = \"2 s\" }, { rate = \"1 Mb/s\", mean = \"500 ms\" }]";
 
 impl RatePreset {
@@ -90,7 +110,13 @@ impl RatePreset {
             RatePreset::Wifi => (MCS.iter().map(|mcs| mcs * LEFT).collect(), Span::from_millis(200)),
         };
         let beside = |own: usize| (0..rates.len()).map(|to| f64::from(u8::from(to.abs_diff(own) == 1))).collect();
-        let state = |(own, rate)| RateState { rate: Rate::from_bits_per_second(rate), mean, to: beside(own) };
+        let state = |(own, rate)| RateState {
+            rate: Rate::from_bits_per_second(rate),
+            mean,
+            delay: Span::ZERO,
+            loss: 0.0,
+            to: beside(own),
+        };
         rates.clone().into_iter().enumerate().map(state).collect()
     }
 }
@@ -112,6 +138,12 @@ impl Checked for MarkovRateConfig {
                 let (key, example) = (format!("states.{place}.mean"), "mean = \"500 ms\"");
                 return refuse(&key, state.mean.to_string(), "1 ms or more", example);
             }
+            if state.delay > LONGEST_DELAY {
+                let (key, example) = (format!("states.{place}.delay"), "delay = \"40 ms\"");
+                return refuse(&key, state.delay.to_string(), "from 0 ms to 1 min", example);
+            }
+            check_fraction("loss", state.loss, "loss = \"2 %\"")
+                .map_err(|error| error.within(&format!("states.{place}")))?;
             let right = state.to.len() == self.states.len()
                 && state.to.iter().all(|weight| *weight >= 0.0 && weight.is_finite())
                 && state.to[place] == 0.0
@@ -155,12 +187,22 @@ impl Law for MarkovRateConfig {
 impl RateLaw for MarkovRateConfig {
     type Transmitter = Markov;
 
-    fn transmitter(&self, mut stream: Stream) -> Result<Markov, ConfigError> {
+    fn transmitter(&self, stream: Stream) -> Result<Markov, ConfigError> {
         self.check()?;
-        let chain = self.chain();
-        let state = pick(&chain.shares(), &mut stream);
-        let course = Course::beginning(chain.rates[state]);
-        Ok(Markov(RefCell::new(DrawnRates { chain, state, stream, course })))
+        let steps = Steps::new(self.chain(), stream);
+        let course = Course::beginning(steps.chain.rates[steps.state]);
+        Ok(Markov(RefCell::new(DrawnRates { steps, course })))
+    }
+
+    fn conditions(&self, stream: Stream) -> Option<Conditions> {
+        let of_states: Box<[(Span, f64)]> = self.states.iter().map(|state| (state.delay, state.loss)).collect();
+        if self.check().is_err() || of_states.iter().all(|both| *both == (Span::ZERO, 0.0)) {
+            return None;
+        }
+        let mut steps = Steps::new(self.chain(), stream);
+        let state = steps.state;
+        let until = steps.next(Instant::ZERO.nanos());
+        Some(Conditions { of_states, steps, state, until })
     }
 
     fn nominal(&self) -> Rate {
@@ -179,6 +221,7 @@ impl RateLaw for MarkovRateConfig {
 }
 
 /// States, and how likely each follows each.
+#[derive(Clone)]
 struct Chain {
     rates: Vec<Rate>,
     /// Mean times in seconds.
@@ -261,12 +304,56 @@ fn pick(weights: &[f64], stream: &mut Stream) -> usize {
 /// The chain at work.
 pub struct Markov(RefCell<DrawnRates>);
 
-/// What has been drawn.
-struct DrawnRates {
+/// The chain's steps, drawn one by one: the same from the same stream, whoever draws them.
+#[derive(Clone)]
+struct Steps {
     chain: Chain,
     /// The latest.
     state: usize,
     stream: Stream,
+}
+
+impl Steps {
+    /// In the first state, drawn by the shares of time in the long run.
+    fn new(chain: Chain, mut stream: Stream) -> Self {
+        let state = pick(&chain.shares(), &mut stream);
+        Steps { chain, state, stream }
+    }
+
+    /// Goes on to the next state, from the latest that began at `from`; answers with when.
+    fn next(&mut self, from: u64) -> u64 {
+        let lasts = Span::from_seconds(self.stream.exponential(self.chain.means[self.state])).nanos().max(1);
+        self.state = pick(&self.chain.weights[self.state], &mut self.stream);
+        from.saturating_add(lasts)
+    }
+}
+
+/// What the chain's states do to packets besides their rate, at the same times as the rate changes.
+#[derive(Clone)]
+pub struct Conditions {
+    /// Delay and loss of each state.
+    of_states: Box<[(Span, f64)]>,
+    /// One state ahead.
+    steps: Steps,
+    /// The present state, and when it ends.
+    state: usize,
+    until: u64,
+}
+
+impl Conditions {
+    /// What a packet that leaves at `now` takes longer, and how likely it is lost. `now` does not decrease from call to call.
+    pub fn at(&mut self, now: Instant) -> (Span, f64) {
+        while self.until <= now.nanos() && now < Instant::NEVER {
+            self.state = self.steps.state;
+            self.until = self.steps.next(self.until);
+        }
+        self.of_states.get(self.state).copied().unwrap_or_default()
+    }
+}
+
+/// What has been drawn.
+struct DrawnRates {
+    steps: Steps,
     course: Course,
 }
 
@@ -274,9 +361,8 @@ impl DrawnRates {
     /// Draws states until one begins after `time`.
     fn draw_until(&mut self, time: u64) {
         while self.course.latest() <= time && self.course.latest() < u64::MAX {
-            let lasts = Span::from_seconds(self.stream.exponential(self.chain.means[self.state])).nanos().max(1);
-            self.state = pick(&self.chain.weights[self.state], &mut self.stream);
-            self.course.go_on(self.course.latest().saturating_add(lasts), self.chain.rates[self.state]);
+            let at = self.steps.next(self.course.latest());
+            self.course.go_on(at, self.steps.chain.rates[self.steps.state]);
         }
     }
 }
@@ -381,6 +467,33 @@ mod tests {
         let mean = (lte[1..14].iter().sum::<u64>() as f64 + (lte[0] + lte[14]) as f64 / 2.0) / 14.0;
         let nominal = config(r#"{ "preset": "lte" }"#).nominal().bits_per_second() as f64;
         assert!((nominal / mean - 1.0).abs() < 1e-6, "{nominal} and {mean}");
+    }
+
+    #[test]
+    fn delay_and_loss_change_when_the_rate_does() {
+        let json = r#"{ "states": [{ "rate": "9 Mb/s", "mean": "300 ms" },
+            { "rate": "1 Mb/s", "mean": "100 ms", "delay": "40 ms", "loss": "20 %" }] }"#;
+        for seed in 0..20 {
+            let law = at_work(json, seed);
+            let mut conditions = config(json).conditions(Seed(seed).stream("rate")).expect("they differ");
+            let mut at = Instant::ZERO;
+            for _ in 0..200 {
+                let (begin, rate) = law.change_from(at).expect("a state");
+                let expected = match rate.bits_per_second() {
+                    1_000_000 => (Span::from_millis(40), 0.2),
+                    _ => (Span::ZERO, 0.0),
+                };
+                assert_eq!(conditions.at(begin), expected, "{begin}");
+                let (end, _) = law.change_from(begin + Span::from_nanos(1)).expect("the next");
+                assert_eq!(conditions.at(Instant::from_nanos(end.nanos() - 1)), expected, "{end}");
+                at = end;
+            }
+        }
+        assert!(config(TWO).conditions(Seed(1).stream("rate")).is_none(), "nothing but the rate changes");
+        let state = |more: &str| json.replace(r#""loss": "20 %""#, more);
+        let refused = |json: &str| config(json).check().expect_err(json).key;
+        assert_eq!(refused(&state(r#""loss": 1.5"#)), "states.1.loss");
+        assert_eq!(refused(&json.replace("40 ms", "2 min")), "states.1.delay");
     }
 
     #[test]

@@ -43,7 +43,7 @@ macro_rules! rates {
 
 rates! { files! () }
 
-pub use markov::{RatePreset, RateState};
+pub use markov::{Conditions, RatePreset, RateState};
 pub use trace::{After, TraceFormat, TracePart};
 
 /// A rate law at work on one direction of a link.
@@ -98,6 +98,12 @@ pub trait RateLaw: Law {
 
     /// How long what it follows was recorded; none for a law that knows of no end.
     fn recorded(&self) -> Option<RecordedLength> {
+        None
+    }
+
+    /// What it does to packets besides its rate; `stream` is a copy of the one that [`Self::transmitter`] has. None for a law that does
+    /// nothing else.
+    fn conditions(&self, _stream: Stream) -> Option<Conditions> {
         None
     }
 }
@@ -213,6 +219,14 @@ macro_rules! at_work {
                 match self {
                     $(RateConfig::$Variant(law) => law.highest(),)+
                     RateConfig::Own(own) => own.law().any_highest(),
+                }
+            }
+
+            /// See [`RateLaw::conditions`]; a program's own has none.
+            pub fn conditions(&self, stream: Stream) -> Option<Conditions> {
+                match self {
+                    $(RateConfig::$Variant(law) => law.conditions(stream),)+
+                    RateConfig::Own(_) => None,
                 }
             }
 

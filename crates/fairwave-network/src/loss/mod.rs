@@ -8,6 +8,7 @@
 mod bernoulli;
 mod blackout;
 mod chain;
+mod gilbert;
 mod handoff;
 mod lossless;
 mod markov;
@@ -31,6 +32,7 @@ macro_rules! models {
             lossless { None(LosslessConfig) }
             bernoulli { Bernoulli(BernoulliConfig) }
             rounds { Rounds(RoundsConfig) }
+            gilbert { Gilbert(GilbertConfig) }
             markov { Markov(MarkovConfig) }
             handoff { Handoff(HandoffConfig) }
             blackout { Blackout(BlackoutConfig) }

@@ -7,7 +7,7 @@ use crate::packet::{Body, Class, Ecn, FlowId};
 use fairwave_units::random::Seed;
 use fairwave_units::units::Span;
 
-fn packet() -> Packet {
+pub(super) fn packet() -> Packet {
     let body = Body::Ack {
         next: 0,
         echo: Instant::ZERO,

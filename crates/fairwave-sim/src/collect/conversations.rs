@@ -129,7 +129,7 @@ impl<'a> Party<'a> {
     /// Why there is none.
     fn quality(&self) -> Result<CallQuality, String> {
         let Party { plan, units, waiting, codec, packet_time } = self;
-        call_quality(units, *waiting, *codec, *packet_time, plan.concealment, &plan.playout)
+        call_quality(units, *waiting, *codec, *packet_time, plan.reception, &plan.playout)
             .map_err(|reason| reason.to_string())
     }
 
@@ -137,7 +137,7 @@ impl<'a> Party<'a> {
         let coded = self.packet_time + self.codec.look_ahead();
         Direction {
             codec: self.codec,
-            concealment: self.plan.concealment,
+            reception: self.plan.reception,
             delay: quality.delay.unwrap_or(coded),
             loss: quality.missed,
             burst_ratio: quality.burst_ratio,

@@ -140,7 +140,7 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue) {
 fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, plan: &FlowPlan) {
     let Some((codec, packet_time)) = plan.traffic.call() else { return };
     let waiting = row.units_waiting;
-    match call_quality(&judged(log, due), waiting, codec, packet_time, plan.concealment, &plan.playout) {
+    match call_quality(&judged(log, due), waiting, codec, packet_time, plan.reception, &plan.playout) {
         Ok(quality) => {
             row.r_factor = quality.rating.r;
             row.mos = quality.mos;

@@ -108,7 +108,7 @@ impl Dumbbell {
                 partner: None,
                 thresholds: vec![Span::from_millis(300)],
                 playout: Default::default(),
-                concealment: Default::default(),
+                reception: Default::default(),
                 playback: None,
                 recovery: None,
             });

@@ -13,7 +13,7 @@
 
 use crate::quality::call::{self, UnratedCause};
 use crate::quality::emodel::Rating;
-use crate::quality::impairment::Concealment;
+use crate::quality::impairment::Reception;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
 
@@ -38,13 +38,13 @@ impl Causes {
     /// [`UnratedCause::NoImpairment`] for a codec without factors.
     pub(super) fn of(
         codec: Codec,
-        concealment: Concealment,
+        reception: Reception,
         delay: Span,
         lost: f64,
         missed: f64,
         burst_ratio: f64,
     ) -> Result<Self, UnratedCause> {
-        let rate = |delay, share| call::rate(codec, concealment, delay, share, burst_ratio).map(|rated| rated.rating);
+        let rate = |delay, share| call::rate(codec, reception, delay, share, burst_ratio).map(|rated| rated.rating);
         let (whole, lossy, missing) =
             (rate(Span::ZERO, 0.0)?, rate(Span::ZERO, lost)?, rate(Span::ZERO, missed)?.equipment);
         let parts = Causes {
@@ -83,7 +83,7 @@ mod tests {
     const DELAY: Span = Span::from_millis(250);
 
     fn causes(codec: Codec, delay: Span, lost: f64, missed: f64, burst_ratio: f64) -> Causes {
-        Causes::of(codec, Concealment::AppendixI, delay, lost, missed, burst_ratio).expect("in G.113")
+        Causes::of(codec, Reception::default(), delay, lost, missed, burst_ratio).expect("in G.113")
     }
 
     fn sum(causes: &Causes) -> f64 {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn r(codec: Codec, delay: Span, missed: f64, burst_ratio: f64) -> f64 {
-        call::rate(codec, Concealment::AppendixI, delay, missed, burst_ratio).expect("in G.113").rating.r
+        call::rate(codec, Reception::default(), delay, missed, burst_ratio).expect("in G.113").rating.r
     }
 
     /// R of a call that nothing impairs: G.107 §7.7's 93.2, and the end of G.107.1's scale but for its echo.
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_codec_that_g113_does_not_have_has_no_parts() {
-        let refused = Causes::of(Codec::Ilbc20, Concealment::AppendixI, DELAY, 0.0, 0.0, 1.0);
+        let refused = Causes::of(Codec::Ilbc20, Reception::default(), DELAY, 0.0, 0.0, 1.0);
         assert_eq!(refused, Err(UnratedCause::NoImpairment(Codec::Ilbc20)));
     }
 

@@ -4,7 +4,7 @@ use super::cause::Causes;
 use super::{PlayoutConfig, SpokenUnit, UnitFate, play, timeline};
 use crate::quality::call::{self, Caveats, UnratedCause};
 use crate::quality::emodel::Rating;
-use crate::quality::impairment::Concealment;
+use crate::quality::impairment::Reception;
 use crate::quality::loss::LossRuns;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
@@ -48,9 +48,10 @@ pub fn call_quality(
     waiting: u64,
     codec: Codec,
     packet_time: Span,
-    concealment: Concealment,
+    reception: impl Into<Reception>,
     config: &PlayoutConfig,
 ) -> Result<CallQuality, UnratedCause> {
+    let reception = reception.into();
     if units.is_empty() {
         return Err(UnratedCause::NothingSent);
     }
@@ -64,7 +65,7 @@ pub fn call_quality(
     let offset = Span::from_nanos((sum / number.max(1)) as u64);
     let delay = packet_time + codec.look_ahead() + offset;
     let burst_ratio = missed.burst_ratio();
-    let rated = call::rate(codec, concealment, delay, missed.rate(), burst_ratio)?;
+    let rated = call::rate(codec, reception, delay, missed.rate(), burst_ratio)?;
     let absent = count(|fate| matches!(fate, UnitFate::Lost));
     let waiting = waiting.min(absent);
     let late = count(|fate| matches!(fate, UnitFate::Late(_))) + waiting;
@@ -80,7 +81,7 @@ pub fn call_quality(
         delay: (number > 0).then_some(delay),
         burst_ratio,
         rating: rated.rating,
-        causes: Causes::of(codec, concealment, delay, lost_share, missed.rate(), burst_ratio)?,
+        causes: Causes::of(codec, reception, delay, lost_share, missed.rate(), burst_ratio)?,
         mos: rated.mos,
         caveats: rated.caveats,
     })

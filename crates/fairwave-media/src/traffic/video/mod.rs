@@ -90,6 +90,9 @@ pub struct Frames {
     pub packets: bool,
     /// The layers are versions of the whole frame.
     pub versions: bool,
+    /// Each frame is a block of packets: those of layer 0 are its own, those of layer 1 a code's, and any of them suffice that are as
+    /// many as its own.
+    pub blocks: bool,
     /// From one frame to the next.
     pub frame_time: Span,
     /// From making a frame to showing it.
@@ -99,6 +102,19 @@ pub struct Frames {
 }
 
 impl Frames {
+    /// Frames that are blocks of packets and stand alone.
+    pub(in crate::traffic) fn of_blocks(frame_time: Span, playout_delay: Span) -> Self {
+        Frames {
+            layers: 1,
+            packets: false,
+            versions: false,
+            blocks: true,
+            frame_time,
+            playout_delay,
+            types: vec![FrameType::None],
+        }
+    }
+
     /// The type of a frame, by its number from 0.
     pub fn frame_type(&self, frame: usize) -> FrameType {
         self.types.get(frame % self.types.len().max(1)).copied().unwrap_or_default()
@@ -167,6 +183,7 @@ impl TrafficLaw for VideoConfig {
             layers: if self.coding == Coding::Temporal { 1 } else { self.layers().count() },
             packets: self.packet.is_some(),
             versions: self.coding == Coding::Simulcast,
+            blocks: false,
             frame_time: frame_time(self.frame_rate).ok()?,
             playout_delay: self.playout_delay,
             types: self.order().ok()?,

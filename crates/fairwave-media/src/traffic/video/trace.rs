@@ -133,6 +133,7 @@ impl TrafficLaw for VideoTraceConfig {
             layers: self.rates().ok()?.count(),
             packets: false,
             versions: false,
+            blocks: false,
             frame_time: frame_time(self.frame_rate).ok()?,
             playout_delay: self.playout_delay,
             types,

@@ -1,0 +1,188 @@
+//! A Poisson process that is on for a while and off for a while: packetised voice as queueing theory has it, an aggregate of sources.
+//!
+//! Source: Kuczura 1973, *The interrupted Poisson process as an overflow process*: with exponential times on (mean 1/γ) and off (mean 1/ω)
+//! and the rate λ while on, gaps between packets are hyperexponential, with the mean (γ + ω)/(λω) and the squared coefficient of
+//! variation 1 + 2λγ/(γ + ω)². The default times are those of one voice source in Sriram and Whitt 1986, 352 ms and 650 ms.
+//!
+//! **Assumptions.** A time on may be too short for any packet. Packets at a fixed interval while on are `burst`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::on_off::{Alternation, First};
+use super::size::Size;
+use super::{FrameType, Period, TrafficLaw, TrafficSource, Unit};
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// Poisson packets for a while, silence for a while: an interrupted Poisson process if both times are exponential.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct InterruptedPoissonConfig {
+    /// Mean payload bits per second while on, above 0.
+    pub rate: Rate,
+    /// Payload of a packet: a size, or a distribution from which each packet draws its own. Default 1000 B.
+    #[serde(default = "default_payload")]
+    pub payload: Size,
+    /// How long it is on. Default exponential, mean 352 ms.
+    #[serde(default = "default_on")]
+    pub on: Period,
+    /// How long it is off. Default exponential, mean 650 ms.
+    #[serde(default = "default_off")]
+    pub off: Period,
+    /// State at the beginning.
+    #[serde(default)]
+    pub first: First,
+}
+
+fn default_payload() -> Size {
+    Size::Fixed(Bytes::new(1000))
+}
+
+/// One voice source's time on (Sriram and Whitt 1986).
+pub(super) fn default_on() -> Period {
+    Period::Exponential { mean: Span::from_millis(352) }
+}
+
+/// Its time off.
+pub(super) fn default_off() -> Period {
+    Period::Exponential { mean: Span::from_millis(650) }
+}
+
+impl Checked for InterruptedPoissonConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.rate == Rate::default() {
+            return Err(ConfigError::new("rate", self.rate, "a rate above 0", "rate = \"64 kb/s\""));
+        }
+        self.payload.check("payload")?;
+        self.on.check().map_err(|error| error.within("on"))?;
+        self.off.check().map_err(|error| error.within("off"))
+    }
+}
+
+impl Law for InterruptedPoissonConfig {
+    const NAME: &'static str = "interrupted-poisson";
+    const EXAMPLE: &'static str = r#"{"rate": "64 kb/s", "payload": "160 B"}"#;
+}
+
+impl TrafficLaw for InterruptedPoissonConfig {
+    type Source = InterruptedPoisson;
+
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<InterruptedPoisson, ConfigError> {
+        let gap = 8.0 * self.payload.mean() / self.rate.bits_per_second() as f64;
+        // Periods have a stream of their own, so that they do not depend on how many packets are drawn.
+        let seed = fairwave_units::random::Seed(stream.below(u64::MAX));
+        let periods = Alternation::new(self.on, self.off, self.first, seed.stream("periods"));
+        Ok(InterruptedPoisson {
+            gap: gap.max(1e-9),
+            payload: self.payload.clone(),
+            periods,
+            now: start,
+            until: start,
+            next_id: 0,
+            stream,
+        })
+    }
+
+    fn units_per_second(&self) -> Option<f64> {
+        Some(self.rate.bits_per_second() as f64 / (8.0 * self.payload.mean().max(1.0)))
+    }
+
+    fn mean_payload(&self) -> Option<f64> {
+        Some(self.payload.mean())
+    }
+}
+
+/// An interrupted Poisson process.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InterruptedPoisson {
+    /// Mean gap while on, seconds.
+    gap: f64,
+    payload: Size,
+    periods: Alternation,
+    now: Instant,
+    /// When the present time on ends.
+    until: Instant,
+    next_id: u32,
+    stream: Stream,
+}
+
+impl TrafficSource for InterruptedPoisson {
+    fn next_unit(&mut self) -> Option<Unit> {
+        loop {
+            let due = self.now + Span::from_seconds(self.stream.exponential(self.gap));
+            if due < self.until {
+                self.now = due;
+                break;
+            }
+            // A Poisson process has no memory: the gap is drawn anew when the next time on begins.
+            let (off, on) = self.periods.next();
+            self.now = self.until + off;
+            self.until = self.now + on;
+            if self.now == Instant::NEVER {
+                return None;
+            }
+        }
+        let payload = self.payload.draw(&mut self.stream);
+        let unit = Unit { id: self.next_id, payload, created: self.now, layer: 0, frame_type: FrameType::None };
+        self.next_id = self.next_id.wrapping_add(1);
+        Some(unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    fn source(json: &str, seed: u64) -> InterruptedPoisson {
+        let config: InterruptedPoissonConfig = serde_json::from_str(json).expect("a source");
+        config.check().expect("sound");
+        config.source(Instant::ZERO, Seed(seed).stream("traffic")).expect("a source")
+    }
+
+    #[test]
+    fn gaps_have_the_mean_and_the_variation_of_kuczura() {
+        // λ 100 per second, γ 1/0.352 s, ω 1/0.65 s.
+        let mut source = source(r#"{"rate": "800 kb/s"}"#, 1);
+        let times: Vec<f64> =
+            std::iter::from_fn(|| source.next_unit()).take(500_000).map(|unit| unit.created.seconds()).collect();
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let count = gaps.len() as f64;
+        let mean = gaps.iter().sum::<f64>() / count;
+        let variance = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / count;
+        let (lambda, gamma, omega) = (100.0, 1.0 / 0.352, 1.0 / 0.65);
+        let expected = (gamma + omega) / (lambda * omega);
+        assert!((mean / expected - 1.0).abs() < 0.02, "{mean} for {expected}");
+        let expected = 1.0 + 2.0 * lambda * gamma / ((gamma + omega) * (gamma + omega));
+        let found = variance / (mean * mean);
+        assert!((found / expected - 1.0).abs() < 0.05, "{found} for {expected}");
+    }
+
+    #[test]
+    fn it_begins_on_as_often_as_it_is_on_in_the_long_run_and_off_or_on_if_that_is_asked_for() {
+        // At 10 packets per ms somebody who is on sends within the first ms.
+        let early = |more: &str| {
+            let json = format!(r#"{{"rate": "80 Mb/s"{more}}}"#);
+            let at_once = |seed: &u64| source(&json, *seed).next_unit().is_some_and(|unit| unit.created.seconds() < 2e-3);
+            (0..5000).filter(at_once).count() as f64 / 5000.0
+        };
+        assert!((early("") - 0.352 / 1.002).abs() < 0.03, "{}", early(""));
+        assert!(early(r#", "first": "talk""#) > 0.99 && early(r#", "first": "silence""#) < 0.01);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_its_key() {
+        for (json, key) in [
+            (r#"{"rate": "0 b/s"}"#, "rate"),
+            (r#"{"rate": "1 Mb/s", "payload": "0 B"}"#, "payload"),
+            (r#"{"rate": "1 Mb/s", "on": {"distribution": "constant", "mean": "0 s"}}"#, "on.mean"),
+            (r#"{"rate": "1 Mb/s", "off": {"distribution": "pareto", "mean": "1 s", "shape": 1}}"#, "off.shape"),
+        ] {
+            let config: InterruptedPoissonConfig = serde_json::from_str(json).expect("a source");
+            assert_eq!(config.check().expect_err(json).key, key);
+        }
+    }
+}

@@ -1,0 +1,534 @@
+//! A video stream that adapts: a player fetches one segment after the other, each in a rung of a ladder of rates that it chooses by what
+//! it has seen so far, and plays them from a buffer.
+//!
+//! The algorithms are in [`abr`]. What a viewer gets is [`Session`]: how long it took to begin, how long playing stood still, in which rates it was,
+//! how often these changed, and the quality of experience of Yin et al. 2015, Eq. 5.
+//!
+//! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is no packet: whoever drives the source lets it take
+//! the way back's propagation delay, without queueing. Playing begins, and goes on after a stall, with `start-up` in the buffer. When the buffer
+//! has no room for a segment, the player waits until it has. The manifest is known, sizes of all segments included. Sizes of
+//! segments vary in all rungs alike. Nobody gives up, or seeks.
+
+mod abr;
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use abr::{Abr, View};
+
+use super::{FrameType, TrafficLaw, TrafficSource, TransferRequest, Unit, Volume};
+use fairwave_units::config::{ConfigError, check_span};
+use fairwave_units::random::Stream as Random;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// An adaptive video stream: segments in the rate that the player's algorithm chooses. Start-up, stalls, rates and changes of rate are
+/// measured. Needs a transport that sends again what is lost.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct StreamConfig {
+    /// How the player chooses. Default `bola`.
+    pub abr: Abr,
+    /// Rates that segments can be had in, ascending, 1 to 12. Default 300, 750, 1200, 1850, 2850, 4300 kb/s.
+    pub ladder: Vec<Rate>,
+    /// Length of a segment, 100 ms to 1 min. Default 4 s.
+    pub segment: Span,
+    /// The longest that the buffer may be; at least two segments, at most 1 h. Default 60 s.
+    pub buffer: Span,
+    /// What must be in the buffer before playing begins, or goes on after a stall; at most `buffer` less a segment. Default one segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_up: Option<Span>,
+    /// How much the sizes of segments vary: σ of their logarithm, from 0 to 2, with the rung's rate as mean. Default 0.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub variation: f64,
+    /// How long the video is; without it, it does not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<Span>,
+}
+
+fn is_nothing(variation: &f64) -> bool {
+    *variation == 0.0
+}
+
+impl Default for StreamConfig {
+    fn default() -> Self {
+        StreamConfig {
+            abr: Abr::Bola,
+            ladder: [300, 750, 1200, 1850, 2850, 4300].map(|k| Rate::from_bits_per_second(k * 1000)).to_vec(),
+            segment: Span::from_secs(4),
+            buffer: Span::from_secs(60),
+            start_up: None,
+            variation: 0.0,
+            length: None,
+        }
+    }
+}
+
+const MOST_RUNGS: usize = 12;
+const LONGEST_BUFFER: Span = Span::from_secs(3600);
+
+impl Checked for StreamConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        let ladder = "ladder = [\"300 kb/s\", \"750 kb/s\", \"1.5 Mb/s\"]";
+        if !(1..=MOST_RUNGS).contains(&self.ladder.len()) {
+            return Err(ConfigError::new("ladder", format!("{} rates", self.ladder.len()), "1 to 12 rates", ladder));
+        }
+        if self.ladder[0] == Rate::default() {
+            return Err(ConfigError::new("ladder", self.ladder[0], "rates above 0", ladder));
+        }
+        if let Some(pair) = self.ladder.windows(2).find(|pair| pair[1] <= pair[0]) {
+            let value = format!("{} after {}", pair[1], pair[0]);
+            return Err(ConfigError::new("ladder", value, "in ascending order, each rate once", ladder));
+        }
+        if self.segment < Span::from_millis(100) || self.segment > Span::from_secs(60) {
+            return Err(ConfigError::new("segment", self.segment, "from 100 ms to 1 min", "segment = \"4 s\""));
+        }
+        let largest = self.ladder[self.ladder.len() - 1].bytes_in(self.segment).get();
+        if largest > u64::from(u32::MAX) / 64 {
+            let allowed = "such that a segment has at most 67 MB";
+            return Err(ConfigError::new("ladder", self.ladder[self.ladder.len() - 1], allowed, ladder));
+        }
+        if self.buffer < self.segment * 2 || self.buffer > LONGEST_BUFFER {
+            let allowed = format!("two segments ({}) to 1 h", self.segment * 2);
+            return Err(ConfigError::new("buffer", self.buffer, allowed, "buffer = \"60 s\""));
+        }
+        if let Some(start_up) = self.start_up {
+            check_span("start-up", start_up, "start-up = \"8 s\"")?;
+            let most = self.buffer.saturating_sub(self.segment);
+            if start_up > most {
+                let allowed = format!("at most the buffer less a segment ({most})");
+                return Err(ConfigError::new("start-up", start_up, allowed, "start-up = \"8 s\""));
+            }
+        }
+        if !(0.0..=2.0).contains(&self.variation) {
+            return Err(ConfigError::new("variation", self.variation, "from 0 to 2", "variation = 0.2"));
+        }
+        self.length.map_or(Ok(()), |length| check_span("length", length, "length = \"10 min\""))
+    }
+}
+
+impl Law for StreamConfig {
+    const NAME: &'static str = "stream";
+    const EXAMPLE: &'static str = r#"{"abr": "bola"}"#;
+    const BESIDE: &'static str = r#"{"transport": "tcp/sack"}"#;
+}
+
+impl TrafficLaw for StreamConfig {
+    type Source = Box<Stream>;
+    const WHOLE: bool = true;
+    const LISTENS: bool = true;
+
+    fn source(&self, start: Instant, stream: Random) -> Result<Box<Stream>, ConfigError> {
+        Ok(Box::new(Stream::new(self, start, stream)))
+    }
+
+    fn volume(&self, lasts: f64) -> Option<Volume> {
+        let length = self.length.map_or(f64::INFINITY, Span::seconds);
+        let segments = ((lasts + self.buffer.seconds()).min(length) / self.segment.seconds()).ceil();
+        let highest = self.ladder.last()?.bits_per_second() as f64 / 8.0;
+        Some(Volume { units: segments, payload: segments * highest * self.segment.seconds() })
+    }
+}
+
+/// What a viewer of an adaptive stream got.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Session {
+    /// Segments that came.
+    pub segments: u64,
+    /// From asking for the first segment to playing; none if it did not begin.
+    pub start_up: Option<Span>,
+    /// How long the video played, seconds.
+    pub played: f64,
+    /// How long it stood still after it had begun, seconds.
+    pub stalled: f64,
+    /// How often it did.
+    pub stalls: u64,
+    /// Mean rate of the segments that came, bits per second; none without any.
+    pub rate: Option<f64>,
+    /// How often the rung changed from one segment to the next.
+    pub switches: u64,
+    /// Yin et al. 2015, Eq. 5, for each segment, bits per second: rates, less their changes, less the highest rate for each second of stalls and
+    /// start-up; none without segments.
+    pub experience: Option<f64>,
+}
+
+impl Session {
+    /// The share of the time from the beginning of playing on in which it stood still, 0 to 1; none if it did not begin.
+    pub fn stall_ratio(&self) -> Option<f64> {
+        let all = self.played + self.stalled;
+        (all > 0.0).then(|| self.stalled / all)
+    }
+}
+
+/// A player.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    abr: Abr,
+    ladder: Vec<f64>,
+    segment: f64,
+    most: f64,
+    start_up: f64,
+    variation: f64,
+    /// How many segments the video has.
+    all: u64,
+    random: Random,
+    /// Sizes of segments over their mean, from the next one on, as far as they have been drawn.
+    sizes: VecDeque<f64>,
+    due: Option<Unit>,
+    wanted: Vec<TransferRequest>,
+    /// When it asked for the first segment.
+    began: Instant,
+    /// The rung of each segment that was asked for.
+    rungs: Vec<u8>,
+    /// Segments that came.
+    came: u64,
+    throughput: Vec<f64>,
+    errors: Vec<f64>,
+    gained: Option<f64>,
+    filling: bool,
+    state: Playing,
+}
+
+/// The buffer, as it was at a time.
+#[derive(Clone, Copy, Debug)]
+struct Playing {
+    at: Instant,
+    buffer: f64,
+    playing: bool,
+    started: Option<Instant>,
+    played: f64,
+    stalled: f64,
+    stalls: u64,
+}
+
+impl Playing {
+    /// Goes on to `now`. With `last`, all segments are there: an empty buffer is the end.
+    fn advance(&mut self, now: Instant, last: bool) {
+        let elapsed = now.since(self.at).seconds();
+        self.at = self.at.max(now);
+        if self.started.is_none() {
+            return;
+        }
+        if !self.playing {
+            self.stalled += if last && self.buffer <= 0.0 { 0.0 } else { elapsed };
+            return;
+        }
+        let played = elapsed.min(self.buffer);
+        self.played += played;
+        self.buffer -= played;
+        // What rounding leaves of a buffer is none.
+        if elapsed - played > 1e-9 && !last {
+            self.playing = false;
+            self.stalls += 1;
+            self.stalled += elapsed - played;
+        }
+    }
+}
+
+/// MPC and BBA-2 look at most so many segments ahead.
+const MOST_AHEAD: usize = 4096;
+
+impl Stream {
+    fn new(config: &StreamConfig, start: Instant, random: Random) -> Self {
+        let segment = config.segment.seconds();
+        let length = config.length.map_or(f64::INFINITY, Span::seconds);
+        let mut stream = Stream {
+            abr: config.abr,
+            ladder: config.ladder.iter().map(|rate| rate.bits_per_second() as f64).collect(),
+            segment,
+            most: config.buffer.seconds(),
+            start_up: config.start_up.unwrap_or(config.segment).seconds(),
+            variation: config.variation,
+            all: (length / segment).ceil().min(u32::MAX as f64) as u64,
+            random,
+            sizes: VecDeque::new(),
+            due: None,
+            wanted: Vec::new(),
+            began: start,
+            rungs: Vec::new(),
+            came: 0,
+            throughput: Vec::new(),
+            errors: Vec::new(),
+            gained: None,
+            filling: true,
+            state: Playing {
+                at: start,
+                buffer: 0.0,
+                playing: false,
+                started: None,
+                played: 0.0,
+                stalled: 0.0,
+                stalls: 0,
+            },
+        };
+        stream.ask(start);
+        stream
+    }
+
+    /// Asks for the next segment at a time to which the buffer has gone on.
+    fn ask(&mut self, at: Instant) {
+        let ahead = ((2.0 * self.most / self.segment).ceil() as usize).clamp(abr::HORIZON, MOST_AHEAD);
+        while self.sizes.len() < ahead {
+            let (spread, variation) = (self.random.normal(), self.variation);
+            self.sizes.push_back(libm::exp(variation * spread - variation * variation / 2.0).min(16.0));
+        }
+        let view = View {
+            ladder: &self.ladder,
+            segment: self.segment,
+            most: self.most,
+            buffer: self.state.buffer,
+            before: self.rungs.last().map(|rung| usize::from(*rung)),
+            sizes: self.sizes.make_contiguous(),
+            throughput: &self.throughput,
+            errors: &self.errors,
+            gained: self.gained,
+            filling: self.filling,
+        };
+        let (rung, filling) = view.choose(self.abr);
+        self.filling = filling;
+        let size = self.sizes.pop_front().unwrap_or(1.0);
+        let bytes = self.ladder.get(rung).copied().unwrap_or_default() * self.segment * size / 8.0;
+        let payload = libm::round(bytes).clamp(1.0, f64::from(u32::MAX)) as u32;
+        let id = self.rungs.len() as u32;
+        self.rungs.push(rung as u8);
+        self.wanted.push(TransferRequest { began: at, first: id, units: 1, size: u64::from(payload) });
+        self.due = Some(Unit { id, payload, created: at, layer: 0, frame_type: FrameType::None });
+    }
+
+    /// All that the video has is there.
+    fn is_whole(&self) -> bool {
+        self.came >= self.all
+    }
+
+    /// What the viewer had got by a time.
+    pub fn seen(&self, until: Instant) -> Session {
+        let mut state = self.state;
+        state.advance(until, self.is_whole());
+        let came = self.came as usize;
+        let rates: Vec<f64> =
+            self.rungs.iter().take(came).filter_map(|rung| self.ladder.get(usize::from(*rung)).copied()).collect();
+        let sum: f64 = rates.iter().sum();
+        let changes: f64 = rates.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum();
+        let highest = self.ladder.last().copied().unwrap_or_default();
+        let start_up = state.started.map(|at| at.since(self.began));
+        // Who has waited and not seen anything has waited all the same.
+        let waited = start_up.unwrap_or(until.since(self.began)).seconds();
+        let count = rates.len() as f64;
+        let experience = (sum - changes - highest * (state.stalled + waited)) / count;
+        Session {
+            segments: self.came,
+            start_up,
+            played: state.played,
+            stalled: state.stalled,
+            stalls: state.stalls,
+            rate: (count > 0.0).then(|| sum / count),
+            switches: rates.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64,
+            experience: (count > 0.0).then_some(experience),
+        }
+    }
+}
+
+impl TrafficSource for Stream {
+    fn next_unit(&mut self) -> Option<Unit> {
+        self.due.take().filter(|unit| unit.created < Instant::NEVER)
+    }
+
+    fn on_received(&mut self, unit: u32, now: Instant) {
+        let Some(request) = self.wanted.last().filter(|request| request.first == unit && self.came == u64::from(unit)) else {
+            return;
+        };
+        let took = now.since(request.began).seconds().max(1e-9);
+        let rate = 8.0 * request.size as f64 / took;
+        let predicted = View {
+            ladder: &self.ladder,
+            segment: self.segment,
+            most: self.most,
+            buffer: 0.0,
+            before: None,
+            sizes: &[],
+            throughput: &self.throughput,
+            errors: &[],
+            gained: None,
+            filling: false,
+        }
+        .predicted();
+        // Only the latest few are ever looked at.
+        for (list, value) in [(&mut self.throughput, Some(rate)), (&mut self.errors, predicted.map(|one| one / rate - 1.0))]
+        {
+            list.extend(value);
+            if list.len() > abr::HORIZON {
+                list.remove(0);
+            }
+        }
+        self.state.advance(now, false);
+        self.state.buffer += self.segment;
+        self.gained = Some(self.segment - took);
+        self.came += 1;
+        if !self.state.playing && (self.state.buffer >= self.start_up - 1e-9 || self.is_whole()) {
+            self.state.playing = true;
+            self.state.started.get_or_insert(now);
+        }
+        if self.is_whole() {
+            return;
+        }
+        let room = self.most - self.segment;
+        let mut at = now;
+        if self.state.buffer > room {
+            at += Span::from_seconds(self.state.buffer - room);
+            self.state.advance(at, false);
+        }
+        self.ask(at);
+    }
+
+    fn wanted(&self) -> &[TransferRequest] {
+        &self.wanted
+    }
+
+    fn session(&self, until: Instant) -> Option<Session> {
+        Some(self.seen(until))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    fn stream(json: &str) -> Box<Stream> {
+        let config: StreamConfig = serde_json::from_str(json).expect("a stream");
+        config.check().expect("sound");
+        config.source(Instant::ZERO, Seed(1).stream("stream")).expect("a source")
+    }
+
+    /// A network that carries so many bits per second, until so many segments have come. Answers with the time.
+    fn fetch(stream: &mut Stream, segments: usize, rate: impl Fn(f64) -> f64) -> Instant {
+        let mut now = Instant::ZERO;
+        for _ in 0..segments {
+            let Some(unit) = stream.next_unit() else { break };
+            now = now.max(unit.created);
+            now += Span::from_seconds(8.0 * f64::from(unit.payload) / rate(now.seconds()));
+            stream.on_received(unit.id, now);
+        }
+        now
+    }
+
+    const TWO: &str = r#""ladder": ["1 Mb/s", "2 Mb/s"], "segment": "2 s", "buffer": "10 s""#;
+
+    #[test]
+    fn a_player_asks_for_one_segment_after_the_other_and_waits_when_its_buffer_is_full() {
+        let mut stream = stream(&format!(r#"{{"abr": "lowest", {TWO}}}"#));
+        // 2 Mb at 4 Mb/s take 0.5 s: 2 s in, 0.5 s out.
+        let end = fetch(&mut stream, 40, |_| 4e6);
+        let asked: Vec<f64> = stream.wanted().iter().map(|one| one.began.seconds()).collect();
+        assert_eq!(asked[..6], [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
+        // With room for 8 s, one segment every 2 s.
+        let last = asked.len() - 1;
+        assert!((asked[last] - asked[last - 1] - 2.0).abs() < 1e-6, "{asked:?}");
+        let found = stream.seen(end);
+        assert_eq!((found.segments, found.stalls, found.switches, found.rate), (40, 0, 0, Some(1e6)));
+        assert_eq!((found.start_up, found.stall_ratio()), (Some(Span::from_millis(500)), Some(0.0)));
+    }
+
+    #[test]
+    fn playing_stops_when_the_buffer_is_empty_and_goes_on_with_what_start_up_asks_for() {
+        // Segments of 2 s take 4 s each: it plays for 2 s, stands still for 2 s.
+        let mut one = stream(&format!(r#"{{"abr": "highest", {TWO}}}"#));
+        let end = fetch(&mut one, 5, |_| 1e6);
+        let found = one.seen(end);
+        assert_eq!((found.start_up, found.stalls), (Some(Span::from_secs(4)), 4));
+        assert!((found.stalled - 8.0).abs() < 1e-6 && (found.played - 8.0).abs() < 1e-6, "{found:?}");
+        assert_eq!(found.stall_ratio(), Some(0.5));
+        // Eq. 5: five rates of 2 Mb/s, no change, 8 s of stalls and 4 s of start-up.
+        assert!((found.experience.expect("defined") - (10e6 - 2e6 * 12.0) / 5.0).abs() < 1.0);
+        let mut two = stream(&format!(r#"{{"abr": "highest", "start-up": "4 s", {TWO}}}"#));
+        let end = fetch(&mut two, 6, |_| 1e6);
+        let found = two.seen(end);
+        assert_eq!((found.start_up, found.stalls), (Some(Span::from_secs(8)), 2));
+        // From 8 s on 4 s of playing, 4 s of waiting for the two segments of which one is under way.
+        assert!((found.played - 8.0).abs() < 1e-6 && (found.stalled - 8.0).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn a_video_that_is_over_does_not_stall() {
+        let mut stream = stream(&format!(r#"{{"abr": "lowest", "length": "5 s", {TWO}}}"#));
+        let end = fetch(&mut stream, 99, |_| 4e6);
+        let found = stream.seen(end + Span::from_secs(100));
+        assert_eq!((found.segments, found.stalls, found.stalled), (3, 0, 0.0));
+        assert!((found.played - 6.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_has_not_begun_has_a_viewer_who_waits() {
+        let found = stream("{}").seen(Instant::from_seconds(9.0));
+        assert_eq!((found.segments, found.start_up, found.rate, found.stall_ratio()), (0, None, None, None));
+    }
+
+    #[test]
+    fn switches_count_and_cost_what_they_change() {
+        // Fast at first, then slow, then fast: BBA-0 goes with its buffer.
+        let mut stream = stream(&format!(r#"{{"abr": "rate", {TWO}}}"#));
+        let end = fetch(&mut stream, 30, |at| if (10.0..20.0).contains(&at) { 1.2e6 } else { 8e6 });
+        let found = stream.seen(end);
+        let rungs = &stream.rungs[..found.segments as usize];
+        let switches = rungs.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
+        assert!(switches >= 3 && found.switches == switches, "{rungs:?}");
+        let sum: f64 = rungs.iter().map(|rung| [1e6, 2e6][usize::from(*rung)]).sum();
+        let waited = found.start_up.expect("begun").seconds() + found.stalled;
+        let expected = (sum - 1e6 * switches as f64 - 2e6 * waited) / rungs.len() as f64;
+        assert!((found.experience.expect("defined") - expected).abs() < 1.0);
+    }
+
+    #[test]
+    fn every_algorithm_reaches_what_a_steady_network_carries_and_none_stalls_on_one_that_carries_twice_the_lowest() {
+        for abr in ["bba-0", "bba-2", "bola", "mpc", "robust-mpc", "rate"] {
+            let json = format!(r#"{{"abr": "{abr}", "buffer": "60 s", "variation": 0.1}}"#);
+            for (rate, low, high) in [(600e3, 290e3, 610e3), (2.2e6, 1.1e6, 2.25e6), (20e6, 3.5e6, 4.31e6)] {
+                let mut stream = stream(&json);
+                let end = fetch(&mut stream, 400, |_| rate);
+                let found = stream.seen(end);
+                let mean = found.rate.expect("segments");
+                assert!((low..high).contains(&mean), "{abr} at {rate}: {mean}");
+                assert_eq!(found.stalls, 0, "{abr} at {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_do_not_depend_on_what_is_chosen_and_vary_as_they_are_told() {
+        let factors = |abr: &str| {
+            let mut stream = stream(&format!(r#"{{"abr": "{abr}", "variation": 0.3}}"#));
+            fetch(&mut stream, 3000, |_| 5e6);
+            let mean = |request: (&TransferRequest, &u8)| {
+                8.0 * request.0.size as f64 / 4.0 / stream.ladder[usize::from(*request.1)]
+            };
+            stream.wanted.iter().zip(&stream.rungs).map(mean).collect::<Vec<f64>>()
+        };
+        let (low, high) = (factors("lowest"), factors("highest"));
+        assert!(low.iter().zip(&high).all(|(one, other)| (one - other).abs() < 1e-4));
+        let mean = low.iter().sum::<f64>() / low.len() as f64;
+        let sigma = (low.iter().map(|one| libm::log(*one).powi(2)).sum::<f64>() / low.len() as f64).sqrt();
+        assert!((mean - 1.0).abs() < 0.02 && (sigma - 0.3).abs() < 0.02, "{mean} {sigma}");
+    }
+
+    #[test]
+    fn a_stream_that_makes_no_sense_is_refused_by_its_key() {
+        for (json, key) in [
+            (r#"{"ladder": []}"#, "ladder"),
+            (r#"{"ladder": ["0 b/s", "1 Mb/s"]}"#, "ladder"),
+            (r#"{"ladder": ["2 Mb/s", "1 Mb/s"]}"#, "ladder"),
+            (r#"{"ladder": ["1 Gb/s"]}"#, "ladder"),
+            (r#"{"segment": "10 ms"}"#, "segment"),
+            (r#"{"buffer": "7 s"}"#, "buffer"),
+            (r#"{"buffer": "2 h"}"#, "buffer"),
+            (r#"{"start-up": "57 s"}"#, "start-up"),
+            (r#"{"start-up": "0 s"}"#, "start-up"),
+            (r#"{"variation": 3}"#, "variation"),
+            (r#"{"length": "0 s"}"#, "length"),
+        ] {
+            let config: StreamConfig = serde_json::from_str(json).expect("a stream");
+            assert_eq!(config.check().expect_err(json).key, key);
+        }
+    }
+}

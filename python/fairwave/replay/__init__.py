@@ -1,0 +1,26 @@
+"""Captures of real traffic, replayed: which flows a pcap or pcapng has, and a scenario in which they meet another link.
+
+`traffic = { kind = "replay", file = "last-night.pcapng", select = "1" }` sends the packets of one flow again, at the
+times and in the sizes in which they were captured; `fairwave replay FILE` lists flows, and with `--rate` writes a
+scenario with all of them.
+"""
+
+from fairwave.replay.flows import MOST_PACKETS, Capture, FlowSummary, read, resolved
+from fairwave.replay.packets import CaptureError, Flow, Notes, Packet, is_capture, packets
+from fairwave.replay.scenarios import MOST_FLOWS, scenario_text
+
+__all__ = [
+    "MOST_FLOWS",
+    "MOST_PACKETS",
+    "Capture",
+    "CaptureError",
+    "Flow",
+    "FlowSummary",
+    "Notes",
+    "Packet",
+    "is_capture",
+    "packets",
+    "read",
+    "resolved",
+    "scenario_text",
+]
