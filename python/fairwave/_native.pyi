@@ -76,6 +76,8 @@ def capture(
     captures: Sequence[tuple[str, PathLike[str]]],
     patterns: Sequence[tuple[str, PathLike[str]]],
     payload: bool = False,
+    speech: bytes = b"",
+    sip: bool = True,
 ) -> tuple[str, list[tuple[PathLike[str], int, int]]]: ...
 def check_capture(
     scenario: Scenario,

@@ -1,9 +1,9 @@
 """What a run's packets looked like: pcapng captures for Wireshark and its kin, and patterns of loss.
 
 One run is made again while somebody looks on, which changes nothing of it. Packets get the bytes that their
-protocols would have: IPv4, UDP or TCP with options, RTP and RTCP. Payload is not written unless asked for. TFRC,
-RAP and DVRC are fairwave's own layouts above UDP; `lua()` names a dissector of theirs, which also tells Wireshark on
-which ports RTP is.
+protocols would have: IPv4, UDP or TCP with options, ICMP echo, RTP and RTCP. Payload is not written unless asked for.
+Calls begin and end with SIP, by which Wireshark knows their RTP; these messages are written and not simulated. TFRC,
+RAP and DVRC are fairwave's own layouts above UDP; `lua()` names a dissector of theirs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairwave import _native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from fairwave.scenario import Scenario
 
@@ -29,7 +33,7 @@ class CapturedFile:
 
     Attributes:
         path: The file.
-        packets: How many it holds.
+        packets: How many packets of the run it holds; messages of SIP do not count.
         lost: Of a pattern, how many of them are lost; 0 for captures.
     """
 
@@ -60,6 +64,8 @@ def capture(
     *,
     seed: int = 1,
     payload: bool = False,
+    speech: NDArray[np.int16] | None = None,
+    sip: bool = True,
 ) -> CaptureOutcome:
     """Makes one run and writes what was seen at some places.
 
@@ -71,7 +77,10 @@ def capture(
         patterns: Where (`link:r1>r2`, `flow:voice[0]`) and into which file, in the format that its name asks for: see
             `fairwave.patterns`.
         seed: Of the run.
-        payload: Payload (zeros) is written, too.
+        payload: Payload is written, too: zeros, and in calls by G.711 what they say.
+        speech: What calls by G.711 say, with `payload`: samples of 16 bits, 8000 per second. It begins again when it ends.
+            Zeros when None.
+        sip: Each call begins and ends with SIP, so that other programs know its RTP.
 
     Raises:
         fairwave.ScenarioError: It cannot be planned.
@@ -83,7 +92,13 @@ def capture(
     from fairwave.scenario import prepared
 
     digest, written = _native.capture(
-        prepared(scenario).native, seed, _pairs(captures), _pairs(patterns), payload=payload
+        prepared(scenario).native,
+        seed,
+        _pairs(captures),
+        _pairs(patterns),
+        payload=payload,
+        speech=b"" if speech is None else _coded(speech),
+        sip=sip,
     )
     files = [CapturedFile(Path(path), packets, lost) for path, packets, lost in written]
     names = {path for _, path in _pairs(patterns)}
@@ -116,6 +131,12 @@ def check(
         for part in path.parents:
             if part.exists() and not part.is_dir():
                 raise ValueError(f"{path}: {part} is a file, not a folder; write for example {path.name}")
+
+
+def _coded(speech: NDArray[np.int16]) -> bytes:
+    """Speech by G.711, µ law."""
+    codes, _ = _native.g711("u")
+    return np.frombuffer(codes, dtype=np.uint8)[np.asarray(speech, dtype=np.int16).view(np.uint16)].tobytes()
 
 
 def _pairs(wanted: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path]) -> list[tuple[str, Path]]:

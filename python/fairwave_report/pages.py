@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave_report.single import DrawnRun
@@ -37,6 +40,7 @@ __all__ = [
     "heard",
     "of_live",
     "playout_buffer",
+    "speech",
     "spoken",
     "to_draw",
     "watch",
@@ -54,6 +58,20 @@ def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
         return RecordedCall.of(recording(speech), read, call)
     except SpeechError as error:
         raise BadInputError(str(error)) from None
+
+
+def speech(path: Path | None) -> NDArray[np.int16] | None:
+    """The samples of a recording, 8000 per second: the file's, else the default prompt's; None without either.
+
+    Raises:
+        BadInputError: The recording that was asked for cannot be used.
+    """
+    try:
+        return recording(path).samples
+    except SpeechError as error:
+        if path is not None:
+            raise BadInputError(str(error)) from None
+        return None
 
 
 def heard(speech: Path | None, base: Scenario, group: str) -> tuple[RecordedCall | None, list[str]]:

@@ -19,8 +19,8 @@ type File = (PathBuf, u64, u64);
 /// Makes one run and writes captures and patterns: lists of where and which file. Answers with the run's digest and, of each
 /// file, its path, packets, and how many of a pattern's are lost.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, captures, patterns, payload = false))]
-#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+#[pyo3(signature = (scenario, seed, captures, patterns, payload = false, speech = Vec::new(), sip = true))]
+#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as Python hands them in
 pub fn capture(
     py: Python<'_>,
     scenario: PyRef<'_, Scenario>,
@@ -28,9 +28,11 @@ pub fn capture(
     captures: Vec<(String, PathBuf)>,
     patterns: Vec<(String, PathBuf)>,
     payload: bool,
+    speech: Vec<u8>,
+    sip: bool,
 ) -> PyResult<(String, Vec<File>)> {
     let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
-    let wanted = wanted(&plan, &captures, &patterns, payload)?;
+    let wanted = CaptureRequest { payload, speech, without_sip: !sip, ..wanted(&plan, &captures, &patterns)? };
     let unwritten =
         |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
     py.detach(|| {
@@ -53,7 +55,7 @@ pub fn check_capture(
     patterns: Vec<(String, PathBuf)>,
 ) -> PyResult<()> {
     let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
-    wanted(&plan, &captures, &patterns, false).map(|_| ())
+    wanted(&plan, &captures, &patterns).map(|_| ())
 }
 
 /// What is captured, by the plan's indices.
@@ -61,7 +63,6 @@ fn wanted(
     plan: &Plan,
     captures: &[(String, PathBuf)],
     patterns: &[(String, PathBuf)],
-    payload: bool,
 ) -> PyResult<CaptureRequest> {
     let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
         let mut found = Vec::new();
@@ -71,7 +72,7 @@ fn wanted(
         }
         Ok(found)
     };
-    let wanted = CaptureRequest { captures: taps(captures)?, patterns: taps(patterns)?, payload };
+    let wanted = CaptureRequest { captures: taps(captures)?, patterns: taps(patterns)?, ..CaptureRequest::default() };
     for (tap, _) in &wanted.captures {
         if let Tap::Flow(flow) = *tap {
             let flow = &plan.flows[flow];

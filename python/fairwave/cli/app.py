@@ -105,7 +105,7 @@ def run(
         ),
     ] = None,
     capture_payload: Annotated[
-        bool, typer.Option("--capture-payload", help="Write payload (zeros) into captures, too.")
+        bool, typer.Option("--capture-payload", help="Write payload into captures, too: what calls by G.711 say, else zeros.")
     ] = False,
     loss_pattern: Annotated[
         Optional[list[str]],
@@ -119,7 +119,8 @@ def run(
         Optional[Path],
         typer.Option(
             metavar="FILE",
-            help="With --out: a recording to send through the first call and to play on the page.",
+            help="With --out: a recording to send through the first call and to play on the page. "
+            "With --capture-payload: what calls by G.711 say in captures.",
         ),
     ] = None,
     overwrite: Overwrite = False,

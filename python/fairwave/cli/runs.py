@@ -99,7 +99,8 @@ def run_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    heard = _spoken(read, speech, drawn=bool(out and page)) if speech else None
+    only_captured = payload and bool(captures) and not out
+    heard = _spoken(read, speech, drawn=bool(out and page)) if speech and not only_captured else None
     made = heard.scenario if heard is not None else read
     with claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
@@ -112,7 +113,9 @@ def run_scenario(
         if out and shown is None:
             results.save(out)
     results = heard.whole(results) if heard is not None else results
-    captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
+    captured = look_on(
+        read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
+    )
     if json:
         console.document(run_document(read, results, names) | captured)
         return

@@ -13,6 +13,7 @@ mod conversation;
 mod on_off;
 mod period;
 mod phase;
+mod ping;
 mod recording;
 mod size;
 mod transfer;
@@ -37,6 +38,7 @@ pub use fairwave_units::layers::LayerRates;
 pub use on_off::{First, OnOff};
 pub use period::Period;
 pub use phase::Phase;
+pub use ping::Ping;
 pub use recording::Recording;
 pub use size::{Size, Sizes};
 pub use transfer::Transfer;
@@ -88,6 +90,7 @@ macro_rules! sources {
             recording { Recording(RecordingConfig) }
             cbr { Cbr(CbrConfig) }
             burst { Burst(BurstConfig) }
+            ping { Ping(PingConfig) }
             video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
         }
     };
