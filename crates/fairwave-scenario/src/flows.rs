@@ -140,6 +140,7 @@ impl Expansion<'_> {
             concealment: flow.concealment.unwrap_or_default(),
             playback: flow.playback.clone(),
             recovery: flow.recovery.clone(),
+            outcome: flow.outcome.clone().map(Arc::new),
         };
         if let Some(arrivals) = &flow.arrivals {
             let pairs = ways.len() as u64;

@@ -410,6 +410,7 @@ prop_compose! {
             concealment: None,
             playback: None,
             recovery: None,
+            outcome: None,
             source_access,
             sink_access,
         }

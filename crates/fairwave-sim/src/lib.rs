@@ -32,6 +32,7 @@ mod pages;
 pub mod probe;
 mod replicate;
 mod result;
+mod round_trips;
 mod routes;
 mod run;
 mod unit_log;
@@ -42,7 +43,7 @@ pub use classes::ClassRow;
 pub use error::RunError;
 pub use replicate::run_many;
 pub use result::{
-    CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, PlaybackRow, RecoveryRow, RunResult,
-    SeriesRow, TimelinessRow, TransferRow, UnitRow,
+    CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow, RecoveryRow,
+    RoundTripRow, RunResult, SeriesRow, TinRow, TimelinessRow, TransferRow, UnitRow,
 };
 pub use run::{PARTS, SteppedRun, run, run_in_parts, run_seen};

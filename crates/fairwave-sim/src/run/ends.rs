@@ -13,7 +13,11 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
     /// A packet has come back to its sender.
     #[inline(always)]
     pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
-        self.sending[flow].sender.on_packet(now, packet, &mut self.out);
+        let sending = &mut self.sending[flow];
+        if sending.timed {
+            sending.note_round_trip(packet, now);
+        }
+        sending.sender.on_packet(now, packet, &mut self.out);
         self.send(flow, now);
         self.arm_sender(flow, now);
     }

@@ -111,6 +111,7 @@ impl Dumbbell {
                 concealment: Default::default(),
                 playback: None,
                 recovery: None,
+                outcome: None,
             });
         }
         plan
