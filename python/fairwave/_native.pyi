@@ -79,6 +79,9 @@ def capture(
     speech: bytes = b"",
     sip: bool = True,
 ) -> tuple[str, list[tuple[PathLike[str], int, int]]]: ...
+def qlog(
+    scenario: Scenario, seed: int, flows: Sequence[str], folder: PathLike[str]
+) -> tuple[str, list[tuple[PathLike[str], int]]]: ...
 def check_capture(
     scenario: Scenario,
     seed: int,

@@ -109,6 +109,43 @@ def capture(
     return CaptureOutcome(digest, tuple(one for one in files if one.path not in names), made)
 
 
+def qlog(
+    scenario: Scenario, folder: str | Path, flows: Sequence[str] = ("*",), *, seed: int = 1
+) -> list[CapturedFile]:
+    """Makes one run and writes what its senders do as qlog, a file per flow, which qvis reads.
+
+    Args:
+        scenario: What is run.
+        folder: Where the files go: `up-0.qlog` for `up[0]`. It is made.
+        flows: Which flows: `up` for a group of one, `up[0]`, `*` for all.
+        seed: Of the run.
+
+    Returns:
+        Each file, and how many events it has.
+
+    Raises:
+        fairwave.ScenarioError: The scenario cannot be planned.
+        fairwave.RunError: The run failed.
+        ValueError: A flow is unknown; the message says which there are.
+        OSError: A file cannot be written.
+    """
+    from fairwave.scenario import prepared
+
+    read = prepared(scenario)
+    _, written = _native.qlog(read.native, seed, [f"flow:{one}" for one in _spelled(read, flows, seed)], Path(folder))
+    return [CapturedFile(Path(path), events) for path, events in written]
+
+
+def _spelled(scenario: Scenario, flows: Sequence[str], seed: int) -> list[str]:
+    """Flows by number: of a group that is named as a whole, each."""
+    known = [str(flow["name"]) for flow in scenario.plan(seed)["flows"]]
+    spelled: list[str] = []
+    for one in flows:
+        group = [name for name in known if name.rpartition("[")[0] == one]
+        spelled.extend(group or [one])
+    return spelled
+
+
 def check(
     scenario: Scenario,
     captures: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path] = (),

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fairwave.advice import activities
+from fairwave.answers.tins import tables as tin_tables
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, how_many, written_playout
 from fairwave.cli.runs import BOTH, LINKS, both_directions, busy_links, summary, verdict
@@ -126,6 +127,10 @@ def drawn(
         tables.append(
             TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
         )
+    tables += [
+        TableView(f"tins-{at}", f"{link}: CAKE's tins, as tc -s qdisc shows them", head, rows)
+        for at, (link, head, rows) in enumerate(tin_tables(results))
+    ]
     description = str(read.to_dict().get("description", ""))
     run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
     answer = verdict(read, results)

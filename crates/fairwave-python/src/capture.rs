@@ -7,6 +7,7 @@ use fairwave_core::transport::Properties;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::{self, Tap};
 use fairwave_sim::capture::{Capture, CaptureRequest, CaptureSummary};
+use fairwave_sim::qlog::Qlog;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -45,6 +46,35 @@ pub fn capture(
     })
 }
 
+/// Makes one run and writes what the senders of flows do, each into a file of the folder. `flows` are chosen as `flow:NAME[0]`, `flow:NAME`
+/// for the only one of a group, or `flow:*`. Answers with the run's digest and, of each file, its path and how many events it has.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+pub fn qlog(
+    py: Python<'_>,
+    scenario: PyRef<'_, Scenario>,
+    seed: u64,
+    flows: Vec<String>,
+    folder: PathBuf,
+) -> PyResult<(String, Vec<(PathBuf, u64)>)> {
+    let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    let mut chosen = Vec::new();
+    for text in &flows {
+        let (taps, _) = tap::parse(text, &plan).map_err(PyValueError::new_err)?;
+        chosen.extend(taps.into_iter().filter_map(|tap| if let Tap::Flow(flow) = tap { Some(flow) } else { None }));
+    }
+    let unwritten =
+        |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
+    py.detach(|| {
+        let probe = Qlog::new(&plan, &chosen, &folder).map_err(unwritten)?;
+        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
+            .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
+        let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
+        let written = probe.finish().map_err(unwritten)?;
+        Ok((digest, written.into_iter().map(|CaptureSummary { path, packets, .. }| (path, packets)).collect()))
+    })
+}
+
 /// Refuses places at which nothing can be captured, before anything runs.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // as Python hands them in
@@ -59,11 +89,7 @@ pub fn check_capture(
 }
 
 /// What is captured, by the plan's indices.
-fn wanted(
-    plan: &Plan,
-    captures: &[(String, PathBuf)],
-    patterns: &[(String, PathBuf)],
-) -> PyResult<CaptureRequest> {
+fn wanted(plan: &Plan, captures: &[(String, PathBuf)], patterns: &[(String, PathBuf)]) -> PyResult<CaptureRequest> {
     let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
         let mut found = Vec::new();
         for (text, path) in wanted {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::outcome::Requirement;
 use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
-use fairwave_core::quality::outcome::Requirement;
 use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;

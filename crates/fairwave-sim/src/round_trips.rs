@@ -81,9 +81,8 @@ impl RoundTripLog {
         taken.sort_unstable();
         let patience = summary.map_or(Span::ZERO, |summary| summary.max);
         let requests = requests.map(|requests| {
-            let known = requests.filter(|(number, made)| {
-                *made >= from && (self.answered.contains(number) || *made + patience <= end)
-            });
+            let known = requests
+                .filter(|(number, made)| *made >= from && (self.answered.contains(number) || *made + patience <= end));
             known.fold((0, 0), |(all, lost), (number, _)| (all + 1, lost + u64::from(!self.answered.contains(&number))))
         });
         let smooth = |smoothed: Option<Span>, one: &RoundTrip| {

@@ -82,6 +82,7 @@ def options(
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
+        "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload[0]",
     )
 )
 def run(
@@ -107,6 +108,16 @@ def run(
     capture_payload: Annotated[
         bool, typer.Option("--capture-payload", help="Write payload into captures, too: what calls by G.711 say, else zeros.")
     ] = False,
+    qlog: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="DIR", help="Write what senders do as qlog, for qvis: windows, round trips, losses. A file per flow."
+        ),
+    ] = None,
+    qlog_flow: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="FLOW", help="With --qlog: which flows (up, up[0]); all if left out. Repeatable."),
+    ] = None,
     loss_pattern: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -148,6 +159,8 @@ def run(
             captures=capture or [],
             patterns=loss_pattern or [],
             payload=capture_payload,
+            qlog=qlog,
+            qlog_flows=qlog_flow or [],
             measures=measures or [],
             speech=speech,
             yes=yes,

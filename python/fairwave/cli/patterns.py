@@ -169,6 +169,43 @@ def look_on(
     }
 
 
+def logged_flows(read: Scenario, seed: int, folder: Path | None, flows: Sequence[str]) -> None:
+    """Refuses flows that the scenario has not, before anything runs.
+
+    Raises:
+        BadInputError: There is one, or flows are named and no folder.
+    """
+    if flows and folder is None:
+        raise BadInputError("--qlog-flow says which flows --qlog writes; add --qlog DIR")
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise BadInputError(f"--qlog takes a folder, and {folder} is a file; write for example --qlog out/qlog")
+    known = [str(flow["name"]) for flow in read.plan(seed)["flows"]]
+    for one in flows:
+        if one != "*" and one not in known and one not in {name.rpartition("[")[0] for name in known}:
+            raise BadInputError(f"--qlog-flow: there is no flow {one!r}; there are for example {', '.join(known[:4])}")
+
+
+def write_qlog(
+    read: Scenario, seed: int, folder: Path, flows: Sequence[str], *, quiet: bool
+) -> dict[str, Any]:
+    """Makes the run with the first seed again and writes what its senders do.
+
+    Returns:
+        What was written, as plain data.
+    """
+    from fairwave import capturing
+
+    console.say(f"logging the run with seed {seed} …", quiet=quiet)
+    written = capturing.qlog(read, folder, flows or ["*"], seed=seed)
+    for one in written:
+        console.say(f"qlog: {one.path} ({one.packets} events)", quiet=quiet)
+    if written:
+        console.say("open it in qvis: https://qvis.quictools.info (files stay on your machine)", quiet=quiet)
+    return {"qlog": [{"file": str(one.path), "events": one.packets} for one in written]}
+
+
 def _said(read: Scenario, speech: Path | None, *, quiet: bool) -> NDArray[np.int16] | None:
     """What calls by G.711 say in a capture: the recording; None where there is no such call, or no recording."""
     from fairwave.extras import MissingExtraError

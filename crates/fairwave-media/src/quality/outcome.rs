@@ -84,7 +84,9 @@ impl Requirement {
             }
         }
         match &self.loss {
-            Some(LossRequirement { optimal, unacceptable }) if !(*optimal >= 0.0 && unacceptable > optimal && *unacceptable <= 1.0) => {
+            Some(LossRequirement { optimal, unacceptable })
+                if !(*optimal >= 0.0 && unacceptable > optimal && *unacceptable <= 1.0) =>
+            {
                 let (found, allowed) = (format!("{optimal} and {unacceptable}"), "0 ≤ optimal < unacceptable ≤ 1");
                 Err(ConfigError::new("loss", found, allowed, "loss = { optimal = \"0.1 %\", unacceptable = \"2 %\" }"))
             }

@@ -12,6 +12,8 @@ pub(super) const RTP: u16 = 5004;
 pub(super) const TCP: u16 = 5001;
 /// The port that TFRC goes to.
 pub(super) const TFRC: u16 = 5010;
+/// The port of the echo protocol (RFC 862).
+pub(super) const ECHO: u16 = 7;
 /// The port that RAP goes to.
 pub(super) const RAP: u16 = 5012;
 /// The port that DVRC goes to.

@@ -13,11 +13,14 @@
 //! `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8 from 5 on; its option with counts of bytes is
 //! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+};
 use fairwave_core::packet::{Body, Ecn, FlowId, Packet};
 use fairwave_core::traffic::Codec;
-use fairwave_core::transport::Properties;
+use fairwave_core::transport::ping::Carrier;
 use fairwave_core::transport::tcp::control::Marks;
+use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::{Instant, Span};
 use fairwave_core::wire::{Format, Protocol, encode};
 use fairwave_scenario::plan::{FlowPlan, Plan};
@@ -44,6 +47,8 @@ struct Flow {
     offsets: Offsets,
     /// Of a call by G.711: when it begins, and the speech in a packet.
     spoken: Option<(Instant, Span)>,
+    /// Of pings, by which protocol.
+    echo: Option<Carrier>,
 }
 
 impl Flow {
@@ -58,6 +63,10 @@ impl Flow {
             segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),
             window: (window >> SCALE).min(u64::from(u16::MAX)) as u16,
             offsets: Offsets::default(),
+            echo: match &*flow.transport {
+                TransportConfig::Ping(ping) => Some(ping.carrier),
+                _ => None,
+            },
             spoken: flow.traffic.call().filter(|(codec, _)| *codec == Codec::G711).map(|(_, time)| (flow.start, time)),
         }
     }
@@ -128,14 +137,21 @@ impl<'p> Headers<'p> {
         let state = &self.flows[flow];
         let (port, beside) = port_of(&packet.body, state.format.protocol, self.ports.of_receiver(flow));
         let own = address::of_flow(packet.flow.0) + beside;
+        let port = if state.echo.is_some() { address::ECHO } else { port };
         let ports = if packet.feedback { [port, own] } else { [own, port] };
-        let (protocol, header, payload) = if port == address::TCP {
-            let (header, payload) = tcp(addresses, ports, packet, state, now);
-            (IpNumber::TCP, header, payload)
-        } else {
-            let (header, payload) = udp(addresses, ports, packet, &state.format, self.spoken(state, packet).filter(|_| whole));
-            (IpNumber::UDP, header, payload)
-        };
+        let (protocol, header, payload) =
+            if let (Some(carrier), Body::Datagram { payload, sequence, .. }) = (state.echo, packet.body) {
+                let (protocol, header) =
+                    echo(addresses, ports, carrier, (packet.flow.0, sequence), payload, packet.feedback);
+                (protocol, header, usize::from(payload))
+            } else if port == address::TCP {
+                let (header, payload) = tcp(addresses, ports, packet, state, now);
+                (IpNumber::TCP, header, payload)
+            } else {
+                let (header, payload) =
+                    udp(addresses, ports, packet, &state.format, self.spoken(state, packet).filter(|_| whole));
+                (IpNumber::UDP, header, payload)
+            };
         let payload = payload.min(ZEROS.len() - header.len() - Ipv4Header::MIN_LEN);
         let [source, destination] = addresses;
         let within = (header.len() + payload) as u16;
@@ -188,6 +204,31 @@ fn udp(
     let mut bytes = header.to_bytes().to_vec();
     bytes.extend(content.iter().take(says));
     (bytes, content.len().saturating_sub(says))
+}
+
+/// The header of a request or of its reply; the payload is zeros. A flow is told by ICMP's identifier, or by its port.
+fn echo(
+    [source, destination]: [[u8; 4]; 2],
+    [from, to]: [u16; 2],
+    carrier: Carrier,
+    (flow, sequence): (u32, u32),
+    payload: u16,
+    reply: bool,
+) -> (IpNumber, Vec<u8>) {
+    let zeros = ZEROS.get(..usize::from(payload)).unwrap_or_default();
+    match carrier {
+        Carrier::Icmp => {
+            let numbers = IcmpEchoHeader { id: (flow as u16).wrapping_add(1), seq: (sequence as u16).wrapping_add(1) };
+            let kind = if reply { Icmpv4Type::EchoReply(numbers) } else { Icmpv4Type::EchoRequest(numbers) };
+            (IpNumber::ICMP, Icmpv4Header::with_checksum(kind, zeros).to_bytes().to_vec())
+        }
+        Carrier::Udp => {
+            let length = (UdpHeader::LEN + zeros.len()) as u16;
+            let mut header = UdpHeader { source_port: from, destination_port: to, length, checksum: 0 };
+            header.checksum = header.calc_checksum_ipv4_raw(source, destination, zeros).unwrap_or(0);
+            (IpNumber::UDP, header.to_bytes().to_vec())
+        }
+    }
 }
 
 fn codepoint(ecn: Ecn) -> IpEcn {

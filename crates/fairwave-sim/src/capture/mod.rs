@@ -216,7 +216,7 @@ impl Probe for Capture<'_> {
 const NOT_SIMULATED: &str = "written for readers of the capture, not simulated";
 
 /// The folder of a file exists from now on.
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder),
         _ => Ok(()),

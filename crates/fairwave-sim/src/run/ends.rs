@@ -18,6 +18,9 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             sending.note_round_trip(packet, now);
         }
         sending.sender.on_packet(now, packet, &mut self.out);
+        if P::ON {
+            self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
+        }
         self.send(flow, now);
         self.arm_sender(flow, now);
     }
@@ -183,6 +186,9 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         sending.ask_application();
         if sending.sender.deadline() <= now {
             sending.sender.on_timer(now, &mut self.out);
+        }
+        if P::ON {
+            self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
         }
         self.send(flow, now);
         // An endpoint whose deadline does not move on must not stop the clock.
