@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections import Counter
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -118,7 +119,8 @@ def test_a_file_is_pcapng_with_an_interface_per_place_in_order_of_time_and_short
     interfaces = [dict(options(body[8:])) for kind, body in found if kind == 1]
     assert [one[2].decode() for one in interfaces] == ["r1>r2", "r1>r2 drops"]
     assert all(one[9] == b"\x09" for one in interfaces), "nanoseconds"
-    packets = [body for kind, body in found if kind == 6]
+    # 20 B of the block and 20 B of IPv4 precede the ports; SIP (5060) is written and not simulated.
+    packets = [body for kind, body in found if kind == 6 and body[40:42] != (5060).to_bytes(2, "big")]
     times = [int.from_bytes(b[4:8], "little") << 32 | int.from_bytes(b[8:12], "little") for b in packets]
     assert times == sorted(times)
     assert times[-1] <= 20_000_000_000
@@ -165,7 +167,7 @@ def test_nothing_is_malformed_and_every_flow_is_known_for_what_it_is(seen):
         shown = Counter(row[0] for row in fields(path, ["_ws.col.Protocol"]))
         known = shown[protocol] + shown["RTCP"]
         assert known >= row_of(results, name)["packets_sent"], (name, shown)
-        out = fields(path, ["frame.number"], "frame.packet_flags_direction == 2")
+        out = fields(path, ["frame.number"], "frame.packet_flags_direction == 2 && !sip")
         assert len(out) == row_of(results, name)["packets_sent"]
     assert dissected(folder / "link.pcapng", "-Y", "_ws.malformed") == ""
 
@@ -317,7 +319,7 @@ def test_the_dissector_shows_what_tfrc_and_dvrc_say(seen):
 @needs_tshark
 def test_a_datagram_is_as_long_as_its_packet_on_the_wire_where_the_scenario_leaves_room(seen):
     _, folder = seen
-    out = "frame.packet_flags_direction == 2"
+    out = "frame.packet_flags_direction == 2 && !sip"
     for name, expected in {
         "call": {"60"},  # G.729: 20 B of payload, 40 B of headers
         "smooth": {"1032"},  # 1000 B and 32 B, of which IP and UDP have 28
@@ -325,7 +327,7 @@ def test_a_datagram_is_as_long_as_its_packet_on_the_wire_where_the_scenario_leav
     }.items():
         assert {row[0] for row in fields(folder / f"{name}-sender.pcapng", ["ip.len"], out)} == expected
     # What acknowledges takes the 44 B that the scenario gives it; TFRC's feedback has more to say than 40 B hold.
-    back = "frame.packet_flags_direction == 1"
+    back = "frame.packet_flags_direction == 1 && !sip"
     assert {row[0] for row in fields(folder / "adaptive-sender.pcapng", ["ip.len"], back)} == {"44"}
     assert {row[0] for row in fields(folder / "smooth-sender.pcapng", ["ip.len"], back)} == {"60"}
 
@@ -411,3 +413,158 @@ def test_the_command_takes_places_with_files(tmp_path, capsys):
     assert document["captures"][0]["packets"] == document["patterns"][0]["packets"] > 0
     with pytest.raises(BadInputError, match="--capture takes WHERE=FILE"):
         run_scenario(str(file), 1, 1, None, [], [], 1, json=True, captures=["link:r1>r2"])
+
+
+CALLS = """
+name = "calls"
+duration = "12 s"
+[[link]]
+from = "a"
+to = "b"
+rate = "2 Mb/s"
+delay = "20 ms"
+loss = { model = "bernoulli", rate = 0.02 }
+[[flow]]
+name = "call"
+count = 2
+from = "a"
+to = "b"
+transport = "udp"
+traffic = { kind = "voice", always-on = true }
+[[flow]]
+name = "mobile"
+from = "a"
+to = "b"
+start = "3 s"
+stop = "9 s"
+transport = "udp"
+traffic = { kind = "voice", codec = "amr-12.2", always-on = true }
+[[flow]]
+name = "talk"
+from = "a"
+to = "b"
+transport = "udp"
+traffic = "conversation"
+[[flow]]
+name = "ping"
+from = "a"
+to = "b"
+transport = "ping"
+traffic = "ping"
+[[flow]]
+name = "echo"
+from = "a"
+to = "b"
+transport = { name = "ping", carrier = "udp" }
+traffic = { kind = "ping", interval = "100 ms" }
+"""
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    """The run with calls, the speech that they carry, and a capture at the callee without any script."""
+    path = tmp_path_factory.mktemp("calls") / "callee.pcapng"
+    read = fairwave.load(CALLS)
+    speech = (np.sin(np.arange(8000) * 0.3) * 8000).astype(np.int16)
+    made = capture(read, {"host:b": path}, payload=True, speech=speech)
+    results = read.run(1)
+    assert made.digest == results.to_polars("work")["digest"][0]
+    return results, speech, path
+
+
+def unscripted(path, *arguments):
+    command = [tshark, "-n", "-r", str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def shown(path, wanted, *names):
+    options = [part for name in names for part in ("-e", name)]
+    text = unscripted(path, "-Y", wanted, "-T", "fields", "-E", "separator=|", *options)
+    return [line.split("|") for line in text.splitlines()]
+
+
+@needs_tshark
+def test_tshark_lists_every_call_and_knows_its_rtp_without_a_script(calls):
+    results, _, path = calls
+    assert unscripted(path, "-Y", "_ws.malformed || ip.checksum.status == 0", "-o", "ip.check_checksum:TRUE") == ""
+    dialogs = {}
+    for identity, method, status, number in shown(path, "sip", "sip.Call-ID", "sip.Method", "sip.Status-Code", "frame.number"):
+        dialogs.setdefault(identity, []).append((method or status, int(number)))
+    assert len(dialogs) == 4, "two calls, a mobile one, and both directions of a conversation as one"
+    for said in dialogs.values():
+        assert [what for what, _ in said] == ["INVITE", "100", "180", "200", "ACK", "BYE", "200"]
+    # Each stream of RTP belongs to the call that set its port up: what VoIP Calls shows.
+    streams = {}
+    for source, frame in shown(path, "rtp", "rtp.ssrc", "rtp.setup-frame"):
+        streams.setdefault(source, set()).add(int(frame))
+    assert len(streams) == 5
+    assert all(len(frames) == 1 for frames in streams.values())
+    setups = {number for said in dialogs.values() for what, number in said[:4] if what in {"INVITE", "200"}}
+    assert {frame for frames in streams.values() for frame in frames} <= setups
+    assert len({frame for frames in streams.values() for frame in frames}) >= 4
+
+
+@needs_tshark
+def test_the_streams_that_tshark_decodes_lose_what_the_run_lost(calls):
+    results, _, path = calls
+    text = unscripted(path, "-q", "-z", "rtp,streams")
+    found = {}
+    for line in text.splitlines():
+        cells = line.split()
+        source = next((at for at, cell in enumerate(cells) if cell.startswith("0x")), None)
+        if source is not None:
+            share = next(at for at, cell in enumerate(cells) if cell.startswith("("))
+            found[int(cells[source], 16)] = (cells[source + 1], int(cells[share - 2]), int(cells[share - 1]))
+    flows = results.to_polars("flows").with_columns(pl.col("group").cast(pl.String))
+    voice = flows.filter(pl.col("group").is_in(["call", "mobile"])).to_dicts()
+    assert len(voice) == 3
+    for source, row in enumerate(voice, start=1):
+        codec, received, lost = found[source]
+        assert codec.lower().startswith("amr" if row["group"] == "mobile" else "g711u"), codec
+        gone = row["dropped"] + row["lost"]
+        assert gone > 0
+        # What is lost before the first and after the last that came no receiver can know of.
+        assert received + gone <= row["packets_sent"]
+        assert gone - 3 <= lost <= gone
+
+
+@needs_tshark
+def test_calls_by_g711_carry_the_recording(calls):
+    _, speech, path = calls
+    codes, decoded = fairwave._native.g711("u")
+    spoken = np.frombuffer(codes, dtype=np.uint8)[speech.view(np.uint16)]
+    rows = shown(path, "rtp.ssrc == 1", "rtp.seq", "rtp.payload")
+    assert len(rows) > 500
+    for sequence, payload in rows:
+        at = int(sequence) * 160
+        assert bytes.fromhex(payload.replace(":", "")) == np.take(spoken, range(at, at + 160), mode="wrap").tobytes()
+    others = shown(path, "rtp.ssrc == 3", "rtp.payload")
+    assert others
+    assert all("55" not in payload[80:] for payload, *_ in others), "another codec's payload is zeros"
+
+
+@needs_tshark
+def test_pings_are_echoes_that_are_answered(calls):
+    results, _, path = calls
+    rows = results.to_polars("round_trips").with_columns(pl.col("group").cast(pl.String))
+    [row] = rows.filter(pl.col("group") == "ping").to_dicts()
+    requests = shown(path, "icmp.type == 8", "icmp.seq", "ip.len", "icmp.checksum.status")
+    replies = shown(path, "icmp.type == 0", "icmp.seq")
+    assert {(length, status) for _, length, status in requests} == {("84", "1")}
+    assert [one[0] for one in replies] == [one[0] for one in requests], "each that came is answered"
+    # One reply or two may be under way at the end.
+    assert 0 <= len(replies) - row["samples"] <= 2 + row["unanswered"]
+    echoes = shown(path, "udp.dstport == 7 || udp.srcport == 7", "udp.length")
+    assert {length for (length,) in echoes} == {"64"}
+
+
+def test_without_sip_a_capture_has_the_packets_of_the_run_alone(tmp_path):
+    read = fairwave.load(CALLS)
+    [with_sip] = capture(read, {"host:b": tmp_path / "with.pcapng"}).captures
+    [without] = capture(read, {"host:b": tmp_path / "without.pcapng"}, sip=False).captures
+    assert with_sip.packets == without.packets
+    count = {
+        name: sum(kind == 6 for kind, _ in blocks(tmp_path / f"{name}.pcapng")) for name in ("with", "without")
+    }
+    assert count["without"] == without.packets
+    assert count["with"] == without.packets + 4 * 7

@@ -76,7 +76,12 @@ def capture(
     captures: Sequence[tuple[str, PathLike[str]]],
     patterns: Sequence[tuple[str, PathLike[str]]],
     payload: bool = False,
+    speech: bytes = b"",
+    sip: bool = True,
 ) -> tuple[str, list[tuple[PathLike[str], int, int]]]: ...
+def qlog(
+    scenario: Scenario, seed: int, flows: Sequence[str], folder: PathLike[str]
+) -> tuple[str, list[tuple[PathLike[str], int]]]: ...
 def check_capture(
     scenario: Scenario,
     seed: int,

@@ -1,9 +1,9 @@
 """What a run's packets looked like: pcapng captures for Wireshark and its kin, and patterns of loss.
 
 One run is made again while somebody looks on, which changes nothing of it. Packets get the bytes that their
-protocols would have: IPv4, UDP or TCP with options, RTP and RTCP. Payload is not written unless asked for. TFRC,
-RAP and DVRC are fairwave's own layouts above UDP; `lua()` names a dissector of theirs, which also tells Wireshark on
-which ports RTP is.
+protocols would have: IPv4, UDP or TCP with options, ICMP echo, RTP and RTCP. Payload is not written unless asked for.
+Calls begin and end with SIP, by which Wireshark knows their RTP; these messages are written and not simulated. TFRC,
+RAP and DVRC are fairwave's own layouts above UDP; `lua()` names a dissector of theirs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairwave import _native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from fairwave.scenario import Scenario
 
@@ -29,7 +33,7 @@ class CapturedFile:
 
     Attributes:
         path: The file.
-        packets: How many it holds.
+        packets: How many packets of the run it holds; messages of SIP do not count.
         lost: Of a pattern, how many of them are lost; 0 for captures.
     """
 
@@ -60,6 +64,8 @@ def capture(
     *,
     seed: int = 1,
     payload: bool = False,
+    speech: NDArray[np.int16] | None = None,
+    sip: bool = True,
 ) -> CaptureOutcome:
     """Makes one run and writes what was seen at some places.
 
@@ -71,7 +77,10 @@ def capture(
         patterns: Where (`link:r1>r2`, `flow:voice[0]`) and into which file, in the format that its name asks for: see
             `fairwave.patterns`.
         seed: Of the run.
-        payload: Payload (zeros) is written, too.
+        payload: Payload is written, too: zeros, and in calls by G.711 what they say.
+        speech: What calls by G.711 say, with `payload`: samples of 16 bits, 8000 per second. It begins again when it ends.
+            Zeros when None.
+        sip: Each call begins and ends with SIP, so that other programs know its RTP.
 
     Raises:
         fairwave.ScenarioError: It cannot be planned.
@@ -83,7 +92,13 @@ def capture(
     from fairwave.scenario import prepared
 
     digest, written = _native.capture(
-        prepared(scenario).native, seed, _pairs(captures), _pairs(patterns), payload=payload
+        prepared(scenario).native,
+        seed,
+        _pairs(captures),
+        _pairs(patterns),
+        payload=payload,
+        speech=b"" if speech is None else _coded(speech),
+        sip=sip,
     )
     files = [CapturedFile(Path(path), packets, lost) for path, packets, lost in written]
     names = {path for _, path in _pairs(patterns)}
@@ -92,6 +107,43 @@ def capture(
         if one.path.suffix.lower() in {".csv", ".g192", ".byte"} and one.packets:
             patterns_.write(one.path, patterns_.parse(one.path.read_bytes()))
     return CaptureOutcome(digest, tuple(one for one in files if one.path not in names), made)
+
+
+def qlog(
+    scenario: Scenario, folder: str | Path, flows: Sequence[str] = ("*",), *, seed: int = 1
+) -> list[CapturedFile]:
+    """Makes one run and writes what its senders do as qlog, a file per flow, which qvis reads.
+
+    Args:
+        scenario: What is run.
+        folder: Where the files go: `up-0.qlog` for `up[0]`. It is made.
+        flows: Which flows: `up` for a group of one, `up[0]`, `*` for all.
+        seed: Of the run.
+
+    Returns:
+        Each file, and how many events it has.
+
+    Raises:
+        fairwave.ScenarioError: The scenario cannot be planned.
+        fairwave.RunError: The run failed.
+        ValueError: A flow is unknown; the message says which there are.
+        OSError: A file cannot be written.
+    """
+    from fairwave.scenario import prepared
+
+    read = prepared(scenario)
+    _, written = _native.qlog(read.native, seed, [f"flow:{one}" for one in _spelled(read, flows, seed)], Path(folder))
+    return [CapturedFile(Path(path), events) for path, events in written]
+
+
+def _spelled(scenario: Scenario, flows: Sequence[str], seed: int) -> list[str]:
+    """Flows by number: of a group that is named as a whole, each."""
+    known = [str(flow["name"]) for flow in scenario.plan(seed)["flows"]]
+    spelled: list[str] = []
+    for one in flows:
+        group = [name for name in known if name.rpartition("[")[0] == one]
+        spelled.extend(group or [one])
+    return spelled
 
 
 def check(
@@ -116,6 +168,12 @@ def check(
         for part in path.parents:
             if part.exists() and not part.is_dir():
                 raise ValueError(f"{path}: {part} is a file, not a folder; write for example {path.name}")
+
+
+def _coded(speech: NDArray[np.int16]) -> bytes:
+    """Speech by G.711, µ law."""
+    codes, _ = _native.g711("u")
+    return np.frombuffer(codes, dtype=np.uint8)[np.asarray(speech, dtype=np.int16).view(np.uint16)].tobytes()
 
 
 def _pairs(wanted: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path]) -> list[tuple[str, Path]]:

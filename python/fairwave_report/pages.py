@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fairwave.advice import activities
+from fairwave.answers.tins import tables as tin_tables
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, how_many, written_playout
 from fairwave.cli.runs import BOTH, LINKS, both_directions, busy_links, summary, verdict
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave_report.single import DrawnRun
@@ -41,6 +45,7 @@ __all__ = [
     "heard",
     "of_live",
     "playout_buffer",
+    "speech",
     "spoken",
     "styled",
     "to_draw",
@@ -77,6 +82,20 @@ def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
         return RecordedCall.of(recording(speech), read, call)
     except SpeechError as error:
         raise BadInputError(str(error)) from None
+
+
+def speech(path: Path | None) -> NDArray[np.int16] | None:
+    """The samples of a recording, 8000 per second: the file's, else the default prompt's; None without either.
+
+    Raises:
+        BadInputError: The recording that was asked for cannot be used.
+    """
+    try:
+        return recording(path).samples
+    except SpeechError as error:
+        if path is not None:
+            raise BadInputError(str(error)) from None
+        return None
 
 
 def heard(speech: Path | None, base: Scenario, group: str) -> tuple[RecordedCall | None, list[str]]:
@@ -131,6 +150,10 @@ def drawn(
         tables.append(
             TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
         )
+    tables += [
+        TableView(f"tins-{at}", f"{link}: CAKE's tins, as tc -s qdisc shows them", head, rows)
+        for at, (link, head, rows) in enumerate(tin_tables(results))
+    ]
     description = str(read.to_dict().get("description", ""))
     run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
     answer = verdict(read, results)

@@ -227,6 +227,11 @@ def write(
 
 PANELS = (
     ("allotted_goodput_bps", "Goodput of each group", "Mb/s", 1e-6),
+    ("group_round_trip_s", "Round trip of each group", "ms", 1e3),
+    ("group_delay_s", "One-way delay of each group", "ms", 1e3),
+    ("group_loss", "Loss of each group", "%", 100.0),
+    ("group_mos", "MOS of each group (E-model)", "", 1.0),
+    ("queueing_delay_s", "Queueing delay", "ms", 1e3),
     ("queue_packets", "Busiest queues", "packets", 1.0),
     ("window", "Congestion windows", "segments", 1.0),
 )

@@ -21,6 +21,6 @@ pub mod transport {
     };
     pub use fairwave_transport::{
         AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, PreparedTransport, Properties, TransportConfig,
-        TransportLaw, dvrc, rap, register, rtcp, tcp, tfrc, udp,
+        TransportLaw, dvrc, ping, rap, register, rtcp, tcp, tfrc, udp,
     };
 }

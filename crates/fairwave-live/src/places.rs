@@ -91,6 +91,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
             reception: Reception::default(),
             playback: None,
             recovery: None,
+            outcome: None,
         });
     }
     let spare = plan.flows.len();

@@ -7,6 +7,7 @@ use fairwave_core::transport::Properties;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::{self, Tap};
 use fairwave_sim::capture::{Capture, CaptureRequest, CaptureSummary};
+use fairwave_sim::qlog::Qlog;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -19,8 +20,8 @@ type File = (PathBuf, u64, u64);
 /// Makes one run and writes captures and patterns: lists of where and which file. Answers with the run's digest and, of each
 /// file, its path, packets, and how many of a pattern's are lost.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, captures, patterns, payload = false))]
-#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+#[pyo3(signature = (scenario, seed, captures, patterns, payload = false, speech = Vec::new(), sip = true))]
+#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as Python hands them in
 pub fn capture(
     py: Python<'_>,
     scenario: PyRef<'_, Scenario>,
@@ -28,9 +29,11 @@ pub fn capture(
     captures: Vec<(String, PathBuf)>,
     patterns: Vec<(String, PathBuf)>,
     payload: bool,
+    speech: Vec<u8>,
+    sip: bool,
 ) -> PyResult<(String, Vec<File>)> {
     let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
-    let wanted = wanted(&plan, &captures, &patterns, payload)?;
+    let wanted = CaptureRequest { payload, speech, without_sip: !sip, ..wanted(&plan, &captures, &patterns)? };
     let unwritten =
         |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
     py.detach(|| {
@@ -40,6 +43,35 @@ pub fn capture(
         let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
         let written = probe.finish().map_err(unwritten)?;
         Ok((digest, written.into_iter().map(|CaptureSummary { path, packets, lost }| (path, packets, lost)).collect()))
+    })
+}
+
+/// Makes one run and writes what the senders of flows do, each into a file of the folder. `flows` are chosen as `flow:NAME[0]`, `flow:NAME`
+/// for the only one of a group, or `flow:*`. Answers with the run's digest and, of each file, its path and how many events it has.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+pub fn qlog(
+    py: Python<'_>,
+    scenario: PyRef<'_, Scenario>,
+    seed: u64,
+    flows: Vec<String>,
+    folder: PathBuf,
+) -> PyResult<(String, Vec<(PathBuf, u64)>)> {
+    let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    let mut chosen = Vec::new();
+    for text in &flows {
+        let (taps, _) = tap::parse(text, &plan).map_err(PyValueError::new_err)?;
+        chosen.extend(taps.into_iter().filter_map(|tap| if let Tap::Flow(flow) = tap { Some(flow) } else { None }));
+    }
+    let unwritten =
+        |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
+    py.detach(|| {
+        let probe = Qlog::new(&plan, &chosen, &folder).map_err(unwritten)?;
+        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
+            .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
+        let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
+        let written = probe.finish().map_err(unwritten)?;
+        Ok((digest, written.into_iter().map(|CaptureSummary { path, packets, .. }| (path, packets)).collect()))
     })
 }
 
@@ -53,16 +85,11 @@ pub fn check_capture(
     patterns: Vec<(String, PathBuf)>,
 ) -> PyResult<()> {
     let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
-    wanted(&plan, &captures, &patterns, false).map(|_| ())
+    wanted(&plan, &captures, &patterns).map(|_| ())
 }
 
 /// What is captured, by the plan's indices.
-fn wanted(
-    plan: &Plan,
-    captures: &[(String, PathBuf)],
-    patterns: &[(String, PathBuf)],
-    payload: bool,
-) -> PyResult<CaptureRequest> {
+fn wanted(plan: &Plan, captures: &[(String, PathBuf)], patterns: &[(String, PathBuf)]) -> PyResult<CaptureRequest> {
     let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
         let mut found = Vec::new();
         for (text, path) in wanted {
@@ -71,7 +98,7 @@ fn wanted(
         }
         Ok(found)
     };
-    let wanted = CaptureRequest { captures: taps(captures)?, patterns: taps(patterns)?, payload };
+    let wanted = CaptureRequest { captures: taps(captures)?, patterns: taps(patterns)?, ..CaptureRequest::default() };
     for (tap, _) in &wanted.captures {
         if let Tap::Flow(flow) = *tap {
             let flow = &plan.flows[flow];

@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::batch::Batch;
     #[pymodule_export]
-    use super::capture::{capture, check_capture};
+    use super::capture::{capture, check_capture, qlog};
     #[pymodule_export]
     use super::decodable::decodable_layers;
     #[pymodule_export]

@@ -210,6 +210,9 @@ impl Scenario {
                     .help("write for example `advantage = 10`, for calls from a vehicle"),
             );
         }
+        if let Some(outcome) = &flow.outcome {
+            check_config(outcome.check(), &at.key("outcome"), problems);
+        }
         let Some(recovery) = &flow.recovery else { return };
         let at = at.key("recovery");
         check_config(recovery.check(), &at, problems);
@@ -383,6 +386,7 @@ fn check_record(record: &Record, scenario: &Scenario, problems: &mut Vec<Problem
         ("queues", !record.queues.is_empty(), "bin", record.bin.is_some()),
         ("goodput", !record.goodput.is_empty(), "bin", record.bin.is_some()),
         ("allotted", !record.allotted.is_empty(), "bin", record.bin.is_some()),
+        ("series", !record.series.is_empty(), "bin", record.bin.is_some()),
         ("windows", !record.windows.is_empty(), "window-interval", record.window_interval.is_some()),
     ] {
         if wanted && !has {
@@ -396,6 +400,8 @@ fn check_record(record: &Record, scenario: &Scenario, problems: &mut Vec<Problem
         ("goodput", &record.goodput),
         ("allotted", &record.allotted),
         ("windows", &record.windows),
+        ("round-trips", &record.round_trips),
+        ("series", &record.series),
         ("units", &record.units),
     ] {
         for (index, entry) in entries.iter().enumerate() {

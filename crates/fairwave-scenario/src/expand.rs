@@ -4,7 +4,9 @@
 //! `link.FROM>TO.rate` (templates as they are written). Member i takes the i-th number of its stream, so neither
 //! another transport nor more flows change what it gets.
 
+use fairwave_core::quality::outcome::Latency;
 use fairwave_core::random::Seed;
+use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::Span;
 
 use crate::cost::{self, Cost};
@@ -189,6 +191,17 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
         .enumerate()
         .map(|(index, entry)| (entry.clone(), chosen("allotted", index, std::slice::from_ref(entry))));
     let allotted = allotted.collect();
+    let of_series = chosen("series", 0, &record.series);
+    let series: std::collections::BTreeSet<usize> = of_series.iter().map(|flow| flows[*flow].group).collect();
+    let echoes = |(index, flow): (usize, &FlowPlan)| {
+        let measured = flow.outcome.as_ref().is_some_and(|outcome| outcome.of == Latency::RoundTrip);
+        let is_ping = matches!(&*flow.transport, TransportConfig::Ping(_));
+        (is_ping || measured || series.contains(&flow.group)).then_some(index)
+    };
+    let mut round_trips: Vec<usize> = flows.iter().enumerate().filter_map(echoes).collect();
+    round_trips.extend(chosen("round-trips", 0, &record.round_trips));
+    round_trips.sort_unstable();
+    round_trips.dedup();
     RecordPlan {
         bin: record.bin.unwrap_or(Span::ZERO),
         goodput: chosen("goodput", 0, &record.goodput),
@@ -196,6 +209,8 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
         window_interval: record.window_interval.unwrap_or(Span::ZERO),
         queues,
         windows: chosen("windows", 0, &record.windows),
+        round_trips,
+        series: series.into_iter().collect(),
         units: chosen("units", 0, &record.units),
     }
 }

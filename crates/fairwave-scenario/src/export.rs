@@ -33,6 +33,8 @@ impl Plan {
                 "allotted": self.record.allotted,
                 "queues": self.record.queues,
                 "windows": self.record.windows,
+                "round_trips": self.record.round_trips,
+                "series": self.record.series,
                 "units": self.record.units,
             },
         }))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
+use fairwave_core::quality::outcome::Requirement;
 use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
@@ -200,6 +201,9 @@ pub struct Flow {
     /// How long the flows take to recover from an interruption is measured, in steps of the record's `bin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryConfig>,
+    /// What the application needs of latency and loss: how near each flow comes to it is its Quality of Outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Requirement>,
     /// In a preset topology: where the links of this group's senders differ from the topology's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_access: Option<LinkSpec>,
@@ -231,6 +235,13 @@ pub struct Record {
     /// Flows whose sender is sampled; written as for `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<String>,
+    /// Flows whose round trips are measured, as their senders see them; written as for `goodput`. Those of `ping` always are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub round_trips: Vec<String>,
+    /// Groups whose means are kept as series, one value per `bin`: goodput, delay, loss, MOS and round trip of each that has them, and
+    /// the queueing delay of the links in `queues`; `*` for all groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<String>,
     /// Flows whose units are recorded one by one, so that they can be heard or seen; written as for `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<String>,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use fairwave_core::link::{Direction, RecordedLength};
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Reception;
+use fairwave_core::quality::outcome::Requirement;
 use fairwave_core::quality::playback::PlaybackConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
@@ -213,6 +214,8 @@ pub struct FlowPlan {
     pub playback: Option<PlaybackConfig>,
     /// The interruption from which the flow's recovery is to be measured, in steps of the record's bin.
     pub recovery: Option<RecoveryConfig>,
+    /// What the application needs of latency and loss, if its Quality of Outcome is to be measured.
+    pub outcome: Option<Arc<Requirement>>,
 }
 
 /// The flow by which the other party of a conversation talks.
@@ -259,6 +262,10 @@ pub struct RecordPlan {
     pub queues: Vec<usize>,
     /// Indices of the flows whose sender is sampled.
     pub windows: Vec<usize>,
+    /// Indices of the flows whose round trips are measured.
+    pub round_trips: Vec<usize>,
+    /// Indices of the groups whose means per bin are left as series.
+    pub series: Vec<usize>,
     /// Indices of the flows whose units are recorded one by one (created, arrived), so that they can be heard or seen.
     pub units: Vec<usize>,
 }

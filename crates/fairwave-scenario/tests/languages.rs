@@ -411,6 +411,7 @@ prop_compose! {
             advantage: None,
             playback: None,
             recovery: None,
+            outcome: None,
             source_access,
             sink_access,
         }

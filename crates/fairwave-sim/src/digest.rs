@@ -67,9 +67,13 @@ impl RunResult {
             transfers,
             completions,
             conversations,
+            round_trips,
+            outcomes,
             links,
             outages,
             classes,
+            // What `tc` shows of a queue; what the queue did is in the other tables.
+            tins: _,
             series,
             units,
             packet_hops: _,
@@ -88,6 +92,12 @@ impl RunResult {
         }
         if !conversations.is_empty() {
             table(&mut hash, "conversations", conversations)?;
+        }
+        if !round_trips.is_empty() {
+            table(&mut hash, "round_trips", round_trips)?;
+        }
+        if !outcomes.is_empty() {
+            table(&mut hash, "outcomes", outcomes)?;
         }
         grown(&mut hash, "links", links)?;
         // Without outages, the same as before there were any.

@@ -16,6 +16,7 @@ use crate::error::RunError;
 use crate::hosts::{ApplicationClock, Hosts};
 use crate::judged::LossJudge;
 use crate::measure::{Bins, FlowMeasure, Window};
+use crate::round_trips::RoundTripLog;
 use crate::unit_log::UnitLog;
 
 /// Both ends of every flow, by index of the plan.
@@ -65,6 +66,11 @@ impl FlowEnds {
             ends.sending.push(SendingEnd::new(flow, source, sender, clock));
             ends.receiving.push(ReceivingEnd::new(flow, window, receiver, measure));
         }
+        for flow in &plan.record.round_trips {
+            if let Some(end) = ends.sending.get_mut(*flow) {
+                (end.timed, end.round_trips) = (true, Some(Box::default()));
+            }
+        }
         Ok(ends)
     }
 }
@@ -93,6 +99,8 @@ pub(crate) struct SendingEnd {
     pub feedback_arrived: u64,
     /// Where the route of its packets begins.
     pub route: u32,
+    /// Its round trips are measured.
+    pub timed: bool,
     pub sender: AnySender,
     pub source: Box<Source>,
     pub next_unit: Option<Unit>,
@@ -107,6 +115,8 @@ pub(crate) struct SendingEnd {
     pub clock: ApplicationClock,
     /// What is left of a bulk source's activity, by its own clock, when a pause has cut it.
     rest: Option<Activity>,
+    /// Where they are kept.
+    pub round_trips: Option<Box<RoundTripLog>>,
 }
 
 impl SendingEnd {
@@ -119,6 +129,8 @@ impl SendingEnd {
             wire_sent: 0,
             feedback_arrived: 0,
             route: 0,
+            timed: false,
+            round_trips: None,
             next_unit: clock.unit(source.next_unit()),
             source: Box::new(source),
             activity: None,
@@ -141,6 +153,15 @@ impl SendingEnd {
     #[inline]
     pub fn make_next_unit(&mut self) {
         self.next_unit = self.clock.unit(self.source.next_unit());
+    }
+
+    /// What came back is a round trip, perhaps.
+    #[cold]
+    #[inline(never)]
+    pub fn note_round_trip(&mut self, packet: &Packet, now: Instant) {
+        if let Some(round_trips) = &mut self.round_trips {
+            round_trips.note(packet, now);
+        }
     }
 
     /// When the application or the sender wants to be woken.

@@ -6,7 +6,7 @@
 //!
 //! Imports run one way: routes; events, their entries and pages → calendar; measures and classes → links → network; unit logs and
 //! judgements → the ends of flows → their admission; these → the tables (`collect`) and the books → the run → replications. The
-//! run knows that somebody may look on (`probe`), not who: captures do.
+//! run knows that somebody may look on (`probe`), not who: captures and qlog do.
 
 mod admission;
 mod before;
@@ -30,8 +30,10 @@ pub mod measures;
 mod network;
 mod pages;
 pub mod probe;
+pub mod qlog;
 mod replicate;
 mod result;
+mod round_trips;
 mod routes;
 mod run;
 mod unit_log;
@@ -42,7 +44,7 @@ pub use classes::ClassRow;
 pub use error::RunError;
 pub use replicate::run_many;
 pub use result::{
-    CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, PlaybackRow, RecoveryRow, RunResult,
-    SeriesRow, TimelinessRow, TransferRow, UnitRow,
+    CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow, RecoveryRow,
+    RoundTripRow, RunResult, SeriesRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
 pub use run::{PARTS, SteppedRun, run, run_in_parts, run_seen};

@@ -282,6 +282,12 @@ impl Link {
         self.plain && self.free <= now
     }
 
+    /// What leaves is counted per bin, if there are bins; then no packet crosses in one step.
+    pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
+        self.simple &= bins.is_none();
+        self.measure.departed_in_bin = bins;
+    }
+
     /// A packet that arrives at `now` crosses without waiting, where nothing else can become of it: it arrives at the far end within the
     /// run, and the warm-up is over. Answers when; nothing, and nothing has been counted, where any of that does not hold. What
     /// [`Self::transmit`] and [`Self::leave`] would do, in one step.

@@ -109,6 +109,8 @@ pub struct LinkMeasure {
     pub max_queue: u32,
     /// Packet-nanoseconds of waiting per bin of the run, when asked for.
     pub waited_in_bin: Option<Box<Bins>>,
+    /// Packets that left the transmitter per bin of the run, when asked for; such a link is not crossed in one step.
+    pub departed_in_bin: Option<Box<Bins>>,
     /// Before the window.
     warming: LinkCrossings,
     /// In the window.
@@ -279,6 +281,9 @@ impl LinkMeasure {
         let crossings = self.crossings(now, window);
         crossings.departures += 1;
         crossings.wire += u64::from(wire);
+        if let Some(bins) = &mut self.departed_in_bin {
+            bins.add(now, 1);
+        }
         true
     }
 }

@@ -8,7 +8,7 @@ use fairwave_scenario::plan::{FlowPlan, Plan};
 use crate::error::RunError;
 use crate::event::MAX_INDEX;
 use crate::link::Link;
-use crate::measure::Window;
+use crate::measure::{Bins, Window};
 use crate::routes::{Routes, Step};
 
 /// Links and the routes over them.
@@ -33,6 +33,9 @@ impl Network {
                 let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
                 let mut made = Link::new(link, plan.seed, window, bin)
                     .map_err(|error| RunError::Config { place: link.name.clone(), error })?;
+                if !plan.record.series.is_empty() {
+                    made.count_departures(Bins::over(window, bin));
+                }
                 if let Some(ends) = &ends {
                     made.tell_ends(ends);
                 }

@@ -3,6 +3,7 @@
 
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::DropReason;
+use fairwave_core::transport::{AnyReceiver, AnySender};
 use fairwave_core::units::Instant;
 
 /// What became of a packet at a link that did not let it through.
@@ -32,6 +33,8 @@ pub trait Probe {
     fn received(&mut self, _packet: &Packet, _at: Instant) {}
     /// A packet leaves a link's transmitter, whose wire then loses it or not.
     fn left(&mut self, _link: usize, _packet: &Packet, _at: Instant, _lost: bool) {}
+    /// A flow's sender has dealt with what came back, with its application or with its timer.
+    fn acted(&mut self, _flow: usize, _sender: &AnySender, _receiver: &AnyReceiver, _at: Instant) {}
     /// A link does not transmit a packet.
     fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: RemovalCause) {}
 }

@@ -31,12 +31,18 @@ pub struct RunResult {
     pub completions: Vec<CompletionRow>,
     /// One row per conversation.
     pub conversations: Vec<ConversationRow>,
+    /// One row per flow whose round trips were measured.
+    pub round_trips: Vec<RoundTripRow>,
+    /// One row per flow whose application says what it needs.
+    pub outcomes: Vec<OutcomeRow>,
     /// One row per link direction.
     pub links: Vec<LinkRow>,
     /// One row per link direction and outage.
     pub outages: Vec<OutageRow>,
     /// One row per managed queue and traffic class.
     pub classes: Vec<ClassRow>,
+    /// One row per tin of each queue under CAKE.
+    pub tins: Vec<TinRow>,
     /// Series, if asked for.
     pub series: Vec<SeriesRow>,
     /// Units of recorded flows.
@@ -293,6 +299,101 @@ pub struct ConversationRow {
     pub quality_note: String,
 }
 
+/// The round trips of one flow, as its sender sees them.
+#[derive(Clone, Debug, Serialize)]
+pub struct RoundTripRow {
+    /// Name of the group.
+    pub group: String,
+    /// Index within the group.
+    pub flow: u32,
+    /// Samples in the window.
+    pub samples: u64,
+    /// Mean; NaN without samples, as all that follow.
+    pub mean_s: f64,
+    /// Shortest.
+    pub min_s: f64,
+    /// Median, by the nearest rank.
+    pub p50_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// Longest.
+    pub max_s: f64,
+    /// Mean without the longest twentieth.
+    pub trimmed_mean_s: f64,
+    /// Smoothed (RFC 6298 §2) after the last sample of the run.
+    pub smoothed_s: f64,
+    /// Requests of the window of which it is known whether they were answered; NaN but for pings.
+    pub requests: f64,
+    /// How many of them were not.
+    pub unanswered: f64,
+}
+
+/// The Quality of Outcome of one flow. See `fairwave_core::quality::outcome`.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutcomeRow {
+    /// Name of the group.
+    pub group: String,
+    /// Index within the group.
+    pub flow: u32,
+    /// The least of latency's and loss's, 0 to 100; NaN without latencies.
+    pub score: f64,
+    /// The least over the percentiles of latency.
+    pub latency: f64,
+    /// That of loss; 100 where it does not count.
+    pub loss: f64,
+}
+
+/// What a tin of CAKE came to, as `tc -s qdisc` tells it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TinRow {
+    /// `from>to`.
+    pub link: String,
+    /// `Best Effort`, `Bulk`, `Video`, `Voice`.
+    pub tin: &'static str,
+    /// Its own rate, bits per second; NaN where nothing is limited.
+    pub thresh_bps: f64,
+    /// COBALT's target.
+    pub target_s: f64,
+    /// COBALT's interval.
+    pub interval_s: f64,
+    /// Running peak of the time that packets waited.
+    pub pk_delay_s: f64,
+    /// Running mean.
+    pub av_delay_s: f64,
+    /// Running minimum, which is that of sparse flows.
+    pub sp_delay_s: f64,
+    /// Bytes that wait at the end.
+    pub backlog: u64,
+    /// Packets that came to the tin, those dropped included.
+    pub pkts: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Times that a flow took a queue whose tag was another's: no way of its set was its own.
+    pub way_inds: u64,
+    /// Times that a flow took a queue that was not in use.
+    pub way_miss: u64,
+    /// Times that all ways of a set were in use, and two flows shared a queue.
+    pub way_cols: u64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Acknowledgements that the ACK filter dropped.
+    pub ack_drop: u64,
+    /// Flows that have just begun.
+    pub sp_flows: u64,
+    /// Flows in the round.
+    pub bk_flows: u64,
+    /// Flows without packets that decay.
+    pub un_flows: u64,
+    /// Largest packet.
+    pub max_len: u64,
+    /// A flow's quantum, bytes.
+    pub quantum: u64,
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkRow {
@@ -349,7 +450,8 @@ pub struct OutageRow {
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRow {
     /// What it is: `goodput_bps`, `allotted_goodput_bps`, `allotted_fairness`, `queue_packets`, `window`,
-    /// `ssthresh`, `srtt_s`, `estimate`, `rate_bps`, `layers`, `receive_bps`, `bound_bps`.
+    /// `ssthresh`, `srtt_s`, `estimate`, `rate_bps`, `layers`, `receive_bps`, `bound_bps`; of groups `group_goodput_bps`,
+    /// `group_delay_s`, `group_loss`, `group_mos`, `group_round_trip_s`; of links `queueing_delay_s`.
     pub kind: &'static str,
     /// Flow or link.
     pub name: String,

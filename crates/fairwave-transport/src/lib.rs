@@ -8,6 +8,7 @@ mod dispatch;
 pub mod dvrc;
 #[cfg(test)]
 mod fuzz;
+pub mod ping;
 pub mod rap;
 mod redundancy;
 pub mod rtcp;
@@ -26,7 +27,7 @@ pub(crate) use fairwave_network::{link, loss, packet, queue};
 pub(crate) use fairwave_units::{config, random, ratio, registry, timed, units};
 #[allow(unused_imports)]
 pub(crate) mod transport {
-    pub(crate) use crate::{PacketSize, Properties, TransportLaw, dvrc, rap, rtcp, tcp, tfrc, udp};
+    pub(crate) use crate::{PacketSize, Properties, TransportLaw, dvrc, ping, rap, rtcp, tcp, tfrc, udp};
     pub(crate) use fairwave_endpoint::{
         Backlog, Delivery, FlowContext, Output, Receiver, ReceiverView, Sender, SenderView, limited, preset,
     };
@@ -42,6 +43,7 @@ macro_rules! transports {
             dvrc { Dvrc(DvrcConfig) }
             rtcp { Rtcp(RtcpConfig) }
             rap { Rap(RapConfig) }
+            ping { Ping(PingConfig) }
         }
     };
 }

@@ -95,6 +95,7 @@ def options(
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
+        "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload[0]",
     )
 )
 def run(
@@ -118,8 +119,18 @@ def run(
         ),
     ] = None,
     capture_payload: Annotated[
-        bool, typer.Option("--capture-payload", help="Write payload (zeros) into captures, too.")
+        bool, typer.Option("--capture-payload", help="Write payload into captures, too: what calls by G.711 say, else zeros.")
     ] = False,
+    qlog: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="DIR", help="Write what senders do as qlog, for qvis: windows, round trips, losses. A file per flow."
+        ),
+    ] = None,
+    qlog_flow: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="FLOW", help="With --qlog: which flows (up, up[0]); all if left out. Repeatable."),
+    ] = None,
     loss_pattern: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -132,7 +143,8 @@ def run(
         Optional[Path],
         typer.Option(
             metavar="FILE",
-            help="With --out: a recording to send through the first call and to play on the page.",
+            help="With --out: a recording to send through the first call and to play on the page. "
+            "With --capture-payload: what calls by G.711 say in captures.",
         ),
     ] = None,
     require: Require = None,
@@ -164,6 +176,8 @@ def run(
             captures=capture or [],
             patterns=loss_pattern or [],
             payload=capture_payload,
+            qlog=qlog,
+            qlog_flows=qlog_flow or [],
             measures=measures or [],
             speech=speech,
             yes=yes,

@@ -13,6 +13,9 @@ from fairwave.cli.input import BadInputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fairwave.patterns import Gilbert
     from fairwave.scenario import Scenario
 
@@ -141,6 +144,7 @@ def look_on(
     *,
     payload: bool,
     quiet: bool,
+    speech: Path | None = None,
 ) -> dict[str, Any]:
     """Makes the run with the first seed again and writes captures and patterns of loss.
 
@@ -152,8 +156,9 @@ def look_on(
     from fairwave import capturing
 
     console.say(f"capturing the run with seed {seed} …", quiet=quiet)
+    said = _said(read, speech, quiet=quiet) if payload and captures else None
     try:
-        seen = capturing.capture(read, captures, patterns, seed=seed, payload=payload)
+        seen = capturing.capture(read, captures, patterns, seed=seed, payload=payload, speech=said)
     except ValueError as error:
         raise BadInputError(str(error)) from None
     for one in seen.captures:
@@ -162,10 +167,87 @@ def look_on(
         console.say(f"pattern of loss: {one.path} ({one.lost} of {one.packets} packets lost)", quiet=quiet)
     if seen.captures:
         first = seen.captures[0].path
-        console.say(f"read it with: wireshark -X lua_script:{capturing.lua()} {first}", quiet=quiet)
+        console.say(f"read it with: wireshark {_script(read)}{first}", quiet=quiet)
     return {
         "captures": [{"file": str(one.path), "packets": one.packets} for one in seen.captures],
         "patterns": [
             {"file": str(one.path), "packets": one.packets, "lost": one.lost} for one in seen.patterns
         ],
     }
+
+
+def logged_flows(read: Scenario, seed: int, folder: Path | None, flows: Sequence[str]) -> None:
+    """Refuses flows that the scenario has not, before anything runs.
+
+    Raises:
+        BadInputError: There is one, or flows are named and no folder.
+    """
+    if flows and folder is None:
+        raise BadInputError("--qlog-flow says which flows --qlog writes; add --qlog DIR")
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise BadInputError(f"--qlog takes a folder, and {folder} is a file; write for example --qlog out/qlog")
+    known = [str(flow["name"]) for flow in read.plan(seed)["flows"]]
+    for one in flows:
+        if one != "*" and one not in known and one not in {name.rpartition("[")[0] for name in known}:
+            raise BadInputError(f"--qlog-flow: there is no flow {one!r}; there are for example {', '.join(known[:4])}")
+
+
+def write_qlog(
+    read: Scenario, seed: int, folder: Path, flows: Sequence[str], *, quiet: bool
+) -> dict[str, Any]:
+    """Makes the run with the first seed again and writes what its senders do.
+
+    Returns:
+        What was written, as plain data.
+    """
+    from fairwave import capturing
+
+    console.say(f"logging the run with seed {seed} …", quiet=quiet)
+    written = capturing.qlog(read, folder, flows or ["*"], seed=seed)
+    for one in written:
+        console.say(f"qlog: {one.path} ({one.packets} events)", quiet=quiet)
+    if written:
+        console.say("open it in qvis: https://qvis.quictools.info (files stay on your machine)", quiet=quiet)
+    return {"qlog": [{"file": str(one.path), "events": one.packets} for one in written]}
+
+
+def _said(read: Scenario, speech: Path | None, *, quiet: bool) -> NDArray[np.int16] | None:
+    """What calls by G.711 say in a capture: the recording; None where there is no such call, or no recording."""
+    from fairwave.extras import MissingExtraError
+    from fairwave.layers import layer
+
+    if not any(_codec(flow) == "g711" for flow in read.to_dict().get("flow", [])):
+        return None
+    found: NDArray[np.int16] | None = None
+    try:
+        found = layer("pages").speech(speech)
+    except MissingExtraError:
+        if speech is not None:
+            raise
+    if found is None:
+        console.say("no recording: calls carry zeros; give one with --speech FILE", quiet=quiet)
+    return found
+
+
+def _codec(flow: dict[str, Any]) -> str:
+    """The codec of a flow that is a call over RTP; empty for others."""
+    traffic = flow.get("traffic", {})
+    kind = traffic if isinstance(traffic, str) else traffic.get("kind", "")
+    if kind not in {"voice", "recording", "conversation"}:
+        return ""
+    return "g711" if isinstance(traffic, str) else str(traffic.get("codec", "g711"))
+
+
+OWN_LAYOUTS = ("tfrc", "rap", "dvrc")
+"""Transports whose packets only fairwave's dissector knows."""
+
+
+def _script(read: Scenario) -> str:
+    """The option by which Wireshark loads the dissector, where the scenario needs it."""
+    from fairwave.capturing import lua
+
+    transports = [flow.get("transport", "") for flow in read.to_dict().get("flow", [])]
+    names = {one if isinstance(one, str) else one.get("name", "") for one in transports}
+    return f"-X lua_script:{lua()} " if names & set(OWN_LAYOUTS) else ""

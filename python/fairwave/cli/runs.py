@@ -74,6 +74,8 @@ def run_scenario(
     captures: Sequence[str] = (),
     patterns: Sequence[str] = (),
     payload: bool = False,
+    qlog: Path | None = None,
+    qlog_flows: Sequence[str] = (),
     measures: Sequence[str] = (),
     speech: Path | None = None,
     yes: bool = False,
@@ -86,7 +88,7 @@ def run_scenario(
     from fairwave.ask.requiring import of_results
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
     from fairwave.cli import requiring
-    from fairwave.cli.patterns import look_on, pairs, recorded_captures, visible
+    from fairwave.cli.patterns import logged_flows, look_on, pairs, recorded_captures, visible, write_qlog
     from fairwave.folders import claimed
     from fairwave.runs.grid import Grid
 
@@ -98,8 +100,10 @@ def run_scenario(
     warn(read, seed)
     names = measure_names(measures, read)
     wanted_of = requiring.conditions(require, junit, read)
+    read = timed(read, names)
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
+    logged_flows(read, seed, qlog, qlog_flows)
     clips = streamed(read) if out else []
     pages = (
         layer_or_note(needed=bool(clips or speech or asked), quiet=json) if out and (page or clips) else None
@@ -111,7 +115,8 @@ def run_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    heard = _spoken(read, speech, drawn=bool(out and page)) if speech else None
+    only_captured = payload and bool(captures) and not out
+    heard = _spoken(read, speech, drawn=bool(out and page)) if speech and not only_captured else None
     made = heard.scenario if heard is not None else read
     with look, claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
@@ -136,6 +141,31 @@ def run_scenario(
             audio = " with audio" if heard is not None else ""
             console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
     requiring.settle(required, read.name, junit, json=json)
+    logged = write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}
+    captured = look_on(
+        read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
+    )
+    if json:
+        console.document(run_document(read, results, names) | captured | logged)
+        return
+    show(read, results, replications, names)
+    for film in watched:
+        console.say(f"\n{film}")
+    if out:
+        audio = " with audio" if heard is not None else ""
+        console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+
+
+def timed(read: Scenario, names: Sequence[str]) -> Scenario:
+    """The scenario that measures the round trips that are asked for: of the groups that are named, or of all."""
+    from fairwave.measuring.remarks import ROUND_TRIPS
+
+    asked = {one.partition(".")[::2] for one in names if one.partition(".")[0] in ROUND_TRIPS}
+    if not asked:
+        return read
+    whose = [group or "*" for _, group in sorted(asked)]
+    recorded = read.to_dict().get("record", {}).get("round-trips", [])
+    return read.with_overrides({"record.round-trips": list(dict.fromkeys([*recorded, *whose]))})
 
 
 def verdict(read: Scenario, results: Results) -> Answer:
@@ -218,7 +248,7 @@ def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list
         BadInputError: No measure has such a name.
     """
     from fairwave.answers import shown
-    from fairwave.measuring.remarks import NOT_DEFINED, told, undefined
+    from fairwave.measuring.remarks import NOT_DEFINED, told, undefined, unmeasured
 
     rows = []
     for name in groups(read):
@@ -230,12 +260,13 @@ def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list
         for one in wanted:
             measure = one.measure
             cell = measure.over(results).interval()
-            if cell.n or undefined(results, measure.id, name):
+            why = unmeasured(results, measure.id, name) if names and one.usual else ""
+            if cell.n or why or undefined(results, measure.id, name):
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
                         "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
-                        "remarks": [str(said) for said in told(results, measure.id, name)],
+                        "remarks": [*(str(said) for said in told(results, measure.id, name)), *([why] if why else [])],
                         "usual": one.usual and (bool(names) or measure.applies.is_worth_a_row([cell.mean])),
                         "text": str(cell) if cell.n else NOT_DEFINED,
                     }
@@ -274,6 +305,7 @@ def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
     """Shows the verdict, then what groups and links came to, as tables."""
     from fairwave.advice import activities
+    from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
     from fairwave.measuring.remarks import MARK
 
@@ -307,6 +339,8 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     links = [[name, *cells] for name, cells in busy_links(results)]
     if links:
         console.table("busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
+    for link, head, tins in tin_tables(results):
+        console.table(f"{link}: CAKE's tins, as `tc -s qdisc` shows them", head, tins)
 
 
 def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -320,5 +354,10 @@ def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) ->
         "limited": {name: limits(results, name) for name in groups(read)},
         "flows": results.rows("flows").to_dicts(),
         "links": results.rows("links").to_dicts(),
+        **{
+            name: results.rows(name).to_dicts()
+            for name in ("round_trips", "outcomes", "tins")
+            if name in results.tables
+        },
         "provenance": results.provenance.to_dict(),
     }

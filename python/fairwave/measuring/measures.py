@@ -736,6 +736,90 @@ def double_talk_heard(group: str | None = None) -> Measure:
     )
 
 
+ROUND_TRIPS = "round_trips"
+
+NOT_MEASURED = "round trips are not measured; name the group in record.round-trips"
+"""Why a flow group that is no ping may have none."""
+
+NO_REQUIREMENT = "the group says in no `outcome` what it needs"
+"""Why a flow group may have no Quality of Outcome."""
+
+
+def _of_round_trips(
+    id: str,  # noqa: A002  # it is the measure's id
+    title: str,
+    group: str | None,
+    value: RunValue,
+    unit: str = "ms",
+    better: Literal["higher", "lower"] = "lower",
+    limits: Limits = POSITIVE,
+) -> Measure:
+    reduction = _per_row(ROUND_TRIPS, group, value)
+    scale = "rtt" if unit == "ms" else ""
+    return Measure(id, _name(title, group), unit, reduction, better, (), ROUND_TRIPS, limits, scale)
+
+
+@shown(STREAM | TRANSFER | BULK, EVERY, headline=True, figure="call")
+def rtt(group: str | None = None) -> Measure:
+    """Round trip as the sender sees it, in ms: mean over samples, then over flows.
+
+    Of pings it is always measured, of TCP and TFRC where `record.round-trips` names the group. A sample of TCP is the time
+    from a segment's departure until an acknowledgement of new data answers it.
+    """
+    return _of_round_trips("rtt", "round trip", group, _mean("mean_s", 1e3))
+
+
+@shown(STREAM | TRANSFER | BULK)
+def rtt_median(group: str | None = None) -> Measure:
+    """Median of each flow's round trips, mean over flows, in ms."""
+    return _of_round_trips("rtt_median", "round trip, median", group, _mean("p50_s", 1e3))
+
+
+@shown(STREAM | TRANSFER | BULK, EVERY)
+def rtt_p95(group: str | None = None) -> Measure:
+    """95th percentile of each flow's round trips, mean over flows, in ms."""
+    return _of_round_trips("rtt_p95", "round trip, 95th percentile", group, _mean("p95_s", 1e3))
+
+
+@shown(STREAM)
+def ping_loss(group: str | None = None) -> Measure:
+    """Requests of pings without a reply, in % of those made: what either way loses.
+
+    A request that is younger at the end of the run than the longest round trip does not count.
+    """
+    return _of_round_trips(
+        "ping_loss", "requests without reply", group, _share(["unanswered"], "requests", 100), "%", limits=PERCENT
+    )
+
+
+@shown(STREAM)
+def responsiveness(group: str | None = None) -> Measure:
+    """Round trips per minute (draft-ietf-ippm-responsiveness): 60 s over the mean of the round trips, mean over flows.
+
+    The longest 5 % of a flow's samples are left out of its mean, as in the draft. The draft also probes TLS, HTTP and the
+    loaded connections themselves; here the samples are the flow's own round trips. So compare it with pings alone.
+    """
+
+    def value(rows: Table) -> float:
+        trimmed = rows.numbers("trimmed_mean_s")
+        there = trimmed[trimmed > 0]
+        return float(np.mean(60 / there)) if len(there) else math.nan
+
+    return _of_round_trips("responsiveness", "responsiveness", group, value, "round trips/min", "higher")
+
+
+@shown(EVERY, EVERY, headline=True)
+def qoo(group: str | None = None) -> Measure:
+    """Quality of Outcome (draft-ietf-ippm-qoo), 0 to 100, mean over flows: of groups that say what they need in `outcome`.
+
+    100 where every percentile of latency and the loss are within the requirement for optimal performance, 0 where one of
+    them is at the point of unacceptable performance or beyond; linear between, the worst of them counts.
+    """
+    reduction = _per_row("outcomes", group, _mean("score"))
+    title = _name("Quality of Outcome", group)
+    return Measure("qoo", title, "", reduction, "higher", (), "outcomes", (0.0, 100.0))
+
+
 def _videos(rows: Table) -> Table:
     return rows.where(~np.isnan(rows.numbers("decodable_ratio")))
 
@@ -923,6 +1007,12 @@ STANDARD: dict[str, Definition] = {
     "round_trip": round_trip,
     "double_talk": double_talk,
     "double_talk_heard": double_talk_heard,
+    "qoo": qoo,
+    "rtt": rtt,
+    "rtt_median": rtt_median,
+    "rtt_p95": rtt_p95,
+    "ping_loss": ping_loss,
+    "responsiveness": responsiveness,
     "loss": loss,
     "worst_loss": worst_loss,
     "late_for_playout": late_for_playout,

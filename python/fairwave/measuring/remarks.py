@@ -93,6 +93,18 @@ def undefined(results: Results, measure: str, group: str | None = None) -> str:
     return "; ".join(one.text for one in said if one.kind == NOT_DEFINED and one.flows == one.of)
 
 
+ROUND_TRIPS = frozenset({"rtt", "rtt_median", "rtt_p95", "responsiveness"})
+"""Ids of the measures that are round trips: of flows that are no pings only where the scenario asks for it."""
+
+
+def unmeasured(results: Results, measure: str, group: str) -> str:
+    """Why a measure of round trips, or Quality of Outcome, is not there for a group; empty where it is."""
+    table = "outcomes" if measure == "qoo" else "round_trips" if measure in ROUND_TRIPS else ""
+    if not table or (table in results.tables and group in results.rows(table)["group"].unique()):
+        return ""
+    return measures.NO_REQUIREMENT if measure == "qoo" else measures.NOT_MEASURED
+
+
 def marked(results: Results, measure: str, group: str | None = None) -> str:
     """` †` beside a measure that has remarks, else nothing."""
     return f" {MARK}" if told(results, measure, group) else ""

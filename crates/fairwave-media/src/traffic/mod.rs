@@ -17,6 +17,7 @@ mod other_codec;
 mod period;
 mod phase;
 mod poisson;
+mod ping;
 mod recording;
 mod replay;
 mod size;
@@ -45,6 +46,7 @@ pub use other_codec::{CodecTable, OtherCodec};
 pub use period::Period;
 pub use phase::Phase;
 pub use poisson::{Arrivals, Gaps};
+pub use ping::Ping;
 pub use recording::Recording;
 pub use size::{Size, Sizes};
 pub use stream::{Abr, Session};
@@ -99,6 +101,7 @@ macro_rules! sources {
             burst { Burst(BurstConfig) }
             poisson { Poisson(PoissonConfig), Renewal(RenewalConfig) }
             interrupted { InterruptedPoisson(InterruptedPoissonConfig) }
+            ping { Ping(PingConfig) }
             video { Video(VideoConfig), VideoTrace(VideoTraceConfig) }
             game { Game(GameConfig) }
             replay { Replay(ReplayConfig) }

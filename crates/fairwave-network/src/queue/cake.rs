@@ -17,12 +17,15 @@
 //! `wash`, `ingress`, `autorate-ingress`, firewall marks, `precedence` and `diffserv8`; packets are never of several segments.
 
 mod cobalt;
+mod statistics;
 mod tin;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use self::statistics::TinStatistics;
 
 use self::cobalt::Settings;
 use self::tin::{QUEUES, Tin};
@@ -336,6 +339,15 @@ impl Cake {
     }
 }
 
+/// What `tc` calls so many tins, in our order.
+fn names(tins: usize) -> &'static [&'static str] {
+    match tins {
+        3 => &["Best Effort", "Bulk", "Voice"],
+        4 => &["Best Effort", "Bulk", "Video", "Voice"],
+        _ => &["Best Effort"],
+    }
+}
+
 /// The list in the buffer of a tin's queue.
 fn bin_of(tin: usize, queue: u32) -> u32 {
     tin as u32 * QUEUES + queue
@@ -371,6 +383,7 @@ impl Discipline for Cake {
         }
         let queue = tin.queue_of(hash, hosts);
         tin.arrived(queue, self.isolation);
+        tin.counters.came(packet.wire);
         bin_of(place, queue)
     }
 
@@ -379,6 +392,7 @@ impl Discipline for Cake {
         let Some(packet) = buffer.front_of_bin(fattest).and_then(|place| buffer.remove(place)) else { return };
         let tin = &mut self.tins[(fattest / QUEUES) as usize];
         tin.packets -= 1;
+        tin.counters.drops += 1;
         tin.queues[(fattest % QUEUES) as usize].cobalt.overflowed(&tin.set, now);
         drops.push((packet, DropReason::Overflow));
     }
@@ -407,10 +421,14 @@ impl Discipline for Cake {
                 let waited = now.since(since);
                 let random = self.random.get_or_insert_with(|| Seed(0).stream("discipline"));
                 let last = buffer.of_bin(bin).packets == 0;
+                let before = packet.ecn;
                 if tin.queues[queue as usize].cobalt.drops(&tin.set, now, &mut packet, waited, random) && !last {
+                    tin.counters.drops += 1;
                     drops.push((packet, DropReason::Early));
                     continue;
                 }
+                tin.counters.marks += u64::from(packet.ecn != before);
+                tin.counters.left(waited);
                 self.sojourn = waited;
                 let size = self.size(&packet);
                 self.tins[place].sent(queue, size, now);
@@ -421,6 +439,38 @@ impl Discipline for Cake {
             }
         }
         None
+    }
+
+    fn tins(&self, buffer: &Buffer) -> Vec<TinStatistics> {
+        let of = |(place, tin): (usize, &Tin)| {
+            let counters = tin.counters;
+            let waiting = (0..QUEUES).map(|queue| buffer.of_bin(bin_of(place, queue)).bytes).sum();
+            let [sparse_flows, bulk_flows, unresponsive_flows] = tin.flows();
+            TinStatistics {
+                name: names(self.tins.len()).get(place).copied().unwrap_or("Best Effort"),
+                threshold: tin.rate.map(|rate| Rate::from_bits_per_second(rate * 8)),
+                target: tin.set.target,
+                interval: tin.set.interval,
+                peak_delay: Span::from_nanos(counters.peak),
+                average_delay: Span::from_nanos(counters.average),
+                base_delay: Span::from_nanos(counters.base),
+                backlog: Bytes::new(waiting),
+                packets: counters.packets,
+                bytes: Bytes::new(counters.bytes),
+                indirect_hits: counters.indirect_hits,
+                misses: counters.misses,
+                collisions: counters.collisions,
+                drops: counters.drops,
+                marks: counters.marks,
+                acknowledgements_dropped: 0,
+                sparse_flows,
+                bulk_flows,
+                unresponsive_flows,
+                longest: Bytes::new(u64::from(counters.longest)),
+                quantum: Bytes::new(tin.quantum_of_flows()),
+            }
+        };
+        self.tins.iter().enumerate().map(of).collect()
     }
 
     /// How long the packet had waited that left last, in seconds.

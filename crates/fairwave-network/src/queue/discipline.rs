@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::DropReason;
 use super::buffer::{Buffer, Place};
+use super::cake::TinStatistics;
 use super::config::Capacity;
 use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
@@ -138,6 +139,11 @@ pub trait Discipline: Send {
     /// The quantity by which it judges congestion, for plots; `None` stands for the packets that wait.
     fn average(&self) -> Option<f64> {
         None
+    }
+
+    /// What it tells of its tins: CAKE's statistics, which nobody else has.
+    fn tins(&self, _buffer: &Buffer) -> Vec<TinStatistics> {
+        Vec::new()
     }
 
     /// When [`Discipline::on_timer`] must be called; [`Instant::NEVER`] if it need not.

@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
-pub use cake::{Diffserv, Framing, Isolation};
+pub use cake::{Diffserv, Framing, Isolation, TinStatistics};
 pub use config::{Capacity, Mode, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
@@ -155,6 +155,7 @@ macro_rules! at_work {
                 #[inline]
                 fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet>;
                 fn average(&self) -> Option<f64>;
+                fn tins(&self, buffer: &Buffer) -> Vec<TinStatistics>;
                 #[inline]
                 fn deadline(&self) -> Instant;
                 fn on_timer(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
@@ -451,6 +452,11 @@ impl Queue {
     /// last arrival or departure.
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))
+    }
+
+    /// The statistics of CAKE's tins, as `tc -s qdisc` shows them; nothing of other disciplines.
+    pub fn tins(&self) -> Vec<TinStatistics> {
+        self.discipline.tins(&self.buffer)
     }
 
     /// Has the discipline make room, if no victim rule does. Answers whether it did.

@@ -72,6 +72,8 @@ struct CaptureFile {
     pending: BinaryHeap<Reverse<Pending>>,
     /// Packets that came, by which those of one time are kept in order.
     packets: u64,
+    /// Those of them that the run has not made.
+    left_out: u64,
 }
 
 /// All files.
@@ -110,7 +112,7 @@ impl Files {
         let names = NameResolutionBlock { records: names.iter().map(record).collect(), options: vec![] };
         writer.write_block(&names.into_block()).map_err(plain)?;
         let pending = BinaryHeap::new();
-        self.0.push(CaptureFile { path: path.to_owned(), writer, interfaces: 0, pending, packets: 0 });
+        self.0.push(CaptureFile { path: path.to_owned(), writer, interfaces: 0, pending, packets: 0, left_out: 0 });
         Ok(self.0.len() - 1)
     }
 
@@ -147,6 +149,11 @@ impl Files {
         one.pending.push(Reverse(Pending { at, number, interface: seat.interface, bytes, length, comment, inbound }));
     }
 
+    /// The packet added last is none of the run's, and does not count.
+    pub fn leave_out(&mut self, seat: CaptureInterface) {
+        self.0[seat.file].left_out += 1;
+    }
+
     /// Writes what happened before `now`.
     pub fn write_until(&mut self, now: Instant) -> Result<(), (PathBuf, io::Error)> {
         self.0.iter_mut().try_for_each(|one| one.write_until(now).map_err(|error| (one.path.clone(), error)))
@@ -156,7 +163,7 @@ impl Files {
     pub fn finish(&mut self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
         self.write_until(Instant::NEVER)?;
         let finish = |one: CaptureFile| {
-            let written = CaptureSummary { path: one.path.clone(), packets: one.packets, lost: 0 };
+            let written = CaptureSummary { path: one.path.clone(), packets: one.packets - one.left_out, lost: 0 };
             one.writer.into_inner().flush().map_err(|error| (one.path, error))?;
             Ok(written)
         };

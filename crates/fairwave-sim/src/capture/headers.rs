@@ -13,20 +13,27 @@
 //! `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8 from 5 on; its option with counts of bytes is
 //! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+};
 use fairwave_core::packet::{Body, Ecn, FlowId, Packet};
-use fairwave_core::transport::Properties;
+use fairwave_core::traffic::Codec;
+use fairwave_core::transport::ping::Carrier;
 use fairwave_core::transport::tcp::control::Marks;
-use fairwave_core::units::Instant;
+use fairwave_core::transport::{Properties, TransportConfig};
+use fairwave_core::units::{Instant, Span};
 use fairwave_core::wire::{Format, Protocol, encode};
 use fairwave_scenario::plan::{FlowPlan, Plan};
 
-use super::address;
+use super::address::{self, Ports};
+use super::sip;
 use super::tcp::Offsets;
 
 /// No IPv4 packet has more payload.
 static ZEROS: [u8; 65_535] = [0; 65_535];
 const HOPS: u8 = 64;
+/// Bytes of RTP's fixed header (RFC 3550 §5.1).
+const RTP_HEADER: usize = 12;
 /// The receiver's window is scaled by 2 to this.
 const SCALE: u8 = 10;
 
@@ -38,6 +45,10 @@ struct Flow {
     segment: u16,
     window: u16,
     offsets: Offsets,
+    /// Of a call by G.711: when it begins, and the speech in a packet.
+    spoken: Option<(Instant, Span)>,
+    /// Of pings, by which protocol.
+    echo: Option<Carrier>,
 }
 
 impl Flow {
@@ -52,6 +63,11 @@ impl Flow {
             segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),
             window: (window >> SCALE).min(u64::from(u16::MAX)) as u16,
             offsets: Offsets::default(),
+            echo: match &*flow.transport {
+                TransportConfig::Ping(ping) => Some(ping.carrier),
+                _ => None,
+            },
+            spoken: flow.traffic.call().filter(|(codec, _)| *codec == Codec::G711).map(|(_, time)| (flow.start, time)),
         }
     }
 }
@@ -59,13 +75,48 @@ impl Flow {
 /// Gives packets their bytes.
 pub(super) struct Headers<'p> {
     plan: &'p Plan,
+    pub ports: Ports,
     flows: Vec<Flow>,
+    /// What is said in calls by G.711, in its µ law; nothing where their payload is zeros.
+    speech: Vec<u8>,
 }
 
 impl<'p> Headers<'p> {
-    pub fn new(plan: &'p Plan) -> Self {
+    pub fn new(plan: &'p Plan, speech: &[u8]) -> Self {
         let flows = plan.flows.iter().enumerate();
-        Headers { plan, flows: flows.map(|(index, flow)| Flow::new(index, flow, &plan.nodes)).collect() }
+        Headers {
+            plan,
+            ports: Ports::new(plan),
+            flows: flows.map(|(index, flow)| Flow::new(index, flow, &plan.nodes)).collect(),
+            speech: speech.to_vec(),
+        }
+    }
+
+    /// The bytes of a message that sets up or ends a call.
+    pub fn of_message(datagram: &sip::Datagram) -> Vec<u8> {
+        let sip::Datagram { addresses: [source, destination], ports: [from, to], text } = datagram;
+        let content = text.as_bytes();
+        let length = (UdpHeader::LEN + content.len()) as u16;
+        let mut header = UdpHeader { source_port: *from, destination_port: *to, length, checksum: 0 };
+        header.checksum = header.calc_checksum_ipv4_raw(*source, *destination, content).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(Ipv4Header::MIN_LEN + usize::from(length));
+        if let Ok(mut ip) = Ipv4Header::new(length, HOPS, IpNumber::UDP, *source, *destination) {
+            ip.header_checksum = ip.calc_header_checksum();
+            bytes.extend(ip.to_bytes());
+        }
+        bytes.extend(header.to_bytes());
+        bytes.extend(content);
+        bytes
+    }
+
+    /// The speech that a packet of a call by G.711 carries.
+    fn spoken(&self, flow: &Flow, packet: &Packet) -> Option<Vec<u8>> {
+        let (begin, time) = flow.spoken.filter(|_| !self.speech.is_empty())?;
+        let Body::Datagram { payload, created, parts: 0..=1, .. } = packet.body else { return None };
+        // Packets of one talkspurt follow each other without a gap.
+        let number = created.since(begin).nanos() / time.nanos().max(1);
+        let first = (u128::from(number) * u128::from(payload) % self.speech.len() as u128) as usize;
+        Some(self.speech.iter().cycle().skip(first).take(usize::from(payload)).copied().collect())
     }
 
     /// Notes what a sender sends: which bytes a segment holds.
@@ -84,16 +135,23 @@ impl<'p> Headers<'p> {
         let (source, destination) = if packet.feedback { (to, from) } else { (from, to) };
         let addresses = [address::of_node(source), address::of_node(destination)];
         let state = &self.flows[flow];
-        let (port, beside) = port_of(&packet.body, state.format.protocol);
+        let (port, beside) = port_of(&packet.body, state.format.protocol, self.ports.of_receiver(flow));
         let own = address::of_flow(packet.flow.0) + beside;
+        let port = if state.echo.is_some() { address::ECHO } else { port };
         let ports = if packet.feedback { [port, own] } else { [own, port] };
-        let (protocol, header, payload) = if port == address::TCP {
-            let (header, payload) = tcp(addresses, ports, packet, state, now);
-            (IpNumber::TCP, header, payload)
-        } else {
-            let (header, payload) = udp(addresses, ports, packet, &state.format);
-            (IpNumber::UDP, header, payload)
-        };
+        let (protocol, header, payload) =
+            if let (Some(carrier), Body::Datagram { payload, sequence, .. }) = (state.echo, packet.body) {
+                let (protocol, header) =
+                    echo(addresses, ports, carrier, (packet.flow.0, sequence), payload, packet.feedback);
+                (protocol, header, usize::from(payload))
+            } else if port == address::TCP {
+                let (header, payload) = tcp(addresses, ports, packet, state, now);
+                (IpNumber::TCP, header, payload)
+            } else {
+                let (header, payload) =
+                    udp(addresses, ports, packet, &state.format, self.spoken(state, packet).filter(|_| whole));
+                (IpNumber::UDP, header, payload)
+            };
         let payload = payload.min(ZEROS.len() - header.len() - Ipv4Header::MIN_LEN);
         let [source, destination] = addresses;
         let within = (header.len() + payload) as u16;
@@ -113,14 +171,14 @@ impl<'p> Headers<'p> {
 }
 
 /// The port at which a flow's receiver is, and how far both ends' are from those of the flow's other packets.
-fn port_of(body: &Body, protocol: Protocol) -> (u16, u16) {
+fn port_of(body: &Body, protocol: Protocol, rtp: u16) -> (u16, u16) {
     match (body, protocol) {
         (Body::Segment { .. } | Body::Forward { .. } | Body::Ack { .. }, _) => (address::TCP, 0),
-        (Body::RtcpSenderReport { .. } | Body::RtcpReceiverReport { .. }, _) => (address::RTP + 1, 1),
+        (Body::RtcpSenderReport { .. } | Body::RtcpReceiverReport { .. }, _) => (rtp + 1, 1),
         (Body::TfrcData { .. } | Body::TfrcFeedback { .. }, _) => (address::TFRC, 0),
         (Body::Opaque { .. }, Protocol::Dvrc) => (address::DVRC, 0),
         (Body::RapAck { .. }, _) | (_, Protocol::Rap) => (address::RAP, 0),
-        (Body::Datagram { .. } | Body::Redundant { .. } | Body::Opaque { .. }, _) => (address::RTP, 0),
+        (Body::Datagram { .. } | Body::Redundant { .. } | Body::Opaque { .. }, _) => (rtp, 0),
     }
 }
 
@@ -130,9 +188,15 @@ fn udp(
     [from, to]: [u16; 2],
     packet: &Packet,
     format: &Format,
+    speech: Option<Vec<u8>>,
 ) -> (Vec<u8>, usize) {
     let mut content = Vec::new();
-    let says = encode(packet, format, &mut content);
+    let mut says = encode(packet, format, &mut content);
+    if let Some(speech) = speech {
+        // Speech stands where its description would.
+        content.iter_mut().skip(RTP_HEADER).zip(speech).for_each(|(byte, spoken)| *byte = spoken);
+        says = content.len();
+    }
     content.truncate(ZEROS.len() - Ipv4Header::MIN_LEN - UdpHeader::LEN);
     let length = (UdpHeader::LEN + content.len()) as u16;
     let mut header = UdpHeader { source_port: from, destination_port: to, length, checksum: 0 };
@@ -140,6 +204,31 @@ fn udp(
     let mut bytes = header.to_bytes().to_vec();
     bytes.extend(content.iter().take(says));
     (bytes, content.len().saturating_sub(says))
+}
+
+/// The header of a request or of its reply; the payload is zeros. A flow is told by ICMP's identifier, or by its port.
+fn echo(
+    [source, destination]: [[u8; 4]; 2],
+    [from, to]: [u16; 2],
+    carrier: Carrier,
+    (flow, sequence): (u32, u32),
+    payload: u16,
+    reply: bool,
+) -> (IpNumber, Vec<u8>) {
+    let zeros = ZEROS.get(..usize::from(payload)).unwrap_or_default();
+    match carrier {
+        Carrier::Icmp => {
+            let numbers = IcmpEchoHeader { id: (flow as u16).wrapping_add(1), seq: (sequence as u16).wrapping_add(1) };
+            let kind = if reply { Icmpv4Type::EchoReply(numbers) } else { Icmpv4Type::EchoRequest(numbers) };
+            (IpNumber::ICMP, Icmpv4Header::with_checksum(kind, zeros).to_bytes().to_vec())
+        }
+        Carrier::Udp => {
+            let length = (UdpHeader::LEN + zeros.len()) as u16;
+            let mut header = UdpHeader { source_port: from, destination_port: to, length, checksum: 0 };
+            header.checksum = header.calc_checksum_ipv4_raw(source, destination, zeros).unwrap_or(0);
+            (IpNumber::UDP, header.to_bytes().to_vec())
+        }
+    }
 }
 
 fn codepoint(ecn: Ecn) -> IpEcn {

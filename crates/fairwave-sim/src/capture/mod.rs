@@ -10,6 +10,7 @@ mod address;
 mod files;
 mod headers;
 mod patterns;
+mod sip;
 mod tcp;
 
 use std::io;
@@ -25,6 +26,7 @@ use crate::probe::{Probe, RemovalCause};
 use files::{CaptureInterface, Comment, Files};
 use headers::Headers;
 use patterns::Patterns;
+use sip::{Calls, Seen};
 
 /// What is to be written of a run: where packets are looked at, and into which file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -33,8 +35,12 @@ pub struct CaptureRequest {
     pub captures: Vec<(Tap, PathBuf)>,
     /// Patterns of loss, of links and flows.
     pub patterns: Vec<(Tap, PathBuf)>,
-    /// Payload (zeros) is written, too; otherwise packets are cut off behind their headers.
+    /// Payload (zeros, and what calls by G.711 say) is written, too; otherwise packets are cut off behind their headers.
     pub payload: bool,
+    /// What calls by G.711 say: codes of its µ law, which begin again when they end. Nothing for zeros.
+    pub speech: Vec<u8>,
+    /// No messages of SIP are written that set calls up and end them.
+    pub without_sip: bool,
 }
 
 /// What a file holds when the run has ended.
@@ -42,7 +48,7 @@ pub struct CaptureRequest {
 pub struct CaptureSummary {
     /// The file.
     pub path: PathBuf,
-    /// Packets.
+    /// Packets of the run; messages of SIP, which are not simulated, do not count.
     pub packets: u64,
     /// Of a pattern, those lost.
     pub lost: u64,
@@ -50,7 +56,10 @@ pub struct CaptureSummary {
 
 /// Looks on and writes.
 pub struct Capture<'p> {
+    plan: &'p Plan,
     headers: Headers<'p>,
+    /// Calls whose set-up and end are written.
+    calls: Calls,
     files: Files,
     patterns: Patterns,
     /// Per link, where what it transmits and what it drops is written.
@@ -72,7 +81,9 @@ impl<'p> Capture<'p> {
     /// A file that cannot be written, with its path.
     pub fn new(plan: &'p Plan, wanted: &CaptureRequest) -> Result<Self, (PathBuf, io::Error)> {
         let mut capture = Capture {
-            headers: Headers::new(plan),
+            plan,
+            headers: Headers::new(plan, &wanted.speech),
+            calls: if wanted.without_sip || wanted.captures.is_empty() { Calls::default() } else { Calls::new(plan) },
             files: Files::default(),
             patterns: Patterns::new(plan, &wanted.patterns)?,
             links: vec![[None; 2]; plan.links.len()],
@@ -104,7 +115,24 @@ impl<'p> Capture<'p> {
                 Tap::Flow(_) => {}
             }
         }
+        capture.write_calls(Instant::ZERO);
         Ok(capture)
+    }
+
+    /// Writes the messages that set up and end calls until a little after `now`.
+    fn write_calls(&mut self, now: Instant) {
+        let Capture { plan, headers, calls, files, links, hosts, .. } = self;
+        calls.until(plan, &headers.ports, now, |place, at, datagram| {
+            let (seat, inbound) = match place {
+                Seen::Host { node, inbound } => (hosts[node], Some(inbound)),
+                Seen::Link(link) => (links[link][0], None),
+            };
+            let Some(seat) = seat else { return };
+            let bytes = Headers::of_message(datagram);
+            let length = bytes.len() as u32;
+            files.add(seat, at, bytes, length, Comment::Of(NOT_SIMULATED.to_owned()), inbound);
+            files.leave_out(seat);
+        });
     }
 
     fn write(
@@ -125,6 +153,7 @@ impl<'p> Capture<'p> {
     /// # Errors
     /// The first file that could not be written.
     pub fn finish(mut self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
+        self.write_calls(Instant::ZERO + self.plan.duration);
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -138,6 +167,9 @@ impl Probe for Capture<'_> {
     const ON: bool = true;
 
     fn now(&mut self, now: Instant) {
+        if self.calls.is_due(now) {
+            self.write_calls(now);
+        }
         if self.failure.is_none()
             && let Err(failure) = self.files.write_until(now)
         {
@@ -180,8 +212,11 @@ impl Probe for Capture<'_> {
     }
 }
 
+/// What is said of a message of SIP.
+const NOT_SIMULATED: &str = "written for readers of the capture, not simulated";
+
 /// The folder of a file exists from now on.
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder),
         _ => Ok(()),

@@ -73,6 +73,7 @@ fn a_link_s_capture_has_what_it_transmitted_and_dropped_in_order_of_time_and_the
         let (bottleneck, path) = (link(&plan, "r1>r2"), file("link.pcapng"));
         let wanted = CaptureRequest {
             captures: vec![(Tap::Link(bottleneck), path.clone()), (Tap::Drops(bottleneck), path.clone())],
+            without_sip: true,
             ..CaptureRequest::default()
         };
         let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
@@ -99,7 +100,11 @@ fn a_host_s_capture_shows_copies_that_a_wire_made() {
     let last = plan.flows[2].forward[plan.flows[2].forward.len() - 1];
     plan.links[last].direction.changes.duplicate = Some(fairwave_core::link::Duplicate { share: 0.5 });
     let (node, path) = (plan.links[last].to, file("copies.pcapng"));
-    let wanted = CaptureRequest { captures: vec![(Tap::Host(node), path.clone())], ..CaptureRequest::default() };
+    let wanted = CaptureRequest {
+        captures: vec![(Tap::Host(node), path.clone())],
+        without_sip: true,
+        ..CaptureRequest::default()
+    };
     let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
     probe.finish().expect("files");
     let found = packets(&path);
@@ -156,7 +161,7 @@ fn a_host_s_capture_has_what_it_sent_and_received_and_every_checksum_is_right() 
 #[test]
 fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
     let plan = plan(r#"{ capacity = { packets = 10 } }"#);
-    let mut headers = Headers::new(&plan);
+    let mut headers = Headers::new(&plan, &[]);
     let at = Instant::ZERO + Span::from_millis(1234);
     let packet = |body, feedback| Packet {
         flow: FlowId(0),
@@ -211,6 +216,118 @@ fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
     let told = options(&ack);
     assert!(told.contains(&Timestamp(1234, 1234)), "{told:?}");
     assert!(told.contains(&SelectiveAcknowledgement((2001, 4001), [None; 3])), "{told:?}");
+}
+
+/// The first line of a message of SIP, and its body; none of another packet.
+fn message(bytes: &[u8]) -> Option<(String, String)> {
+    let Some(TransportSlice::Udp(udp)) = SlicedPacket::from_ip(bytes).expect("IP").transport else { return None };
+    let text = (udp.destination_port() == 5060).then(|| String::from_utf8(udp.payload().to_vec()).expect("text"))?;
+    let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a length");
+    assert_eq!(length.parse(), Ok(body.len()));
+    Some((head.lines().next().unwrap_or_default().to_owned(), body.to_owned()))
+}
+
+#[test]
+fn a_call_is_set_up_before_its_first_packet_and_ends_with_its_flow() {
+    let mut plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    plan.flows[2].start = Instant::ZERO + Span::from_millis(500);
+    plan.flows[2].stop = Instant::ZERO + Span::from_millis(1500);
+    let there: u64 = plan.flows[2].forward.iter().map(|link| plan.links[*link].direction.delay.nanos()).sum();
+    let (node, path) = (plan.flows[2].from, file("call.pcapng"));
+    let captures = vec![(Tap::Host(node), path.clone())];
+    let wanted = CaptureRequest { captures, payload: true, ..CaptureRequest::default() };
+    let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    let written = probe.finish().expect("files");
+    assert_eq!(written[0].packets, seen.flows[2].packets_sent, "messages do not count");
+    let found = packets(&path);
+    let said: Vec<_> = found.iter().filter_map(|one| Some((one.0, message(&one.2)?.0))).collect();
+    let lines: Vec<&str> = said.iter().map(|(_, line)| line.as_str()).collect();
+    assert_eq!(
+        lines,
+        [
+            "INVITE sip:call-d0@10.0.0.6 SIP/2.0",
+            "SIP/2.0 100 Trying",
+            "SIP/2.0 180 Ringing",
+            "SIP/2.0 200 OK",
+            "ACK sip:call-d0@10.0.0.6 SIP/2.0",
+            "BYE sip:call-d0@10.0.0.6 SIP/2.0",
+            "SIP/2.0 200 OK"
+        ]
+    );
+    let first = found.iter().position(|one| message(&one.2).is_none()).expect("speech");
+    assert_eq!(first, 5, "speech begins when the call is set up");
+    assert!(said[4].0 <= found[first].0);
+    // The answer is there after both ways, and so is the last one.
+    assert_eq!(said[1].0 - said[0].0, 2 * there);
+    assert_eq!((said[5].0, said[6].0), (1_500_000_000, 1_500_000_000 + 2 * there));
+    let (_, offer) = message(&found[0].2).expect("an offer");
+    assert!(offer.contains("m=audio 10004 RTP/AVP 0\r\n") && offer.contains("a=rtpmap:0 PCMU/8000\r\n"), "{offer}");
+    assert!(offer.contains("a=sendonly\r\n"));
+    let (_, answer) = message(&found[3].2).expect("an answer");
+    assert!(answer.contains("c=IN IP4 10.0.0.6\r\n") && answer.contains("m=audio 5004 RTP/AVP 0\r\n"), "{answer}");
+    assert!(answer.contains("a=recvonly\r\n") && answer.contains("a=ptime:20\r\n"));
+}
+
+#[test]
+fn a_call_that_begins_with_the_run_is_set_up_at_once_and_ends_with_the_run() {
+    let mut plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    plan.flows[2].stop = Instant::NEVER;
+    let (node, path) = (plan.flows[2].to, file("early.pcapng"));
+    let captures = vec![(Tap::Host(node), path.clone())];
+    let wanted = CaptureRequest { captures, payload: true, ..CaptureRequest::default() };
+    let (_, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    probe.finish().expect("files");
+    let found = packets(&path);
+    assert!(found.iter().take(5).all(|one| message(&one.2).is_some()), "in order although the times are one");
+    assert!(found.is_sorted_by_key(|one| one.0));
+    let last = &found[found.len() - 2..];
+    assert!(last.iter().all(|one| one.0 == 3_000_000_000 && message(&one.2).is_some()));
+}
+
+#[test]
+fn calls_that_share_a_host_listen_at_ports_of_their_own() {
+    let mut plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    let ports = address::Ports::new(&plan);
+    assert_eq!([0, 2].map(|flow| ports.of_receiver(flow)), [5004, 5004]);
+    let another = plan.flows[2].clone();
+    plan.flows.push(another);
+    let ports = address::Ports::new(&plan);
+    assert_eq!([2, 3].map(|flow| ports.of_receiver(flow)), [16_388, 16_390]);
+}
+
+#[test]
+fn a_call_by_g711_says_the_recording_packet_after_packet() {
+    let plan = plan(r#"{ capacity = { packets = 10 } }"#);
+    let speech: Vec<u8> = (0..1000u32).map(|at| (at % 251) as u8).collect();
+    let headers = Headers::new(&plan, &speech);
+    let begin = plan.flows[2].start;
+    let payload = |number: u64, whole| {
+        let packet = Packet {
+            flow: FlowId(2),
+            wire: 200,
+            class: Class::Voice,
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body: Body::Datagram {
+                payload: 160,
+                sequence: 0,
+                unit: 0,
+                part: 0,
+                parts: 1,
+                created: begin + Span::from_millis(20 * number + 7),
+            },
+        };
+        let (bytes, length) = headers.of(&packet, begin, whole);
+        assert_eq!(length, 200);
+        bytes.get(40..).unwrap_or(&[]).to_vec()
+    };
+    assert_eq!(payload(0, true), speech[..160]);
+    assert_eq!(payload(2, true), speech[320..480]);
+    let wrapped: Vec<u8> = speech[960..].iter().chain(&speech[..120]).copied().collect();
+    assert_eq!(payload(6, true), wrapped, "it begins again");
+    assert!(payload(0, false).len() < 160, "without payload what it is, as before");
 }
 
 #[test]
@@ -284,7 +401,7 @@ fn marks_and_what_is_said_of_them_are_in_the_headers() {
             marked,
             sack: Default::default(),
         };
-        let mut headers = Headers::new(&plan);
+        let mut headers = Headers::new(&plan, &[]);
         let mut shown = vec![
             show(&headers, segment(0, false), false, Ecn::NotEct),
             show(&headers, ack(1, false, 0), true, Ecn::NotEct),

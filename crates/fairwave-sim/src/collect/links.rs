@@ -1,12 +1,13 @@
 //! What each link direction carried, dropped and kept waiting.
 
 use fairwave_core::link::Outage;
+use fairwave_core::queue::TinStatistics;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::LinkPlan;
 
 use super::recorded::{RunRecord, ratio};
 use crate::link::{Link, Service};
-use crate::result::{LinkRow, OutageRow};
+use crate::result::{LinkRow, OutageRow, TinRow};
 use crate::unsteady::OutageLosses;
 
 /// One row per link direction, over the window.
@@ -40,6 +41,42 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
             }
         })
         .collect()
+}
+
+/// One row per tin of each queue under CAKE.
+pub(crate) fn tins(run: &RunRecord<'_>) -> Vec<TinRow> {
+    let of_link = |(plan, link): (&LinkPlan, &Link)| match &link.service {
+        Service::Managed(managed) => managed.queue.tins().into_iter().map(|tin| row_of(&plan.name, &tin)).collect(),
+        Service::Fifo(_) => Vec::new(),
+    };
+    run.plan.links.iter().zip(run.links).flat_map(of_link).collect()
+}
+
+fn row_of(link: &str, tin: &TinStatistics) -> TinRow {
+    TinRow {
+        link: link.to_owned(),
+        tin: tin.name,
+        thresh_bps: tin.threshold.map_or(f64::NAN, |rate| rate.bits_per_second() as f64),
+        target_s: tin.target.seconds(),
+        interval_s: tin.interval.seconds(),
+        pk_delay_s: tin.peak_delay.seconds(),
+        av_delay_s: tin.average_delay.seconds(),
+        sp_delay_s: tin.base_delay.seconds(),
+        backlog: tin.backlog.get(),
+        pkts: tin.packets,
+        bytes: tin.bytes.get(),
+        way_inds: tin.indirect_hits,
+        way_miss: tin.misses,
+        way_cols: tin.collisions,
+        drops: tin.drops,
+        marks: tin.marks,
+        ack_drop: tin.acknowledgements_dropped,
+        sp_flows: u64::from(tin.sparse_flows),
+        bk_flows: u64::from(tin.bulk_flows),
+        un_flows: u64::from(tin.unresponsive_flows),
+        max_len: tin.longest.get(),
+        quantum: tin.quantum.get(),
+    }
 }
 
 /// One row per link direction and outage that began within the run.

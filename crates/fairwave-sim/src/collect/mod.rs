@@ -6,7 +6,9 @@ pub(crate) mod due;
 mod flows;
 mod groups;
 mod links;
+mod means;
 mod recorded;
+mod round_trips;
 mod series;
 mod transfers;
 mod units;
@@ -29,6 +31,7 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
                 Service::Fifo(_) => Vec::new(),
             })
             .collect(),
+        tins: links::tins(run),
         outages: links::outages(run),
         packet_hops: run.links.iter().map(|link| link.measure.whole().departures).sum(),
         events: run.events,
@@ -50,12 +53,15 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
         }
         result.playback.extend(application::playback(run, flow, index_in_group[group]));
         result.recovery.extend(application::recovery(run, flow, index_in_group[group]));
+        result.round_trips.extend(round_trips::row(run, flow, index_in_group[group]));
+        result.outcomes.extend(round_trips::outcomes(run, flow, index_in_group[group]));
         index_in_group[group] += 1;
     }
     result.groups = groups::rows(run, &result.flows);
     (result.transfers, result.completions) = transfers::rows(run);
     result.conversations = conversations::rows(run);
     series::append(run, &mut result.series);
+    means::append(run, &mut result.series);
     for &flow in &run.plan.record.units {
         let Some(log) = &run.receiving[flow].units else { continue };
         result.units.extend(units::rows(run, flow, log));

@@ -13,7 +13,14 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
     /// A packet has come back to its sender.
     #[inline(always)]
     pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
-        self.sending[flow].sender.on_packet(now, packet, &mut self.out);
+        let sending = &mut self.sending[flow];
+        if sending.timed {
+            sending.note_round_trip(packet, now);
+        }
+        sending.sender.on_packet(now, packet, &mut self.out);
+        if P::ON {
+            self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
+        }
         self.send(flow, now);
         self.arm_sender(flow, now);
     }
@@ -179,6 +186,9 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         sending.ask_application();
         if sending.sender.deadline() <= now {
             sending.sender.on_timer(now, &mut self.out);
+        }
+        if P::ON {
+            self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
         }
         self.send(flow, now);
         // An endpoint whose deadline does not move on must not stop the clock.

@@ -111,6 +111,7 @@ impl Dumbbell {
                 reception: Default::default(),
                 playback: None,
                 recovery: None,
+                outcome: None,
             });
         }
         plan

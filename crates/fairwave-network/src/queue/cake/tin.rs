@@ -6,6 +6,7 @@
 
 use super::super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 use super::cobalt::{Cobalt, Settings};
+use super::statistics::TinCounters;
 use super::{Clock, Isolation};
 use fairwave_units::units::{Instant, Span};
 
@@ -63,6 +64,8 @@ pub struct Tin {
     bulk: u32,
     /// Flows in the round, by host: from, to.
     pub bulk_of: [Vec<u32>; 2],
+    /// For `tc`'s statistics.
+    pub counters: TinCounters,
 }
 
 impl Tin {
@@ -92,12 +95,24 @@ impl Tin {
             sparse: 0,
             bulk: 0,
             bulk_of: [Vec::new(), Vec::new()],
+            counters: TinCounters::default(),
         }
     }
 
     /// It has flows to serve.
     pub fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0
+    }
+
+    /// Flows that have just begun, flows in the round, and flows that BLUE drops from.
+    pub fn flows(&self) -> [u32; 3] {
+        let unresponsive = self.queues.iter().filter(|queue| queue.cobalt.probability > 0.0).count();
+        [self.sparse, self.bulk, unresponsive as u32]
+    }
+
+    /// What a flow's turn is worth, bytes.
+    pub fn quantum_of_flows(&self) -> u64 {
+        self.flow_quantum.unsigned_abs()
     }
 
     fn count_bulk(&mut self, hosts: [u32; 2], up: bool) {
@@ -120,7 +135,20 @@ impl Tin {
         let ways = || (0..WAYS).map(move |way| set + (direct + way) % WAYS);
         let reserved = ways().find(|way| self.queues[*way].tag == hash);
         let idle = || ways().find(|way| self.queues[*way].stand == QueueState::Idle);
-        let found = reserved.or_else(idle).unwrap_or(direct);
+        let found = match (reserved, reserved.or_else(idle)) {
+            (Some(way), _) => {
+                self.counters.indirect_hits += u64::from(way != direct);
+                way
+            }
+            (None, Some(way)) => {
+                self.counters.misses += 1;
+                way
+            }
+            (None, None) => {
+                self.counters.collisions += 1;
+                direct
+            }
+        };
         let FlowQueue { stand, hosts: before, .. } = self.queues[found];
         // Whoever takes a queue that is in use brings its hosts along.
         if reserved.is_none() || stand == QueueState::Idle {

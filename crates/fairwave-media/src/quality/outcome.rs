@@ -1,0 +1,187 @@
+//! Quality of Outcome (QoO): how near latency and loss are to what an application needs, from 0 to 100.
+//!
+//! Source: draft-ietf-ippm-qoo §5 and §6 (a requirement has percentiles of latency and a share of loss, each for the best outcome,
+//! *network requirements for optimalion*, and for the worst, the *conditional user-perceived unacceptability point*). Each of them counts
+//! linearly from 100 at the first to 0 at the second; the score is the least of all.
+//!
+//! **Assumptions.** Percentiles are by the nearest rank. Latency is what the caller hands in, one-way or round trip: a requirement is
+//! written for one of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::delay::quantile;
+use fairwave_units::config::ConfigError;
+use fairwave_units::ratio::Ratio;
+use fairwave_units::units::Span;
+
+/// A percentile of latency: best and worst.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LatencyRequirement {
+    /// Which percentile, above 0 and at most 100.
+    pub percentile: f64,
+    /// Up to here nothing is wrong.
+    pub optimal: Span,
+    /// From here on the application cannot be used; above `optimal`.
+    pub unacceptable: Span,
+}
+
+/// The share of packets lost: best and worst.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LossRequirement {
+    /// Up to here nothing is wrong, 0 to 1.
+    #[serde(with = "Ratio")]
+    pub optimal: f64,
+    /// From here on the application cannot be used; above `optimal`, at most 1.
+    #[serde(with = "Ratio")]
+    pub unacceptable: f64,
+}
+
+/// Which latency a requirement is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Latency {
+    /// From application to application, of units that arrived.
+    #[default]
+    OneWay,
+    /// From the sender and back: of pings, and of flows in `record.round-trips`.
+    RoundTrip,
+}
+
+/// What an application needs of latency and loss.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Requirement {
+    /// Which latency.
+    #[serde(default)]
+    pub of: Latency,
+    /// Percentiles of latency, at least one.
+    pub latency: Vec<LatencyRequirement>,
+    /// Loss; it does not count when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossRequirement>,
+}
+
+impl Requirement {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// No percentile, one outside (0, 100], or a worst value that is not above the best.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let example = "latency = [{ percentile = 99, optimal = \"100 ms\", unacceptable = \"300 ms\" }]";
+        if self.latency.is_empty() {
+            return Err(ConfigError::new("latency", "[]", "at least one percentile", example));
+        }
+        for one in &self.latency {
+            if !(one.percentile > 0.0 && one.percentile <= 100.0) {
+                return Err(ConfigError::new("percentile", one.percentile, "above 0 and at most 100", example));
+            }
+            if one.unacceptable <= one.optimal {
+                let allowed = format!("above `optimal` ({})", one.optimal);
+                return Err(ConfigError::new("unacceptable", one.unacceptable, allowed, example));
+            }
+        }
+        match &self.loss {
+            Some(LossRequirement { optimal, unacceptable })
+                if !(*optimal >= 0.0 && unacceptable > optimal && *unacceptable <= 1.0) =>
+            {
+                let (found, allowed) = (format!("{optimal} and {unacceptable}"), "0 ≤ optimal < unacceptable ≤ 1");
+                Err(ConfigError::new("loss", found, allowed, "loss = { optimal = \"0.1 %\", unacceptable = \"2 %\" }"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A score and its parts, each from 0 to 100.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// The least of the others.
+    pub score: f64,
+    /// The least over the percentiles of latency.
+    pub latency: f64,
+    /// Of loss; 100 where loss does not count.
+    pub loss: f64,
+}
+
+/// 100 at the best, 0 at the worst, linear between.
+fn part(found: f64, optimal: f64, unacceptable: f64) -> f64 {
+    (100.0 * (1.0 - (found - optimal) / (unacceptable - optimal))).clamp(0.0, 100.0)
+}
+
+/// The score of latencies in ascending order and a share of packets lost; none without latencies.
+pub fn outcome(requirement: &Requirement, sorted: &[Span], lost: f64) -> Option<Outcome> {
+    let of = |one: &LatencyRequirement| {
+        let found = quantile(sorted, one.percentile / 100.0)?;
+        Some(part(found.seconds(), one.optimal.seconds(), one.unacceptable.seconds()))
+    };
+    let each: Option<Vec<f64>> = requirement.latency.iter().map(of).collect();
+    let latency = each?.into_iter().fold(100.0, f64::min);
+    let loss = requirement.loss.as_ref().map_or(100.0, |loss| part(lost, loss.optimal, loss.unacceptable));
+    Some(Outcome { score: latency.min(loss), latency, loss })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requirement() -> Requirement {
+        let one = |percentile, optimal, unacceptable| LatencyRequirement {
+            percentile,
+            optimal: Span::from_millis(optimal),
+            unacceptable: Span::from_millis(unacceptable),
+        };
+        Requirement {
+            of: Latency::OneWay,
+            latency: vec![one(50.0, 100, 200), one(99.0, 200, 400)],
+            loss: Some(LossRequirement { optimal: 0.001, unacceptable: 0.011 }),
+        }
+    }
+
+    fn latencies(most: u64, longest: u64) -> Vec<Span> {
+        // 98 of 100 take `most`, the last two `longest`: the median is `most`, the 99th percentile `longest`.
+        let mut each = vec![Span::from_millis(most); 98];
+        each.extend([Span::from_millis(longest); 2]);
+        each
+    }
+
+    #[test]
+    fn the_score_is_the_least_of_its_parts() {
+        let score = |most, longest, lost| {
+            let found = outcome(&requirement(), &latencies(most, longest), lost).expect("latencies");
+            [found.score, found.latency, found.loss].map(|one| (one * 1e6).round() / 1e6)
+        };
+        assert_eq!(score(100, 200, 0.001), [100.0, 100.0, 100.0], "at the requirement");
+        assert_eq!(score(125, 200, 0.0), [75.0, 75.0, 100.0], "a quarter of the way of the median");
+        assert_eq!(score(100, 300, 0.0), [50.0, 50.0, 100.0], "half the way of the 99th percentile");
+        assert_eq!(score(125, 300, 0.009), [20.0, 50.0, 20.0], "loss is worst: eight tenths of its way");
+        assert_eq!(score(100, 1000, 0.0), [0.0, 0.0, 100.0], "never below 0");
+        assert_eq!(score(10, 20, 0.5), [0.0, 100.0, 0.0]);
+    }
+
+    #[test]
+    fn without_a_requirement_of_loss_loss_does_not_count_and_without_latencies_there_is_no_score() {
+        let mut lax = requirement();
+        lax.loss = None;
+        assert_eq!(outcome(&lax, &latencies(10, 20), 1.0).map(|one| one.score), Some(100.0));
+        assert_eq!(outcome(&lax, &[], 0.0), None);
+    }
+
+    #[test]
+    fn a_requirement_that_says_nothing_or_runs_backwards_is_refused() {
+        let refused = |change: fn(&mut Requirement)| {
+            let mut one = requirement();
+            change(&mut one);
+            one.check().expect_err("refused").key
+        };
+        assert_eq!(requirement().check(), Ok(()));
+        assert_eq!(refused(|one| one.latency.clear()), "latency");
+        assert_eq!(refused(|one| one.latency[0].percentile = 0.0), "percentile");
+        assert_eq!(refused(|one| one.latency[0].percentile = 100.5), "percentile");
+        assert_eq!(refused(|one| one.latency[0].unacceptable = one.latency[0].optimal), "unacceptable");
+        assert_eq!(refused(|one| one.loss = Some(LossRequirement { optimal: 0.1, unacceptable: 0.1 })), "loss");
+        assert_eq!(refused(|one| one.loss = Some(LossRequirement { optimal: 0.1, unacceptable: 1.1 })), "loss");
+    }
+}

@@ -1,0 +1,51 @@
+//! Responsiveness: how many round trips fit into a minute while the network works.
+//!
+//! Source: draft-ietf-ippm-responsiveness §4.3 (aggregation of the measurements): the longest 5 % of the samples are left out, and
+//! Responsiveness = 60 s ÷ the mean of the rest.
+//!
+//! **Deviation.** The draft takes the mean of four kinds of probes: handshakes of TCP and TLS and requests of HTTP on connections of their
+//! own, and requests on the connections that load the network. Here all samples are round trips of one flow: of pings (one round
+//! trip each, as the draft's TCP handshakes), or of a TCP's own segments. So the number holds no server's time. Compare it with
+//! numbers of the same kind only.
+
+use fairwave_units::units::Span;
+
+/// The mean of samples in ascending order without the longest twentieth of them (the draft's one-sided trimmed mean); none of no samples.
+/// Of n samples the first ⌈0.95 n⌉ stay.
+pub fn trimmed_mean(sorted: &[Span]) -> Option<Span> {
+    let kept = (sorted.len() * 19).div_ceil(20);
+    let sum: u128 = sorted.iter().take(kept).map(|one| u128::from(one.nanos())).sum();
+    (kept > 0).then(|| Span::from_nanos((sum / kept as u128) as u64))
+}
+
+/// Round trips per minute, of round trips that take so long in the trimmed mean; none where they take no time.
+pub fn round_trips_per_minute(trimmed: Span) -> Option<f64> {
+    (trimmed > Span::ZERO).then(|| 60.0 / trimmed.seconds())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(each: &[u64]) -> Vec<Span> {
+        each.iter().map(|&one| Span::from_millis(one)).collect()
+    }
+
+    #[test]
+    fn the_longest_of_twenty_is_left_out_and_of_nineteen_none() {
+        let mut twenty = vec![50; 19];
+        twenty.push(5000);
+        assert_eq!(trimmed_mean(&millis(&twenty)), Some(Span::from_millis(50)));
+        let mut nineteen = vec![50; 18];
+        nineteen.push(1000);
+        // (18 · 50 + 1000) / 19 = 100.
+        assert_eq!(trimmed_mean(&millis(&nineteen)), Some(Span::from_millis(100)));
+        assert_eq!(trimmed_mean(&[]), None);
+    }
+
+    #[test]
+    fn fifty_milliseconds_are_1200_round_trips_a_minute() {
+        assert_eq!(round_trips_per_minute(Span::from_millis(50)), Some(1200.0));
+        assert_eq!(round_trips_per_minute(Span::ZERO), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! What senders measured of their round trips, and how near flows come to what their applications need.
+
+use fairwave_core::quality::outcome::{Latency, outcome};
+use fairwave_core::units::{Instant, Span};
+
+use super::due::Outcome;
+use super::flows::due;
+use super::recorded::{RunRecord, ratio};
+use crate::result::{OutcomeRow, RoundTripRow};
+use crate::round_trips::RoundTrips;
+use crate::unit_log::LoggedUnit;
+
+fn seconds(span: Option<Span>) -> f64 {
+    span.map_or(f64::NAN, Span::seconds)
+}
+
+/// When each request of a flow of pings was made; none of other flows.
+fn requests<'a>(run: &'a RunRecord<'_>, flow: usize) -> Option<impl Iterator<Item = (u32, Instant)> + 'a> {
+    use fairwave_core::transport::TransportConfig;
+    let is_ping = matches!(&*run.plan.flows[flow].transport, TransportConfig::Ping(_));
+    let log = run.receiving[flow].units.as_ref().filter(|_| is_ping)?;
+    let made = |(number, unit): (usize, &LoggedUnit)| (number as u32, unit.created);
+    Some(log.units.iter().enumerate().map(made))
+}
+
+fn measured(run: &RunRecord<'_>, flow: usize) -> Option<RoundTrips> {
+    let log = run.sending[flow].round_trips.as_ref()?;
+    Some(log.result(run.window.warmup, run.window.end, requests(run, flow)))
+}
+
+/// The row of a flow, which is the `index`-th of its group, if its round trips were measured.
+pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<RoundTripRow> {
+    let RoundTrips { summary, trimmed, smoothed, requests } = measured(run, flow)?;
+    let of = |value: fn(fairwave_core::quality::delay::DelaySummary) -> Span| seconds(summary.map(value));
+    let counts = requests.map_or([f64::NAN; 2], |(requests, unanswered)| [requests as f64, unanswered as f64]);
+    Some(RoundTripRow {
+        group: run.plan.groups[run.plan.flows[flow].group].clone(),
+        flow: index,
+        samples: summary.map_or(0, |summary| summary.count),
+        mean_s: of(|summary| summary.mean),
+        min_s: of(|summary| summary.min),
+        p50_s: of(|summary| summary.p50),
+        p95_s: of(|summary| summary.p95),
+        p99_s: of(|summary| summary.p99),
+        max_s: of(|summary| summary.max),
+        trimmed_mean_s: seconds(trimmed),
+        smoothed_s: seconds(smoothed),
+        requests: counts[0],
+        unanswered: counts[1],
+    })
+}
+
+/// How near a flow comes to what its application needs, if it says so. Loss is that of its units; of round trips that of requests; and of
+/// bulk data that of its packets.
+pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<OutcomeRow> {
+    let plan = &run.plan.flows[flow];
+    let requirement = plan.outcome.as_ref()?;
+    let (mut latencies, lost) = match requirement.of {
+        Latency::RoundTrip => {
+            let samples = run.sending[flow].round_trips.as_ref().map_or(&[][..], |log| log.samples());
+            let in_window = samples.iter().filter(|one| one.at >= run.window.warmup).map(|one| one.took);
+            let requests = measured(run, flow).and_then(|measured| measured.requests);
+            (in_window.collect(), requests.map(|(all, unanswered)| ratio(unanswered, all)))
+        }
+        Latency::OneWay => one_way(run, flow),
+    };
+    let lost = lost.unwrap_or_else(|| {
+        let (sent, measure) = (run.sending[flow].packets_sent, &run.receiving[flow].measure);
+        let before = run.before.get(flow).map_or(0, |before| before.packets_sent);
+        ratio(measure.dropped + measure.lost, sent - before)
+    });
+    latencies.sort_unstable();
+    let found = outcome(requirement, &latencies, lost);
+    Some(OutcomeRow {
+        group: run.plan.groups[plan.group].clone(),
+        flow: index,
+        score: found.map_or(f64::NAN, |found| found.score),
+        latency: found.map_or(f64::NAN, |found| found.latency),
+        loss: found.map_or(f64::NAN, |found| found.loss),
+    })
+}
+
+/// The delays of the units that arrived, and the share of those lost; nothing of bulk data.
+fn one_way(run: &RunRecord<'_>, flow: usize) -> (Vec<Span>, Option<f64>) {
+    let Some(log) = &run.receiving[flow].units else { return (Vec::new(), None) };
+    let due = due(run, flow, log);
+    let judged: Vec<_> = due.judged(log).collect();
+    let received = judged.iter().filter(|(_, outcome)| *outcome == Outcome::Received);
+    let delays: Vec<Span> = received.map(|(unit, _)| unit.arrived - unit.created).collect();
+    let lost = judged.len() as u64 - delays.len() as u64;
+    (delays, Some(ratio(lost, judged.len() as u64)))
+}

@@ -1,0 +1,167 @@
+//! Round trips as a flow's sender sees them, for flows that are to be measured: of pings always, of others where `[record]` names them.
+//!
+//! | transport | a sample is |
+//! |---|---|
+//! | `tcp/…` | arrival of an acknowledgement of new data − when the segment left that it answers (RFC 7323 §4: the echoed time stamp) |
+//! | `ping` | arrival of the first reply − when its request was made |
+//! | `tfrc` | arrival of a report − when the packet left that it answers − how long the receiver held it (RFC 5348 §4.3) |
+//!
+//! A delayed acknowledgement answers the first segment that it waits for, so a sample holds that wait, too. Other transports have no
+//! samples. A request without reply is lost unless it is younger, at the end of the run, than the longest round trip.
+
+use std::collections::HashSet;
+
+use fairwave_core::packet::{Body, Packet};
+use fairwave_core::quality::delay::DelaySummary;
+use fairwave_core::quality::responsiveness::trimmed_mean;
+use fairwave_core::units::{Instant, Span};
+
+/// What a flow's sender has measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoundTripLog {
+    /// Everything before has been acknowledged.
+    acknowledged: u32,
+    /// Requests that have been answered.
+    answered: HashSet<u32>,
+    /// Samples, each with the time at which it was taken and, of requests, when that was made.
+    samples: Vec<RoundTrip>,
+}
+
+/// A sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RoundTrip {
+    /// When the answer came.
+    pub at: Instant,
+    /// How long it took.
+    pub took: Span,
+}
+
+/// What the round trips of a flow came to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct RoundTrips {
+    /// Samples in the window.
+    pub summary: Option<DelaySummary>,
+    /// Mean of those that remain without the longest twentieth.
+    pub trimmed: Option<Span>,
+    /// The smoothed round trip after the last (RFC 6298 §2, α = 1/8).
+    pub smoothed: Option<Span>,
+    /// Requests in the window of which it is known whether they were answered, and how many of them were not; none of either but for pings.
+    pub requests: Option<(u64, u64)>,
+}
+
+impl RoundTripLog {
+    /// What came back to the sender at `now`.
+    pub fn note(&mut self, packet: &Packet, now: Instant) {
+        let took = match packet.body {
+            Body::Ack { next, echo, .. } if next > self.acknowledged => {
+                self.acknowledged = next;
+                now.since(echo)
+            }
+            Body::TfrcFeedback { echo, delay, .. } => now.since(echo).saturating_sub(delay),
+            Body::Datagram { unit, created, .. } if self.answered.insert(unit) => now.since(created),
+            _ => return,
+        };
+        self.samples.push(RoundTrip { at: now, took });
+    }
+
+    /// All samples, in order.
+    pub fn samples(&self) -> &[RoundTrip] {
+        &self.samples
+    }
+
+    /// What those in the window came to. `requests` are the numbers of the requests and when they were made, of a flow of pings.
+    pub fn result(
+        &self,
+        from: Instant,
+        end: Instant,
+        requests: Option<impl Iterator<Item = (u32, Instant)>>,
+    ) -> RoundTrips {
+        let mut taken: Vec<Span> = self.samples.iter().filter(|one| one.at >= from).map(|one| one.took).collect();
+        let summary = DelaySummary::of(taken.iter().copied());
+        taken.sort_unstable();
+        let patience = summary.map_or(Span::ZERO, |summary| summary.max);
+        let requests = requests.map(|requests| {
+            let known = requests
+                .filter(|(number, made)| *made >= from && (self.answered.contains(number) || *made + patience <= end));
+            known.fold((0, 0), |(all, lost), (number, _)| (all + 1, lost + u64::from(!self.answered.contains(&number))))
+        });
+        let smooth = |smoothed: Option<Span>, one: &RoundTrip| {
+            let next = |before: Span| Span::from_nanos(before.nanos() - before.nanos() / 8 + one.took.nanos() / 8);
+            Some(smoothed.map_or(one.took, next))
+        };
+        RoundTrips {
+            summary,
+            trimmed: trimmed_mean(&taken),
+            smoothed: self.samples.iter().fold(None, smooth),
+            requests,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_core::packet::{Class, Ecn, FlowId};
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn packet(body: Body) -> Packet {
+        Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body }
+    }
+
+    fn ack(next: u32, echo: Instant) -> Packet {
+        let sack = Default::default();
+        packet(Body::Ack { next, echo, rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack })
+    }
+
+    fn reply(unit: u32, created: Instant) -> Packet {
+        packet(Body::Datagram { payload: 56, sequence: unit, unit, part: 0, parts: 1, created })
+    }
+
+    const NO_REQUESTS: Option<std::iter::Empty<(u32, Instant)>> = None;
+
+    #[test]
+    fn an_acknowledgement_of_new_data_is_a_sample_and_a_duplicate_is_none() {
+        let mut log = RoundTripLog::default();
+        for (next, sent, now) in [(1, 0, 40), (2, 10, 60), (2, 20, 61), (4, 30, 70)] {
+            log.note(&ack(next, at(sent)), at(now));
+        }
+        let took: Vec<f64> = log.samples().iter().map(|one| one.took.millis()).collect();
+        assert_eq!(took, [40.0, 50.0, 40.0]);
+        // 40, then 7/8 · 40 + 50/8 = 41.25, then 7/8 · 41.25 + 40/8 = 41.09375.
+        let result = log.result(at(0), at(100), NO_REQUESTS);
+        assert_eq!(result.smoothed.map(Span::millis), Some(41.09375));
+        assert_eq!(result.requests, None);
+        let summary = log.result(at(60), at(100), NO_REQUESTS).summary.expect("two samples");
+        assert_eq!((summary.count, summary.mean.millis(), summary.max.millis()), (2, 45.0, 50.0), "in the window");
+    }
+
+    #[test]
+    fn a_report_s_time_at_the_receiver_does_not_count() {
+        let mut log = RoundTripLog::default();
+        let body = Body::TfrcFeedback {
+            echo: at(10),
+            delay: Span::from_millis(30),
+            receive_rate: Default::default(),
+            loss_event_rate: 0.0,
+        };
+        log.note(&packet(body), at(100));
+        assert_eq!(log.samples()[0].took, Span::from_millis(60));
+    }
+
+    #[test]
+    fn a_reply_counts_once_and_a_request_without_one_is_lost_once_it_is_old_enough() {
+        let mut log = RoundTripLog::default();
+        for (unit, made, now) in [(0, 0, 50), (0, 0, 51), (2, 400, 480)] {
+            log.note(&reply(unit, at(made)), at(now));
+        }
+        assert_eq!(log.samples().len(), 2);
+        let requests = || Some((0..5).map(|unit| (unit, at(200 * u64::from(unit)))));
+        // 1 and 3 are lost; 4, made at 800, is younger than the longest round trip of 80 ms when the run ends at 850.
+        assert_eq!(log.result(at(0), at(850), requests()).requests, Some((4, 2)));
+        assert_eq!(log.result(at(0), at(880), requests()).requests, Some((5, 3)));
+        assert_eq!(log.result(at(200), at(880), requests()).requests, Some((4, 3)), "of the window");
+    }
+}
