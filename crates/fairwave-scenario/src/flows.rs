@@ -130,6 +130,7 @@ impl Expansion<'_> {
             traffic,
             transport,
             class: flow.class(),
+            dscp: flow.dscp(),
             start,
             stop,
             active,

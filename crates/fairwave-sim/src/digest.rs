@@ -70,6 +70,7 @@ impl RunResult {
             links,
             outages,
             classes,
+            service_classes,
             series,
             units,
             packet_hops: _,
@@ -95,6 +96,9 @@ impl RunResult {
             table(&mut hash, "outages", outages)?;
         }
         grown(&mut hash, "classes", classes)?;
+        if !service_classes.is_empty() {
+            table(&mut hash, "service_classes", service_classes)?;
+        }
         table(&mut hash, "series", series)?;
         table(&mut hash, "units", units)?;
         Ok(format!("{:016x}", hash.0))

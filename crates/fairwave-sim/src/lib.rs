@@ -33,6 +33,7 @@ pub mod probe;
 mod replicate;
 mod result;
 mod routes;
+mod service_classes;
 mod run;
 mod unit_log;
 mod unsteady;
@@ -43,6 +44,6 @@ pub use error::RunError;
 pub use replicate::run_many;
 pub use result::{
     CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, PlaybackRow, RecoveryRow, RunResult,
-    SeriesRow, TimelinessRow, TransferRow, UnitRow,
+    SeriesRow, ServiceClassRow, TimelinessRow, TransferRow, UnitRow,
 };
 pub use run::{PARTS, SteppedRun, run, run_in_parts, run_seen};

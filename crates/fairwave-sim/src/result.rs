@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::classes::ClassRow;
 pub use crate::measures::GroupRow;
+pub use crate::service_classes::ServiceClassRow;
 
 /// Everything that a run leaves.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -37,6 +38,8 @@ pub struct RunResult {
     pub outages: Vec<OutageRow>,
     /// One row per managed queue and traffic class.
     pub classes: Vec<ClassRow>,
+    /// One row per class of a link's class map, and per policer or shaper of a link.
+    pub service_classes: Vec<ServiceClassRow>,
     /// Series, if asked for.
     pub series: Vec<SeriesRow>,
     /// Units of recorded flows.

@@ -13,7 +13,7 @@
 //! `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8 from 5 on; its option with counts of bytes is
 //! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use fairwave_core::packet::{Body, Ecn, FlowId, Packet};
 use fairwave_core::transport::Properties;
 use fairwave_core::transport::tcp::control::Marks;
@@ -99,6 +99,7 @@ impl<'p> Headers<'p> {
         let within = (header.len() + payload) as u16;
         let mut bytes = Vec::with_capacity(Ipv4Header::MIN_LEN + header.len() + if whole { payload } else { 0 });
         if let Ok(mut ip) = Ipv4Header::new(within, HOPS, protocol, source, destination) {
+            ip.dscp = IpDscp::try_new(packet.dscp.get()).unwrap_or_default();
             ip.ecn = codepoint(packet.ecn);
             ip.header_checksum = ip.calc_header_checksum();
             bytes.extend(ip.to_bytes());

@@ -16,6 +16,7 @@ pub(crate) use recorded::{RunRecord, Sample, ratio};
 use crate::classes;
 use crate::link::Service;
 use crate::result::{RunResult, TimelinessRow};
+use crate::service_classes;
 
 /// Every table of a run.
 pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
@@ -28,6 +29,9 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
                 }
                 Service::Fifo(_) => Vec::new(),
             })
+            .collect(),
+        service_classes: (run.plan.links.iter().zip(run.links))
+            .flat_map(|(plan, link)| service_classes::rows(plan, link))
             .collect(),
         outages: links::outages(run),
         packet_hops: run.links.iter().map(|link| link.measure.whole().departures).sum(),
