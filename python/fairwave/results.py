@@ -147,6 +147,11 @@ class Results:
         return self._of("links")
 
     @property
+    def service_classes(self) -> pa.Table:
+        """One row per run and class of a link's class map, and per policer or shaper of a link."""
+        return self._of("service_classes")
+
+    @property
     def series(self) -> pa.Table:
         """Time series, when the scenario records them."""
         return self._of("series")

@@ -9,7 +9,7 @@
 //! `fairwave-tcp`, `fairwave-transport`.
 
 pub use fairwave_media::{quality, speech, traffic};
-pub use fairwave_network::{link, loss, packet, queue};
+pub use fairwave_network::{dscp, link, loss, packet, queue};
 pub use fairwave_transport::wire;
 pub use fairwave_units::{config, random, ratio, registry, timed, units};
 

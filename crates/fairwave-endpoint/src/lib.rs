@@ -17,6 +17,7 @@ pub mod subscription;
 pub mod wire;
 
 use fairwave_media::traffic::{LayerRates, Unit};
+use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Class, FlowId, Packet};
 use fairwave_units::units::{Bytes, Instant, Span};
 use limited::LimitedTimes;
@@ -43,6 +44,8 @@ pub struct FlowContext {
     pub flow: FlowId,
     /// Traffic class; goes on every packet.
     pub class: Class,
+    /// Differentiated services code point; goes on every packet.
+    pub dscp: Dscp,
     /// The application offers as much as the transport takes; it makes no units.
     pub bulk: bool,
     /// The rates of the video's layers ([`fairwave_media::traffic::TrafficConfig::layers`]), which the sender advertises before the

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
+use fairwave_core::dscp::Dscp;
 use fairwave_core::packet::{Body, Ecn, Packet};
 use fairwave_core::units::Instant;
 use fairwave_core::wire::{Decoder, Format};
@@ -186,27 +187,30 @@ impl Wires {
             return None;
         };
         let flow = belongs.flow.0 as usize;
-        let (class, layer, packet) = match self.ends.get_mut(flow) {
+        let (class, dscp, layer, packet) = match self.ends.get_mut(flow) {
             Some(FlowEnds::Ours(ours)) => {
                 let [data, feedback] = &mut ours.decoders;
                 let decoder = if belongs.feedback { feedback } else { data };
                 let datagram = bytes.get(usize::from(header.payload_at)..usize::from(header.length));
                 let packet = datagram.and_then(|datagram| decoder.decode(datagram, header.ecn).ok());
-                (plan.flows.get(flow)?.class, packet.map_or(0, |packet| packet.layer), packet)
+                let planned = plan.flows.get(flow)?;
+                (planned.class, planned.dscp, packet.map_or(0, |packet| packet.layer), packet)
             }
             Some(FlowEnds::Kernel(kernel)) => {
                 if let Some(sequence) = ip::sequence(bytes, &header).filter(|_| !belongs.feedback) {
                     kernel.saw(sequence, header.payload(), at >= Instant::ZERO + plan.warmup);
                 }
-                (plan.flows.get(flow)?.class, 0, None)
+                let planned = plan.flows.get(flow)?;
+                (planned.class, planned.dscp, 0, None)
             }
-            _ => (header.key.class(header.dscp), 0, None),
+            _ => (header.key.class(header.dscp), Dscp::new(header.dscp).unwrap_or_default(), 0, None),
         };
         let number = self.store.keep(bytes.get(..usize::from(header.length)).unwrap_or(bytes), packet);
         Some(Packet {
             flow: belongs.flow,
             wire: header.length,
             class,
+            dscp,
             feedback: belongs.feedback,
             ecn: header.ecn,
             layer,

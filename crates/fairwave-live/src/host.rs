@@ -166,7 +166,7 @@ impl Sender for HostSender {
             };
             let (flow, class) = (self.flow, self.class);
             let packet =
-                Packet { flow, wire: payload, class, feedback: false, ecn: Ecn::NotEct, layer: unit.layer, body };
+                Packet { flow, wire: payload, class, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: unit.layer, body };
             out.packets.push(packet);
             if left == 0 {
                 return;

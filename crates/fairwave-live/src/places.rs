@@ -81,6 +81,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
             traffic: Arc::clone(&traffic),
             transport: Arc::clone(&transport),
             class: Class::Tcp,
+            dscp: Class::Tcp.dscp(),
             start: Instant::ZERO,
             stop: Instant::NEVER,
             active: None,

@@ -105,6 +105,7 @@ mod tests {
             flow: FlowId(0),
             wire: 3,
             class: Class::Tcp,
+            dscp: Default::default(),
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -2,6 +2,7 @@
 //!
 //! Everything here is a pure state machine: it takes the time and an event and answers with what to do.
 
+pub mod dscp;
 pub mod link;
 pub mod loss;
 pub mod packet;

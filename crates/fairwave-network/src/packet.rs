@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::dscp::Dscp;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
 /// Which flow a packet belongs to: its index in the run.
@@ -30,6 +31,14 @@ pub enum Class {
 impl Class {
     /// Every class, in the order of their indices.
     pub const ALL: [Class; 3] = [Class::Voice, Class::OtherUdp, Class::Tcp];
+
+    /// The code point that its packets bear where nothing else is said: EF for voice (RFC 4594 §4.1), default forwarding for all else.
+    pub const fn dscp(self) -> Dscp {
+        match self {
+            Class::Voice => Dscp::EF,
+            Class::OtherUdp | Class::Tcp => Dscp::DF,
+        }
+    }
 }
 
 /// What a packet says of congestion: the two bits of the IP header (RFC 3168 §5), with the meaning that RFC 9331 gives ECT(1).
@@ -67,6 +76,8 @@ pub struct Packet {
     pub feedback: bool,
     /// What it says of congestion.
     pub ecn: Ecn,
+    /// Differentiated services code point; a policer may change it on the way.
+    pub dscp: Dscp,
     /// Video layer (0 = base); 0 for everything else.
     pub layer: u8,
     /// What the transport wrote.

@@ -177,6 +177,7 @@ pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
         ("links", columns(&result.links)),
         ("outages", columns(&result.outages)),
         ("classes", columns(&result.classes)),
+        ("service_classes", columns(&result.service_classes)),
         ("series", columns(&result.series)),
         ("units", columns(&result.units)),
     ];

@@ -33,6 +33,12 @@ macro_rules! table_with_direction {
             /// nothing says otherwise.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub queue: Option<$crate::law::LawTable<fairwave_core::queue::QueueConfig>>,
+            /// Drops or remarks what comes faster than agreed, before it waits: `{ rate = "5 Mb/s", burst = "15 kB" }`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub police: Option<fairwave_core::queue::PoliceConfig>,
+            /// Holds back, in the queue, what would leave faster than agreed: `{ rate = "5 Mb/s", burst = "10 kB" }`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub shape: Option<fairwave_core::queue::ShapeConfig>,
             /// How it loses packets; not at all if nothing says otherwise.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub loss: Option<$crate::law::LawTable<fairwave_core::loss::LossConfig>>,
@@ -69,6 +75,8 @@ impl Direction {
             rate: own.rate.or(base.rate),
             delay: own.delay.or(base.delay),
             queue: own.queue.or(base.queue),
+            police: own.police.or(base.police),
+            shape: own.shape.or(base.shape),
             loss: own.loss.or(base.loss),
             outages: own.outages.or(base.outages),
             jitter: own.jitter.or(base.jitter),
@@ -83,6 +91,8 @@ impl Direction {
             rate: self.rate.as_ref().map(WrittenRate::spelled_out),
             delay: self.delay.as_ref().map(WrittenDelay::spelled_out),
             queue: self.queue.as_ref().map(LawTable::spelled_out),
+            police: self.police.clone(),
+            shape: self.shape.clone(),
             loss: self.loss.as_ref().map(LawTable::spelled_out),
             outages: self.outages.clone().filter(|outages| !outages.is_empty()),
             jitter: self.jitter.as_ref().map(LawTable::spelled_out),
@@ -153,8 +163,8 @@ table_with_direction! {
 
 impl From<LinkSpecTable> for LinkSpec {
     fn from(table: LinkSpecTable) -> Self {
-        let LinkSpecTable { rate, delay, queue, loss, outages, jitter, reorder, duplicate, reverse } = table;
-        LinkSpec { there: Direction { rate, delay, queue, loss, outages, jitter, reorder, duplicate }, reverse }
+        let LinkSpecTable { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate, reverse } = table;
+        LinkSpec { there: Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate }, reverse }
     }
 }
 

@@ -14,11 +14,12 @@ use crate::error::{Problem, ScenarioError};
 use crate::events;
 use crate::flows::Flows;
 use crate::happenings;
-use crate::model::Scenario;
+use crate::model::{Link, Scenario};
 use crate::network::Network;
 use crate::path::{Path, Step};
 use crate::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
 use crate::select::Selection;
+use crate::service;
 use crate::tap::{self, Tap};
 
 impl Scenario {
@@ -102,6 +103,17 @@ impl Scenario {
         settled(&mut problems)?;
         cost::check_work(&work, &expanded, &mut problems);
         let (nodes, mut links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
+        settled(&mut problems)?;
+        let place_of_direction = |direction: usize| {
+            let directions = |link: &Link| link.count.saturating_mul(if link.duplex { 2 } else { 1 });
+            let mut before = 0u64;
+            let of_link = expanded.links.iter().position(|link| {
+                before = before.saturating_add(directions(link));
+                (direction as u64) < before
+            });
+            place_of_link(of_link.unwrap_or_default())
+        };
+        service::check(&flows, &links, &place_of_direction, &mut problems);
         settled(&mut problems)?;
         happenings::apply(&expanded, &mut links, &mut problems);
         settled(&mut problems)?;

@@ -42,7 +42,7 @@ impl Plan {
 }
 
 fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
-    let Direction { rate, delay, queue, loss, changes } = &link.direction;
+    let Direction { rate, delay, queue, police, shape, loss, changes } = &link.direction;
     Ok(json!({
         "name": link.name,
         "from": link.from,
@@ -59,6 +59,8 @@ fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
         "reorder": changes.reorder.map(|reorder| json!({ "share": reorder.share, "by_ns": reorder.by.nanos() })),
         "duplicate": changes.duplicate.map(|duplicate| json!({ "share": duplicate.share })),
         "queue": serde_json::to_value(queue)?,
+        "police": serde_json::to_value(police)?,
+        "shape": serde_json::to_value(shape)?,
         "loss": serde_json::to_value(loss)?,
     }))
 }
@@ -73,6 +75,7 @@ fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
         "backward": flow.backward,
         "traffic": serde_json::to_value(&*flow.traffic)?,
         "transport": serde_json::to_value(&*flow.transport)?,
+        "dscp": flow.dscp.get(),
         "start_ns": flow.start.nanos(),
         "stop_ns": (flow.stop != Instant::NEVER).then(|| flow.stop.nanos()),
         "active_ns": flow.active.as_ref().map(|active| {

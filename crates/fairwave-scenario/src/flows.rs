@@ -131,6 +131,7 @@ impl Expansion<'_> {
             traffic,
             transport,
             class: flow.class(),
+            dscp: flow.dscp(),
             start,
             stop,
             active,

@@ -65,6 +65,7 @@ mod rate;
 mod read;
 mod route;
 mod select;
+mod service;
 mod shares;
 mod suggest;
 pub mod tap;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use fairwave_core::dscp::Dscp;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
 use fairwave_core::quality::outcome::Requirement;
@@ -131,6 +132,8 @@ impl From<LinkTable> for Link {
             rate,
             delay,
             queue,
+            police,
+            shape,
             loss,
             outages,
             jitter,
@@ -139,7 +142,7 @@ impl From<LinkTable> for Link {
             duplex,
             reverse,
         } = table;
-        let there = Direction { rate, delay, queue, loss, outages, jitter, reorder, duplicate };
+        let there = Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate };
         Link { from, to, count, spec: LinkSpec { there, reverse }, duplex }
     }
 }
@@ -169,6 +172,10 @@ pub struct Flow {
     /// Class by which queues tell packets apart. If left out: `tcp` over TCP, else `voice` for voice, else `other-udp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
+    /// Differentiated services code point of its packets, in both directions: a name (`ef`, `af41`, `le`) or a number from 0 to 63. If left
+    /// out: `ef` for the class `voice`, else `df`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// When the flows begin.
     #[serde(default, skip_serializing_if = "is_default")]
     pub start: Start,
@@ -323,6 +330,11 @@ impl Flow {
             "voice" | "recording" | "conversation" => Class::Voice,
             _ => Class::OtherUdp,
         })
+    }
+
+    /// The code point of its packets: the one that is written, else its class's.
+    pub(crate) fn dscp(&self) -> Dscp {
+        self.dscp.unwrap_or(self.class().dscp())
     }
 }
 

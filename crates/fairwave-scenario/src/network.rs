@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::{self, Changes, RateConfig};
 use fairwave_core::loss::LossConfig;
-use fairwave_core::queue::{Capacity, QueueConfig};
+use fairwave_core::queue::{Capacity, PoliceConfig, QueueConfig, ShapeConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Rate, Span};
 
@@ -18,6 +18,7 @@ use crate::model::{Link, Scenario};
 use crate::path::Path;
 use crate::plan::LinkPlan;
 use crate::rate::WrittenRate;
+use crate::ranges::within;
 use crate::route::Edge;
 use crate::suggest::nearest;
 use crate::template::Template;
@@ -270,6 +271,8 @@ impl Network {
                     rate: own.rate.clone().unwrap_or_else(|| direction.rate.into()),
                     delay: edge.delay,
                     queue,
+                    police: own.police.clone(),
+                    shape: own.shape.clone(),
                     loss: own.loss.clone(),
                     changes: own.changes.clone(),
                 },
@@ -286,6 +289,8 @@ struct TemplateProperties {
     rate: Option<RateConfig>,
     queue: LawTable<QueueConfig>,
     buffer: Option<BandwidthDelay>,
+    police: Option<PoliceConfig>,
+    shape: Option<ShapeConfig>,
     loss: LossConfig,
     changes: Changes,
     /// The queue, by the packets that its buffer holds; none when its size is given outright.
@@ -305,6 +310,8 @@ impl TemplateProperties {
             rate: rate.flatten(),
             queue,
             buffer,
+            police: direction.police.clone(),
+            shape: direction.shape.clone(),
             loss,
             changes: direction.changes(),
             sized: BTreeMap::new(),
@@ -325,7 +332,8 @@ impl TemplateProperties {
     }
 
     fn queue(&mut self, direction: &DirectionProperties, used: &DirectionUse) -> Result<QueueConfig, Box<Problem>> {
-        let packets = self.buffer.map(|buffer| buffer_packets(&buffer, direction, used));
+        let slowed = self.shape.as_ref().map_or(direction.nominal_rate, |shape| shape.rate.of(direction.nominal_rate));
+        let packets = self.buffer.map(|buffer| buffer_packets(&buffer, slowed.min(direction.nominal_rate), direction, used));
         let queue = match self.sized.get(&packets) {
             Some(known) => known.clone(),
             None => {
@@ -353,12 +361,12 @@ impl TemplateProperties {
 }
 
 /// See [`BandwidthDelay`].
-fn buffer_packets(buffer: &BandwidthDelay, direction: &DirectionProperties, used: &DirectionUse) -> u32 {
+fn buffer_packets(buffer: &BandwidthDelay, rate: Rate, direction: &DirectionProperties, used: &DirectionUse) -> u32 {
     let round_trip = buffer.round_trip.unwrap_or(match used.flows {
         0 => direction.nominal_delay * 2,
         flows => used.round_trips / flows,
     });
-    let product = direction.nominal_rate.bytes_in(round_trip).get() as f64 * buffer.bdp / buffer.packet.get() as f64;
+    let product = rate.bytes_in(round_trip).get() as f64 * buffer.bdp / buffer.packet.get() as f64;
     // The conversion saturates.
     (libm::round(product) as u32).max(buffer.at_least_packets)
 }
@@ -375,7 +383,7 @@ fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path)
 /// What a queue says of its parameters, now that the buffer is sized and the link's rate is known.
 fn check_sized(checked: Result<(), ConfigError>, packets: Option<u32>, at: &Path) -> Result<(), Box<Problem>> {
     let Err(ConfigError { key, value, allowed, example }) = checked else { return Ok(()) };
-    let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
+    let place = within(at, &key);
     let sized = packets.map_or_else(String::new, |packets| format!(" in a buffer of {packets} packets"));
     let problem = Problem::new(place, format!("`{key}` is {value}{sized}")).allowed(allowed);
     Err(Box::new(problem.help(format!("write for example `{example}`"))))

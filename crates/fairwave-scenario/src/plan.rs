@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use fairwave_core::dscp::Dscp;
 use fairwave_core::link::{Direction, RecordedLength};
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Reception;
@@ -21,6 +22,7 @@ use fairwave_core::units::{Instant, Skew, Span};
 pub use crate::active::Intervals;
 use crate::law::wire_of_unit;
 use crate::route::{Edge, Routes};
+use crate::service;
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
@@ -71,7 +73,7 @@ impl Plan {
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
         let said =
             crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?)));
-        said.chain(self.left_over()).chain(self.marked_in_vain()).chain(self.classic_by_mistake()).collect()
+        said.chain(self.left_over()).chain(self.marked_in_vain()).chain(self.classic_by_mistake()).chain(service::unmatched(&self.flows, &self.links)).collect()
     }
 
     /// What is recorded for longer than the run lasts: once for links whose rates were recorded for the same time.
@@ -194,6 +196,8 @@ pub struct FlowPlan {
     pub transport: Arc<TransportConfig>,
     /// Traffic class, for queues that tell classes apart.
     pub class: Class,
+    /// Differentiated services code point, with which its packets begin their way in both directions.
+    pub dscp: Dscp,
     /// When it begins.
     pub start: Instant,
     /// When it ends; [`Instant::NEVER`] for the end of the run.

@@ -24,7 +24,7 @@ pub(crate) fn check_spec(spec: &LinkSpec, duration: Span, at: &Path, problems: &
 }
 
 fn check_direction(direction: &Direction, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
-    let Direction { rate, delay, queue, loss, outages, jitter, reorder, duplicate } = direction;
+    let Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate } = direction;
     if let Some(rate) = rate {
         check_rate(rate, duration, &at.key("rate"), problems);
     }
@@ -33,6 +33,12 @@ fn check_direction(direction: &Direction, duration: Span, at: &Path, problems: &
     }
     if let Some(queue) = queue {
         check_queue(queue, &at.key("queue"), problems);
+    }
+    if let Some(police) = police {
+        check_config(police.check(), &at.key("police"), problems);
+    }
+    if let Some(shape) = shape {
+        check_config(shape.check(), &at.key("shape"), problems);
     }
     if let Some(loss) = loss {
         check_law(loss, &at.key("loss"), problems);
@@ -167,11 +173,19 @@ pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec
 /// What a law, or another configuration that lies in core, says of its own values.
 pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems: &mut Vec<Problem>) {
     if let Err(ConfigError { key, value, allowed, example }) = checked {
-        let place = key.split('.').fold(at.clone(), |path, key| path.key(key));
+        let place = within(at, &key);
         problems.push(
             Problem::new(place, format!("`{key}` is {value}"))
                 .allowed(allowed)
                 .help(format!("write for example `{example}`")),
         );
     }
+}
+
+/// The place of a key, whose parts are joined by dots; numbers are places in lists.
+pub(crate) fn within(at: &Path, key: &str) -> Path {
+    key.split('.').fold(at.clone(), |path, key| match key.parse() {
+        Ok(index) => path.index(index),
+        Err(_) => path.key(key),
+    })
 }

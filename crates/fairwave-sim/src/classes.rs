@@ -4,7 +4,7 @@
 //! Plain FIFOs that are crossed arithmetically know no classes and are not counted here.
 
 use fairwave_core::packet::{Class, Packet};
-use fairwave_core::queue::{DropReason, Queue};
+use fairwave_core::queue::{DropReason, LinkQueue};
 use fairwave_core::units::Instant;
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ pub struct ClassRow {
 }
 
 /// The rows of a managed queue that has counted so in the window.
-pub(crate) fn rows(link: &str, queue: &Queue, classes: &ClassMeasures) -> Vec<ClassRow> {
+pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Vec<ClassRow> {
     let row = |class: Class| {
         let counted = classes.of(class);
         ClassRow {
@@ -181,7 +181,7 @@ const fn class_name(class: Class) -> &'static str {
 ///
 /// # Errors
 /// A class of which the queue made or swallowed packets.
-pub(crate) fn check(link: &str, queue: &Queue, classes: &ClassMeasures) -> Result<(), RunError> {
+pub(crate) fn check(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Result<(), RunError> {
     for class in Class::ALL {
         let counted = classes.of(class);
         let waiting = (u64::from(queue.class_packets(class)), queue.class_bytes(class));

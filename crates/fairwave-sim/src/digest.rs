@@ -74,6 +74,7 @@ impl RunResult {
             classes,
             // What `tc` shows of a queue; what the queue did is in the other tables.
             tins: _,
+            service_classes,
             series,
             units,
             packet_hops: _,
@@ -105,6 +106,9 @@ impl RunResult {
             table(&mut hash, "outages", outages)?;
         }
         grown(&mut hash, "classes", classes)?;
+        if !service_classes.is_empty() {
+            table(&mut hash, "service_classes", service_classes)?;
+        }
         table(&mut hash, "series", series)?;
         table(&mut hash, "units", units)?;
         Ok(format!("{:016x}", hash.0))

@@ -48,7 +48,7 @@ impl FlowEnds {
             let source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
             let bulk = flow.traffic.is_bulk();
             let (class, layers) = (flow.class, flow.traffic.layers());
-            let context = FlowContext { flow: FlowId(index as u32), class, bulk, layers };
+            let context = FlowContext { flow: FlowId(index as u32), class, dscp: flow.dscp, bulk, layers };
             let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
             let prepared = match &latest {
                 // Flows of a group share their configuration.

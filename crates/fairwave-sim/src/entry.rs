@@ -1,5 +1,6 @@
 //! What the event queue holds: an event and, where a packet arrives by it, the packet.
 
+use fairwave_core::dscp::Dscp;
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::units::Instant;
 
@@ -48,6 +49,7 @@ const NOTHING: Transit = Transit {
         flow: FlowId(u32::MAX),
         wire: 0,
         class: Class::Tcp,
+        dscp: Dscp::DF,
         feedback: false,
         ecn: Ecn::NotEct,
         layer: 0,

@@ -35,6 +35,7 @@ mod replicate;
 mod result;
 mod round_trips;
 mod routes;
+mod service_classes;
 mod run;
 mod unit_log;
 mod unsteady;
@@ -45,6 +46,6 @@ pub use error::RunError;
 pub use replicate::run_many;
 pub use result::{
     CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow, RecoveryRow,
-    RoundTripRow, RunResult, SeriesRow, TimelinessRow, TinRow, TransferRow, UnitRow,
+    RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
 pub use run::{PARTS, SteppedRun, run, run_in_parts, run_seen};

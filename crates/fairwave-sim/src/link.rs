@@ -11,7 +11,7 @@ use fairwave_core::config::ConfigError;
 use fairwave_core::link::{Direction, LinkRate};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
-use fairwave_core::queue::{Capacity, DropReason, Queue};
+use fairwave_core::queue::{Capacity, DropReason, LinkQueue};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::LinkPlan;
@@ -31,7 +31,7 @@ pub enum Service {
 /// A queue under a discipline.
 pub struct ManagedQueue {
     /// The queue.
-    pub queue: Queue,
+    pub queue: LinkQueue,
     /// When the event that serves it is due; `NEVER` if none is.
     pub scheduled: Instant,
     /// Until when the queue's length has been accounted for.
@@ -86,14 +86,14 @@ enum Wire {
 impl Link {
     /// A link as planned; its random streams are those that bear its name.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
-        let Direction { rate, delay, queue, loss, changes } = &plan.direction;
+        let Direction { rate, delay, queue, police, shape, loss, changes } = &plan.direction;
         let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
         queue.check_before(rate.nominal()).map_err(|error| error.within("queue"))?;
-        let service = if queue.is_fifo_tail() {
+        let service = if queue.is_fifo_tail() && police.is_none() && shape.is_none() {
             Service::Fifo(Fifo::new(queue.capacity))
         } else {
             Service::Managed(Box::new(ManagedQueue {
-                queue: Queue::new(queue, rate.nominal(), stream("queue")),
+                queue: LinkQueue::new(queue, police.as_ref(), shape.as_ref(), rate.nominal(), stream),
                 scheduled: Instant::NEVER,
                 accounted: Instant::ZERO,
                 classes: ClassMeasures::default(),
@@ -319,6 +319,7 @@ impl Link {
         self.account_for_queue(now, window);
         if let Service::Managed(managed) = &mut self.service {
             managed.classes_before = managed.classes;
+            managed.queue.begin_window();
         }
     }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::classes::ClassRow;
 pub use crate::measures::GroupRow;
+pub use crate::service_classes::ServiceClassRow;
 
 /// Everything that a run leaves.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,6 +44,8 @@ pub struct RunResult {
     pub classes: Vec<ClassRow>,
     /// One row per tin of each queue under CAKE.
     pub tins: Vec<TinRow>,
+    /// One row per class of a link's class map, and per policer or shaper of a link.
+    pub service_classes: Vec<ServiceClassRow>,
     /// Series, if asked for.
     pub series: Vec<SeriesRow>,
     /// Units of recorded flows.

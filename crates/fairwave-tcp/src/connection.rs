@@ -13,6 +13,7 @@ use super::rtt::RttEstimator;
 use fairwave_endpoint::limited::{Limit, LimitedTimes};
 use fairwave_endpoint::{FlowContext, Output, SenderView};
 use fairwave_media::traffic::Unit;
+use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Rate, Span};
@@ -78,6 +79,7 @@ pub(super) struct Connection {
     parameters: Arc<TcpParameters>,
     bulk: bool,
     class: Class,
+    dscp: Dscp,
     /// The SYN was lost: its timer has gone off.
     syn_lost: bool,
     flow: FlowId,
@@ -133,6 +135,7 @@ impl Connection {
             send_at: Instant::NEVER,
             bulk: context.bulk,
             class: context.class,
+            dscp: context.dscp,
             syn_lost: false,
             flow: context.flow,
             sent: 0,
@@ -682,6 +685,7 @@ impl Connection {
             flow: self.flow,
             wire: if segment == 0 { self.parameters.syn } else { self.parameters.header + piece.payload },
             class: self.class,
+            dscp: self.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer: piece.layer,
@@ -739,6 +743,7 @@ impl Connection {
             flow: self.flow,
             wire: self.parameters.acknowledgement,
             class: self.class,
+            dscp: self.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -14,6 +14,7 @@ use super::marks::Echo;
 use super::pieces::{Piece, Ring};
 use super::ranges::{Range, Ranges};
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
+use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use fairwave_units::units::{Bytes, Instant, Span};
 
@@ -28,6 +29,7 @@ pub struct TcpReceiver {
     flow: FlowId,
     acknowledgement: u16,
     class: Class,
+    dscp: Dscp,
     sack: bool,
     waves: bool,
     /// What it says of marks.
@@ -125,6 +127,7 @@ impl TcpReceiver {
         TcpReceiver {
             flow: context.flow,
             class: context.class,
+            dscp: context.dscp,
             acknowledgement: parameters.acknowledgement,
             window: parameters.receiver_window,
             sack: parameters.sends_sack(),
@@ -169,6 +172,7 @@ impl TcpReceiver {
             flow: self.flow,
             wire: self.acknowledgement,
             class: self.class,
+            dscp: self.dscp,
             feedback: true,
             ecn: Ecn::NotEct,
             layer: 0,
@@ -376,6 +380,7 @@ mod tests {
             flow: FlowId(0),
             wire: 1040,
             class: Class::Tcp,
+            dscp: Default::default(),
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

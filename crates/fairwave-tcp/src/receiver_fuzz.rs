@@ -39,6 +39,7 @@ fn segment(sequence: u32, sent: Instant) -> Packet {
         flow: FlowId(0),
         wire: payload(sequence) + 40,
         class: Class::Tcp,
+        dscp: Default::default(),
         feedback: false,
         ecn: Ecn::NotEct,
         layer: 0,

@@ -214,7 +214,7 @@ proptest! {
             for (at_sender, happening) in [(true, Some(happening)), (false, receiving.next())] {
                 let Some(happening) = happening else { continue };
                 let packet = |body: Body, wire, layer| Packet {
-                    flow: FlowId(0), wire, class: Class::OtherUdp, feedback: at_sender, ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(wire % 4)], layer, body
+                    flow: FlowId(0), wire, class: Class::OtherUdp, dscp: Default::default(), feedback: at_sender, ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(wire % 4)], layer, body
                 };
                 match happening {
                     EndpointEvent::Packet(body, wire, layer) if at_sender => sender.on_packet(now, &packet(body, wire, layer), &mut out),

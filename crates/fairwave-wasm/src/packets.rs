@@ -61,7 +61,7 @@ impl<'a> Recorder<'a> {
 
     /// The index of a packet at the link. A queue changes at most a packet's codepoint.
     fn find(&self, packet: &Packet) -> Option<usize> {
-        self.here.iter().position(|(known, ..)| Packet { ecn: packet.ecn, ..*known } == *packet)
+        self.here.iter().position(|(known, ..)| Packet { ecn: packet.ecn, dscp: packet.dscp, ..*known } == *packet)
     }
 
     /// The passage of a packet with an event at `at`; none outside the recorded time.
@@ -137,6 +137,7 @@ impl Probe for Recorder<'_> {
                 passage.gone = at.seconds();
                 passage.why = match how {
                     RemovalCause::Dropped(DropReason::Overflow) => "overflow",
+                    RemovalCause::Dropped(DropReason::Policed) => "policed",
                     RemovalCause::Dropped(_) => "early",
                     RemovalCause::Failed => "failed",
                 };

@@ -342,6 +342,7 @@ fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
         "groups": some(&result.groups),
         "links": some(&result.links),
         "classes": some(&result.classes),
+        "service_classes": some(&result.service_classes),
         "conversations": some(&result.conversations),
         "completions": some(&result.completions),
         "voice": voice(result, plan),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub use changes::{ActiveChanges, Changes, Duplicate, FailurePoint, Outage, Reorder, check_outages};
 
 use crate::loss::LossConfig;
-use crate::queue::QueueConfig;
+use crate::queue::{PoliceConfig, QueueConfig, ShapeConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
@@ -282,6 +282,10 @@ pub struct Direction {
     pub delay: Span,
     /// Where packets wait.
     pub queue: QueueConfig,
+    /// What drops or remarks packets that come too fast, before they wait.
+    pub police: Option<PoliceConfig>,
+    /// What holds back packets that would leave too fast.
+    pub shape: Option<ShapeConfig>,
     /// How it loses packets: on the wire, after they have been transmitted.
     pub loss: LossConfig,
     /// What becomes of it in the course of the run.
@@ -296,6 +300,8 @@ impl Direction {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.rate.check().map_err(|error| error.within("rate"))?;
         self.queue.check().map_err(|error| error.within("queue"))?;
+        self.police.iter().try_for_each(|police| police.check().map_err(|error| error.within("police")))?;
+        self.shape.iter().try_for_each(|shape| shape.check().map_err(|error| error.within("shape")))?;
         self.loss.check().map_err(|error| error.within("loss"))?;
         self.changes.check()
     }
@@ -319,6 +325,7 @@ mod tests {
             flow: FlowId(0),
             wire: 1000,
             class: Class::Tcp,
+            dscp: Default::default(),
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -116,6 +116,7 @@ mod tests {
             flow: FlowId(0),
             wire: 1,
             class: Class::OtherUdp,
+            dscp: Default::default(),
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -8,8 +8,8 @@
 //! equal shares and flows equal ones of their host's (`tin`). COBALT looks after each queue (`cobalt`); the last packet of a queue
 //! is never dropped. When too much waits, the queue that holds most bytes loses its head, and BLUE is told.
 //!
-//! **Tins.** A packet's level comes from its flow's class: voice into the voice tin (as if it bore EF), all else into best effort (as if it bore no
-//! DSCP). The bulk tin of `diffserv3`, and the bulk and video tins of `diffserv4`, are there and stay empty: flows say no DSCP.
+//! **Tins.** A packet's DSCP chooses its tin, by the tables of the same names in `sch_cake`. Calls bear EF unless their flow says otherwise, all
+//! else nothing.
 //!
 //! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash; whoever drives a queue without saying which
 //! nodes its flows join has two hosts for each flow. A quantum is divided exactly instead of with random rounding, clocks count exactly, and
@@ -34,7 +34,8 @@ use super::buffer::Buffer;
 use super::config::Capacity;
 use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
 use super::rounds::mixed;
-use crate::packet::{Class, Packet};
+use crate::dscp::Dscp;
+use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law};
@@ -60,6 +61,23 @@ impl Diffserv {
             Diffserv::Besteffort => &[0],
             Diffserv::Diffserv3 => &[0, 4, 2],
             Diffserv::Diffserv4 => &[0, 4, 1, 2],
+        }
+    }
+
+    /// The tin of a code point: the tables of the same names in `sch_cake`.
+    fn tin_of(self, dscp: Dscp) -> u8 {
+        match (self, dscp.get()) {
+            (Diffserv::Besteffort, _) => 0,
+            // Lower effort, CS1.
+            (_, 1 | 8) => 1,
+            // TOS4, voice-admit, EF, CS6, CS7.
+            (Diffserv::Diffserv3, 4 | 44 | 46 | 48 | 56) => 2,
+            (Diffserv::Diffserv3, _) => 0,
+            // TOS4, CS2 and AF2x, CS3 and AF3x, AF4x.
+            (Diffserv::Diffserv4, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38) => 2,
+            // CS4, CS5, voice-admit, EF, CS6, CS7.
+            (Diffserv::Diffserv4, 32 | 40 | 44 | 46 | 48 | 56) => 3,
+            (Diffserv::Diffserv4, _) => 0,
         }
     }
 }
@@ -214,6 +232,7 @@ impl DisciplineLaw for CakeConfig {
         Cake {
             tins: shifts.iter().map(tin).collect(),
             clock: self.bandwidth.map(Clock::new),
+            diffserv: self.diffserv,
             isolation: self.isolation,
             overhead: i64::from(self.overhead.unwrap_or(0)),
             mpu: self.mpu.unwrap_or(Bytes::ZERO).get(),
@@ -261,6 +280,7 @@ pub struct Cake {
     tins: Vec<Tin>,
     /// The shaper; none where nothing is limited.
     clock: Option<Clock>,
+    diffserv: Diffserv,
     isolation: Isolation,
     overhead: i64,
     mpu: u64,
@@ -279,10 +299,7 @@ pub struct Cake {
 
 impl Cake {
     fn tin_of(&self, packet: &Packet) -> usize {
-        match packet.class {
-            Class::Voice => self.tins.len() - 1,
-            Class::OtherUdp | Class::Tcp => 0,
-        }
+        usize::from(self.diffserv.tin_of(packet.dscp))
     }
 
     /// The hosts that send and receive a packet.

@@ -145,6 +145,12 @@ impl QueueConfig {
         self.victim
     }
 
+    /// The same with a buffer of this capacity.
+    #[must_use]
+    pub fn with_capacity(&self, capacity: Capacity) -> Self {
+        QueueConfig { capacity, ..self.clone() }
+    }
+
     /// First in, first out, and only an arrival that finds no room is dropped: what becomes of a packet is known when it
     /// arrives, and a link may compute it instead of keeping a [`super::Queue`].
     pub fn is_fifo_tail(&self) -> bool {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::DropReason;
 use super::buffer::{Buffer, Place};
 use super::cake::TinStatistics;
+use super::class_map::ClassMap;
 use super::config::Capacity;
 use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
@@ -219,6 +220,12 @@ pub trait DisciplineLaw: Law {
     /// How many lists of packets it keeps ready from the beginning: by it is reckoned what memory a scenario needs.
     fn lists(&self) -> u64 {
         0
+    }
+
+    /// The classes into which it sorts packets, and which of them sends next, for a discipline that is made of those. What
+    /// [`DisciplineLaw::discipline`] gives is then asked nothing.
+    fn class_map(&self) -> Option<ClassMap> {
+        None
     }
 
     /// The discipline for a queue of this capacity before a link of this rate.

@@ -13,15 +13,18 @@
 mod ared;
 mod avq;
 mod bins;
+mod bucket;
 mod buffer;
 mod cake;
 mod choke;
+mod class_map;
 mod codel;
 mod config;
 #[cfg(test)]
 mod configured_tests;
 mod discipline;
 mod drop_tail;
+mod drr;
 mod dualpi2;
 mod flows;
 mod fq_codel;
@@ -31,18 +34,26 @@ mod fred;
 mod fuzz;
 mod green;
 mod lists;
+mod llq;
 #[cfg(test)]
 mod marks_tests;
 mod pie;
+mod police;
+mod priority;
 mod punsi;
 mod red;
 mod rem;
 mod rounds;
+mod scheduler;
+mod shape;
+mod share;
+mod stage;
 #[cfg(test)]
 mod testing;
 mod ticker;
 mod victim;
 mod voice_guard;
+mod wfq;
 
 use std::sync::Arc;
 
@@ -52,14 +63,20 @@ use serde::{Deserialize, Serialize};
 pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
 pub use cake::{Diffserv, Framing, Isolation, TinStatistics};
+pub use class_map::{ClassConfig, ClassMap, ClassQueue, DEFAULT_CLASS, MOST_CLASSES, Match};
 pub use config::{Capacity, Mode, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
 };
 pub use dualpi2::Scheduler;
 pub use green::Estimate;
+pub use police::{Action, PoliceConfig, When};
 pub use punsi::Fellow;
 pub use red::RedPreset;
+pub use scheduler::{ClassSet, Scheduler as ClassScheduler};
+pub use shape::ShapeConfig;
+pub use share::LinkShare;
+pub use stage::{LinkQueue, Stage, StageCounters, StageView, largest_packet};
 pub use victim::Victim;
 pub use voice_guard::VoiceGuardConfig;
 
@@ -91,6 +108,10 @@ macro_rules! disciplines {
             fq_pie { FqPie(FqPieConfig) }
             dualpi2 { Dualpi2(Dualpi2Config) }
             cake { Cake(CakeConfig) }
+            priority { Priority(PriorityConfig) }
+            llq { Llq(LlqConfig) }
+            wfq { Wfq(WfqConfig) }
+            drr { Drr(DrrConfig) }
         }
     };
 }
@@ -112,6 +133,8 @@ pub enum DropReason {
     Early = 1,
     /// The link lost it.
     Link = 2,
+    /// A policer dropped it.
+    Policed = 3,
 }
 
 /// The disciplines at work, by value: a call costs a jump.
@@ -200,6 +223,14 @@ macro_rules! at_work {
                 match self {
                     $(DisciplineConfig::$Variant(law) => law.lists(),)+
                     DisciplineConfig::Own(own) => own.law().any_lists(),
+                }
+            }
+
+            /// See [`DisciplineLaw::class_map`].
+            pub fn class_map(&self) -> Option<ClassMap> {
+                match self {
+                    $(DisciplineConfig::$Variant(law) => law.class_map(),)+
+                    DisciplineConfig::Own(_) => None,
                 }
             }
 

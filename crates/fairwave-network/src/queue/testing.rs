@@ -15,7 +15,7 @@ pub fn packet(flow: u32, wire: u16, class: Class) -> Packet {
         parts: 1,
         created: Instant::from_nanos(u64::from(flow)),
     };
-    Packet { flow: FlowId(flow), wire, class, feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+    Packet { flow: FlowId(flow), wire, class, dscp: class.dscp(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
 }
 
 /// The tests' random numbers.

@@ -1,5 +1,6 @@
 //! What laws that are written in Python are shown: values of core with times in seconds, rates in bits per second, sizes in bytes.
 
+use fairwave_core::dscp::Dscp;
 use fairwave_core::packet::{Class, Ecn, FlowId};
 use fairwave_core::queue as core_queue;
 use fairwave_core::traffic::FrameType;
@@ -333,6 +334,8 @@ pub struct Packet {
     feedback: bool,
     /// What it says of congestion: `not-ect`, `ect1`, `ect0` or `ce`.
     ecn: &'static str,
+    /// Differentiated services code point, 0 to 63.
+    dscp: u8,
     /// Video layer, 0 for the base and for everything else.
     layer: u8,
     /// How many data packets the sender sent before this one, for transports that number them so; None for TCP and for feedback.
@@ -348,6 +351,7 @@ impl Packet {
             traffic_class: name_of(packet.class),
             feedback: packet.feedback,
             ecn: codepoint(packet.ecn),
+            dscp: packet.dscp.get(),
             layer: packet.layer,
             sequence: packet.sequence(),
         }
@@ -359,7 +363,7 @@ impl Packet {
     /// A packet for tests.
     #[new]
     #[pyo3(signature = (flow = 0, size = 1000, traffic_class = "tcp", feedback = false, layer = 0, sequence = None,
-        ecn = "not-ect"))]
+        ecn = "not-ect", dscp = 0))]
     pub(super) fn new(
         flow: u32,
         size: u16,
@@ -368,9 +372,13 @@ impl Packet {
         layer: u8,
         sequence: Option<u32>,
         ecn: &str,
+        dscp: u8,
     ) -> PyResult<Self> {
+        if Dscp::new(dscp).is_none() {
+            return Err(PyValueError::new_err(format!("dscp is {dscp}, but must be 0 to 63")));
+        }
         let (traffic_class, ecn) = (name_of(class_of(traffic_class)?), codepoint(ecn_of(ecn)?));
-        Ok(Packet { flow, size, traffic_class, feedback, ecn, layer, sequence })
+        Ok(Packet { flow, size, traffic_class, feedback, ecn, dscp, layer, sequence })
     }
 
     fn __repr__(&self) -> String {

@@ -14,7 +14,7 @@
 //! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
 use etherparse::{
-    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
 };
 use fairwave_core::packet::{Body, Ecn, FlowId, Packet};
 use fairwave_core::traffic::Codec;
@@ -157,6 +157,7 @@ impl<'p> Headers<'p> {
         let within = (header.len() + payload) as u16;
         let mut bytes = Vec::with_capacity(Ipv4Header::MIN_LEN + header.len() + if whole { payload } else { 0 });
         if let Ok(mut ip) = Ipv4Header::new(within, HOPS, protocol, source, destination) {
+            ip.dscp = IpDscp::try_new(packet.dscp.get()).unwrap_or_default();
             ip.ecn = codepoint(packet.ecn);
             ip.header_checksum = ip.calc_header_checksum();
             bytes.extend(ip.to_bytes());

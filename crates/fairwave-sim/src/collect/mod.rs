@@ -18,6 +18,7 @@ pub(crate) use recorded::{RunRecord, Sample, ratio};
 use crate::classes;
 use crate::link::Service;
 use crate::result::{RunResult, TimelinessRow};
+use crate::service_classes;
 
 /// Every table of a run.
 pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
@@ -32,6 +33,9 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
             })
             .collect(),
         tins: links::tins(run),
+        service_classes: (run.plan.links.iter().zip(run.links))
+            .flat_map(|(plan, link)| service_classes::rows(plan, link))
+            .collect(),
         outages: links::outages(run),
         packet_hops: run.links.iter().map(|link| link.measure.whole().departures).sum(),
         events: run.events,

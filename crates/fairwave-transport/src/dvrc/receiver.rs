@@ -187,6 +187,7 @@ impl DvrcReceiver {
             flow: self.context.flow,
             wire: narrow(self.config.lower_headers).saturating_add(CONTROL as u16),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: true,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -48,6 +48,7 @@ fn arrive(receiver: &mut DvrcReceiver, now: Instant, data: Data) -> Output {
         flow: FlowId(7),
         wire: 1060,
         class: Class::OtherUdp,
+        dscp: Default::default(),
         feedback: false,
         ecn: Ecn::NotEct,
         layer: 1,
@@ -295,7 +296,7 @@ fn what_is_not_dvrcs_data_is_counted_and_nothing_else() {
     let mut receiver = receiver();
     let body = body([0; 32], ms(0));
     let packet =
-        Packet { flow: FlowId(7), wire: 60, class: Class::OtherUdp, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+        Packet { flow: FlowId(7), wire: 60, class: Class::OtherUdp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body };
     let mut out = Output::default();
     receiver.on_packet(ms(0), &packet, &mut out);
     assert_eq!((receiver.malformed(), out.packets.len(), receiver.deadline()), (1, 0, Instant::NEVER));

@@ -181,6 +181,7 @@ impl DvrcSender {
             flow: self.context.flow,
             wire: narrow(self.config.lower_headers).saturating_add(DATA_HEADER as u16).saturating_add(part.payload),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer: part.layer,

@@ -60,8 +60,8 @@ impl Receiver for RapReceiver {
             _ => (sequence, late.then_some(sequence.wrapping_sub(1))),
         };
         let body = Body::RapAck { current: sequence, missing, before };
-        let FlowContext { flow, class, .. } = self.context;
-        out.packets.push(Packet { flow, wire: self.wire, class, feedback: true, ecn: Ecn::NotEct, layer: 0, body });
+        let FlowContext { flow, class, dscp, .. } = self.context;
+        out.packets.push(Packet { flow, wire: self.wire, class, dscp, feedback: true, ecn: Ecn::NotEct, layer: 0, body });
     }
 
     fn on_timer(&mut self, _now: Instant, _out: &mut Output) {}

@@ -291,6 +291,7 @@ impl RapSender {
             flow: self.context.flow,
             wire: narrow(self.config.header).saturating_add(payload),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer,

@@ -207,6 +207,7 @@ fn an_acknowledgement_names_the_latest_gap_before_it() {
             flow: FlowId(0),
             wire: 1044,
             class: Class::OtherUdp,
+            dscp: Default::default(),
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

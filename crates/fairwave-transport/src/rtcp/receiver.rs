@@ -83,6 +83,7 @@ impl RtcpReceiver {
             flow: self.context.flow,
             wire: narrow(self.config.report),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: true,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -118,6 +118,7 @@ impl Sender for RtcpSender {
             flow: self.context.flow,
             wire: narrow(self.config.report),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,

@@ -105,11 +105,12 @@ impl TfrcReceiver {
             receive_rate: self.meter.rate(now, self.round_trip),
             loss_event_rate: self.loss_event_rate(),
         };
-        let FlowContext { flow, class, .. } = self.context;
+        let FlowContext { flow, class, dscp, .. } = self.context;
         out.packets.push(Packet {
             flow,
             wire: self.feedback_wire,
             class,
+            dscp,
             feedback: true,
             ecn: Ecn::NotEct,
             layer: 0,
@@ -190,8 +191,8 @@ mod tests {
                 created: at(millis - 50),
                 round_trip: Span::from_millis(100),
             };
-            let FlowContext { flow, class, .. } = receiver.context;
-            let packet = Packet { flow, wire: 1032, class, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+            let FlowContext { flow, class, dscp, .. } = receiver.context;
+            let packet = Packet { flow, wire: 1032, class, dscp, feedback: false, ecn: Ecn::NotEct, layer: 0, body };
             receiver.on_packet(at(millis), &packet, &mut Output::default());
         };
         let reports = |receiver: &mut TfrcReceiver, millis: u64| {

@@ -172,6 +172,7 @@ impl TfrcSender {
             flow: self.context.flow,
             wire: narrow(self.config.header).saturating_add(part.payload),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer: part.layer,

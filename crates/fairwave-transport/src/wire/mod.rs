@@ -27,6 +27,7 @@ pub use fairwave_endpoint::wire::{Format, LOWER_HEADERS, Media, Protocol, WireEr
 use fairwave_endpoint::FlowContext;
 use fairwave_endpoint::wire::descriptor::Descriptor;
 use fairwave_endpoint::wire::media::SequenceExtender;
+use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
 
 use crate::{dvrc, rap, rtcp, tcp, tfrc};
@@ -99,6 +100,7 @@ pub fn encode(packet: &Packet, format: &Format, out: &mut Vec<u8>) -> usize {
 pub struct Decoder {
     flow: FlowId,
     class: Class,
+    dscp: Dscp,
     feedback: bool,
     format: Format,
     extender: SequenceExtender,
@@ -107,7 +109,7 @@ pub struct Decoder {
 impl Decoder {
     /// That of the flow's receiver, or with `feedback` of its sender.
     pub fn new(context: &FlowContext, format: Format, feedback: bool) -> Self {
-        Decoder { flow: context.flow, class: context.class, feedback, format, extender: SequenceExtender::default() }
+        Decoder { flow: context.flow, class: context.class, dscp: context.dscp, feedback, format, extender: SequenceExtender::default() }
     }
 
     /// The packet that a datagram is; its codepoint is what the IP packet bore, its size that of the IP packet.
@@ -127,7 +129,7 @@ impl Decoder {
             Protocol::Opaque => opaque::read(datagram)?,
         };
         let wire = u16::try_from(datagram.len() + LOWER_HEADERS).unwrap_or(u16::MAX);
-        Ok(Packet { flow: self.flow, wire, class: self.class, feedback: self.feedback, ecn, layer, body })
+        Ok(Packet { flow: self.flow, wire, class: self.class, dscp: self.dscp, feedback: self.feedback, ecn, layer, body })
     }
 }
 

@@ -1,0 +1,123 @@
+//! A token bucket: tokens for bytes on the wire, which come at a rate and are kept up to a depth (RFC 2697 §3, RFC 2698 §3).
+//!
+//! What a bucket of rate r and depth b lets through in any time t is at most b + r t. Tokens count exactly, in bits times
+//! nanoseconds, so no rounding adds up.
+
+use fairwave_units::units::{Instant, Rate, Span};
+
+const NANOS: u128 = 1_000_000_000;
+
+/// A token bucket, full in the beginning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TokenBucket {
+    /// Bits per second.
+    rate: u128,
+    /// Bits × nanoseconds.
+    depth: u128,
+    tokens: u128,
+    /// Until when tokens have been added.
+    filled: Instant,
+}
+
+/// What bytes cost in tokens.
+fn cost(bytes: u64) -> u128 {
+    u128::from(bytes) * 8 * NANOS
+}
+
+impl TokenBucket {
+    /// Tokens for `depth` bytes, which come at `rate`.
+    pub fn new(rate: Rate, depth: u64) -> Self {
+        let depth = cost(depth);
+        TokenBucket { rate: u128::from(rate.bits_per_second()), depth, tokens: depth, filled: Instant::ZERO }
+    }
+
+    /// Adds what has come until `now`. Answers with what found no room.
+    pub fn fill(&mut self, now: Instant) -> u128 {
+        let came = self.rate * u128::from(now.since(self.filled).nanos());
+        self.filled = self.filled.max(now);
+        self.add(came)
+    }
+
+    /// Adds tokens. Answers with those that found no room.
+    pub fn add(&mut self, tokens: u128) -> u128 {
+        let all = self.tokens + tokens;
+        self.tokens = all.min(self.depth);
+        all - self.tokens
+    }
+
+    /// There are tokens for so many bytes.
+    pub fn holds(&self, bytes: u64) -> bool {
+        self.tokens >= cost(bytes)
+    }
+
+    /// Takes the tokens of so many bytes, which it holds.
+    pub fn take(&mut self, bytes: u64) {
+        self.tokens = self.tokens.saturating_sub(cost(bytes));
+    }
+
+    /// The first time at which it holds the tokens of so many bytes, if nothing takes any; never for more than its depth.
+    pub fn holds_at(&self, bytes: u64) -> Instant {
+        let missing = cost(bytes).saturating_sub(self.tokens);
+        if missing == 0 {
+            return self.filled;
+        }
+        if cost(bytes) > self.depth || self.rate == 0 {
+            return Instant::NEVER;
+        }
+        let nanos = missing.div_ceil(self.rate);
+        self.filled + Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    #[test]
+    fn a_bucket_begins_full_fills_at_its_rate_and_no_further_than_its_depth() {
+        // 8 kb/s: a byte each millisecond.
+        let mut bucket = TokenBucket::new(Rate::from_bits_per_second(8_000), 100);
+        assert!(bucket.holds(100) && !bucket.holds(101));
+        bucket.take(100);
+        assert_eq!(bucket.holds_at(10), at(10_000_000));
+        bucket.fill(at(9_999_999));
+        assert!(!bucket.holds(10));
+        bucket.fill(at(10_000_000));
+        assert!(bucket.holds(10));
+        assert_eq!(bucket.fill(at(200_000_000)), cost(100), "90 of 190 bytes find room");
+        assert!(bucket.holds(100) && !bucket.holds(101));
+        assert_eq!(bucket.holds_at(101), Instant::NEVER, "more than it can hold");
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_in_any_time_is_at_most_burst_and_rate_times_time(
+            packets in prop::collection::vec((0u64..3_000_000, 40u64..1500), 1..80), rate in 1_000u64..10_000_000,
+            depth in 1500u64..6000,
+        ) {
+            let mut bucket = TokenBucket::new(Rate::from_bits_per_second(rate), depth);
+            let (mut now, mut passed) = (0, Vec::new());
+            for (gap, bytes) in packets {
+                now += gap;
+                bucket.fill(at(now));
+                if bucket.holds(bytes) {
+                    bucket.take(bytes);
+                    passed.push((now, bytes));
+                }
+            }
+            for first in 0..passed.len() {
+                let mut sum = 0u128;
+                for &(when, bytes) in &passed[first..] {
+                    sum += cost(bytes);
+                    let elapsed = u128::from(when - passed[first].0);
+                    prop_assert!(sum <= cost(depth) + u128::from(rate) * elapsed);
+                }
+            }
+        }
+    }
+}

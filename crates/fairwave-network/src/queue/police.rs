@@ -1,0 +1,439 @@
+//! Token-bucket policers: what comes faster than agreed is dropped or remarked, at once and without a queue.
+//!
+//! With `rate` and `burst` alone a policer has two colours: a packet for which the bucket holds tokens conforms, any other exceeds. With
+//! `excess-burst` it is RFC 2697's single-rate three-colour marker, with `peak` RFC 2698's two-rate three-colour marker, both
+//! colour-blind: what exceeds is yellow, what violates is red.
+//!
+//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count exactly. In the priority
+//! class of an LLQ a policer limits the damage that RFC 3246 §2.8 speaks of, so it always works unless `when` says otherwise: some routers
+//! police a priority class only while the link is congested, and then let it take what others leave.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::bucket::TokenBucket;
+use super::share::LinkShare;
+use crate::dscp::Dscp;
+use crate::packet::Packet;
+use fairwave_units::config::ConfigError;
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// What becomes of a packet that does not conform: `"drop"`, `"transmit"`, or `{ remark = "le" }`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Action {
+    /// It is dropped.
+    #[default]
+    Drop,
+    /// It goes on as it is.
+    Transmit,
+    /// It goes on with this code point.
+    Remark(Dscp),
+}
+
+/// The table of [`Action::Remark`].
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Remark {
+    /// The code point that the packet bears from here on.
+    remark: Dscp,
+}
+
+impl Serialize for Action {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Action::Drop => serializer.serialize_str("drop"),
+            Action::Transmit => serializer.serialize_str("transmit"),
+            Action::Remark(dscp) => Remark { remark: *dscp }.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Action {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Forms;
+        impl<'de> serde::de::Visitor<'de> for Forms {
+            type Value = Action;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("\"drop\", \"transmit\", or a new DSCP such as `{ remark = \"le\" }`")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Action, E> {
+                match text {
+                    "drop" => Ok(Action::Drop),
+                    "transmit" => Ok(Action::Transmit),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+            fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Action, M::Error> {
+                let table = serde::de::value::MapAccessDeserializer::new(map);
+                Remark::deserialize(table).map(|table| Action::Remark(table.remark))
+            }
+        }
+        deserializer.deserialize_any(Forms)
+    }
+}
+
+impl JsonSchema for Action {
+    fn schema_name() -> Cow<'static, str> {
+        "PoliceAction".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let remark = generator.subschema_for::<Remark>();
+        json_schema!({ "anyOf": [{ "type": "string", "enum": ["drop", "transmit"] }, remark] })
+    }
+}
+
+/// When a policer works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Always (RFC 3246 §2.8).
+    #[default]
+    Always,
+    /// Only while packets wait at the link.
+    Congested,
+}
+
+/// A token-bucket policer. Bytes on the wire count.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PoliceConfig {
+    /// The committed rate, or its share of the link's nominal rate: `"300 kb/s"`, `"30 %"`.
+    pub rate: LinkShare,
+    /// The committed burst; what comes in 200 ms at `rate`, and at least 3028 B, when left out. Holds at least one packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Bytes>,
+    /// RFC 2697: tokens that find no room in the first bucket are kept in a second one of this depth, for packets that exceed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess_burst: Option<Bytes>,
+    /// RFC 2698: the peak rate, not below `rate`; what is faster violates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak: Option<LinkShare>,
+    /// RFC 2698: the burst at `peak`; as `burst` when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_burst: Option<Bytes>,
+    /// What becomes of a packet that exceeds: `"drop"`, `"transmit"`, `{ remark = "le" }`.
+    #[serde(default)]
+    pub exceed: Action,
+    /// What becomes of one that violates, of a policer with three colours; dropped when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub violate: Option<Action>,
+    /// When it works.
+    #[serde(default)]
+    pub when: When,
+}
+
+const EXAMPLE: &str = "police = { rate = \"300 kb/s\", burst = \"15000 B\" }";
+
+/// The bytes that come in a time at a rate, and at least two packets of an Ethernet.
+pub(super) fn burst_of(rate: Rate, time: Span) -> u64 {
+    rate.bytes_in(time).get().max(2 * 1514)
+}
+
+/// The smallest packet that any protocol here sends.
+const SMALLEST: u64 = 28;
+
+pub(super) fn check_burst(key: &str, burst: Option<Bytes>, example: &str) -> Result<(), ConfigError> {
+    match burst {
+        Some(bytes) if bytes.get() < SMALLEST => {
+            let allowed = "at least one packet: a bucket that holds no packet lets none through";
+            Err(ConfigError::new(key, bytes, allowed, example))
+        }
+        Some(bytes) if bytes.get() > 1 << 40 => Err(ConfigError::new(key, bytes, "at most 1 TB", example)),
+        _ => Ok(()),
+    }
+}
+
+impl PoliceConfig {
+    /// A policer of two colours that drops.
+    pub fn new(rate: Rate, burst: Bytes) -> Self {
+        PoliceConfig {
+            rate: LinkShare::Rate(rate),
+            burst: Some(burst),
+            excess_burst: None,
+            peak: None,
+            peak_burst: None,
+            exceed: Action::Drop,
+            violate: None,
+            when: When::Always,
+        }
+    }
+
+    /// Accepts parameters with which a policer can work.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.rate.check("rate", EXAMPLE)?;
+        for (key, burst) in
+            [("burst", self.burst), ("excess-burst", self.excess_burst), ("peak-burst", self.peak_burst)]
+        {
+            check_burst(key, burst, EXAMPLE)?;
+        }
+        if let Some(peak) = self.peak {
+            peak.check("peak", EXAMPLE)?;
+            let below = match (self.rate, peak) {
+                (LinkShare::Rate(rate), LinkShare::Rate(peak)) => peak < rate,
+                (LinkShare::Percent(rate), LinkShare::Percent(peak)) => peak < rate,
+                _ => false,
+            };
+            if below {
+                let allowed = format!("`rate` ({}) or more", self.rate);
+                return Err(ConfigError::new("peak", peak, allowed, "rate = \"300 kb/s\", peak = \"600 kb/s\""));
+            }
+            if let Some(excess) = self.excess_burst {
+                let allowed = "left out beside `peak`: RFC 2697 has an excess burst, RFC 2698 a peak rate";
+                return Err(ConfigError::new("excess-burst", excess, allowed, "peak = \"600 kb/s\""));
+            }
+        } else if let Some(burst) = self.peak_burst {
+            let allowed = "left out without `peak`, whose burst it is";
+            return Err(ConfigError::new("peak-burst", burst, allowed, "peak = \"600 kb/s\", peak-burst = \"15000 B\""));
+        }
+        let three = self.peak.is_some() || self.excess_burst.is_some();
+        if three && self.exceed == Action::Drop {
+            let allowed = "\"transmit\" or { remark = … } in a policer of three colours, which drops what violates";
+            return Err(ConfigError::new("exceed", "\"drop\"", allowed, "exceed = { remark = \"af12\" }"));
+        }
+        if !three && let Some(action) = self.violate {
+            let value = serde_json::to_value(action).unwrap_or_default();
+            let allowed = "left out in a policer of two colours: nothing violates without `excess-burst` or `peak`";
+            return Err(ConfigError::new("violate", value, allowed, "exceed = \"drop\""));
+        }
+        Ok(())
+    }
+
+    /// The depth of its first bucket at a link of this rate, bytes.
+    pub fn depth(&self, link: Rate) -> u64 {
+        self.burst.map_or_else(|| burst_of(self.rate.of(link), Span::from_millis(200)), Bytes::get)
+    }
+
+    /// The largest packet that it may let through as one that conforms or exceeds.
+    pub fn largest(&self, link: Rate) -> u64 {
+        let depth = self.depth(link);
+        match (self.excess_burst, self.peak) {
+            (Some(excess), _) => depth.max(excess.get()),
+            (None, Some(_)) => self.peak_burst.map_or(depth, Bytes::get),
+            (None, None) => depth,
+        }
+    }
+
+    /// It drops some packets, whatever comes.
+    pub fn drops(&self) -> bool {
+        match self.excess_burst.is_some() || self.peak.is_some() {
+            true => self.violate.unwrap_or_default() == Action::Drop,
+            false => self.exceed == Action::Drop,
+        }
+    }
+
+    /// What it remarks to.
+    pub fn remarks(&self) -> impl Iterator<Item = Dscp> {
+        [Some(self.exceed), self.violate].into_iter().flatten().filter_map(|action| match action {
+            Action::Remark(dscp) => Some(dscp),
+            _ => None,
+        })
+    }
+}
+
+/// How a packet does by the agreed rates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Colour {
+    Green,
+    Yellow,
+    Red,
+}
+
+/// The second bucket.
+#[derive(Clone, Debug)]
+enum Second {
+    /// Two colours.
+    None,
+    /// RFC 2697: takes what the first has no room for.
+    Excess(TokenBucket),
+    /// RFC 2698: fills at the peak rate.
+    Peak(TokenBucket),
+}
+
+/// A policer at one place of a link.
+#[derive(Clone, Debug)]
+pub(super) struct Policer {
+    committed: TokenBucket,
+    second: Second,
+    exceed: Action,
+    violate: Action,
+    when: When,
+}
+
+impl Policer {
+    /// At a link of this nominal rate.
+    pub fn new(config: &PoliceConfig, link: Rate) -> Self {
+        let (rate, depth) = (config.rate.of(link), config.depth(link));
+        let second = match (config.excess_burst, config.peak) {
+            // It fills with what overflows alone.
+            (Some(excess), _) => Second::Excess(TokenBucket::new(Rate::default(), excess.get())),
+            (None, Some(peak)) => {
+                Second::Peak(TokenBucket::new(peak.of(link), config.peak_burst.map_or(depth, Bytes::get)))
+            }
+            (None, None) => Second::None,
+        };
+        Policer {
+            committed: TokenBucket::new(rate, depth),
+            second,
+            exceed: config.exceed,
+            violate: config.violate.unwrap_or_default(),
+            when: config.when,
+        }
+    }
+
+    fn colour(&mut self, now: Instant, bytes: u64) -> Colour {
+        let spilt = self.committed.fill(now);
+        match &mut self.second {
+            Second::None if self.committed.holds(bytes) => {
+                self.committed.take(bytes);
+                Colour::Green
+            }
+            Second::None => Colour::Yellow,
+            // RFC 2697 §3: tokens go to Tc while there is room, then to Te.
+            Second::Excess(excess) => {
+                excess.add(spilt);
+                if self.committed.holds(bytes) {
+                    self.committed.take(bytes);
+                    Colour::Green
+                } else if excess.holds(bytes) {
+                    excess.take(bytes);
+                    Colour::Yellow
+                } else {
+                    Colour::Red
+                }
+            }
+            // RFC 2698 §3: red first; yellow takes from Tp alone, green from both.
+            Second::Peak(peak) => {
+                peak.fill(now);
+                if !peak.holds(bytes) {
+                    return Colour::Red;
+                }
+                peak.take(bytes);
+                if !self.committed.holds(bytes) {
+                    return Colour::Yellow;
+                }
+                self.committed.take(bytes);
+                Colour::Green
+            }
+        }
+    }
+
+    /// What becomes of a packet that arrives at `now`; `congested` says that packets wait. A packet that need not conform takes tokens all the
+    /// same, where there are any.
+    pub fn judge(&mut self, now: Instant, packet: &Packet, congested: bool) -> Action {
+        let colour = self.colour(now, u64::from(packet.wire));
+        match colour {
+            _ if self.when == When::Congested && !congested => Action::Transmit,
+            Colour::Green => Action::Transmit,
+            Colour::Yellow => self.exceed,
+            Colour::Red => self.violate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::packet;
+    use super::*;
+    use crate::packet::Class;
+
+    fn config(text: &str) -> PoliceConfig {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    /// A link of 1 Mb/s.
+    fn link() -> Rate {
+        Rate::from_bits_per_second(1_000_000)
+    }
+
+    /// What becomes of packets that come at these milliseconds with these sizes.
+    fn actions(text: &str, arrivals: &[(u64, u16)]) -> Vec<Action> {
+        let mut policer = Policer::new(&config(text), link());
+        let judge = |(millis, wire): &(u64, u16)| {
+            policer.judge(Instant::from_nanos(millis * 1_000_000), &packet(1, *wire, Class::Tcp), false)
+        };
+        arrivals.iter().map(judge).collect()
+    }
+
+    const AF12: Action = Action::Remark(match Dscp::new(12) {
+        Some(dscp) => dscp,
+        None => Dscp::DF,
+    });
+
+    #[test]
+    fn two_colours_drop_what_finds_no_tokens_and_take_none_for_it() {
+        // 80 kb/s: 10 bytes each millisecond.
+        let said = actions(
+            r#"{"rate": "80 kb/s", "burst": "1000 B"}"#,
+            &[(0, 1000), (50, 501), (50, 500), (50, 1), (149, 1000), (150, 1000)],
+        );
+        use Action::{Drop, Transmit};
+        assert_eq!(said, [Transmit, Drop, Transmit, Drop, Drop, Transmit]);
+    }
+
+    #[test]
+    fn what_exceeds_is_remarked_and_goes_on() {
+        let said = actions(r#"{"rate": "8 %", "burst": "1000 B", "exceed": {"remark": "af12"}}"#, &[(0, 1000), (0, 1000)]);
+        assert_eq!(said, [Action::Transmit, AF12]);
+    }
+
+    #[test]
+    fn a_single_rate_has_a_second_bucket_for_what_the_first_has_no_room_for() {
+        let text = r#"{"rate": "80 kb/s", "burst": "1000 B", "excess-burst": "500 B", "exceed": {"remark": "af12"}}"#;
+        use Action::{Drop, Transmit};
+        // Both begin full; 100 ms fill the first bucket, 150 ms both; the second gets nothing before.
+        let said = actions(text, &[(0, 1000), (0, 500), (0, 1), (100, 500), (100, 500), (100, 1), (200, 1000), (200, 1)]);
+        assert_eq!(said, [Transmit, AF12, Drop, Transmit, Transmit, Drop, Transmit, Drop]);
+        let said = actions(text, &[(0, 1000), (0, 500), (130, 1000), (130, 301), (130, 300)]);
+        assert_eq!(said, [Transmit, AF12, Transmit, Drop, AF12]);
+    }
+
+    #[test]
+    fn two_rates_judge_by_the_peak_first() {
+        let text = r#"{"rate": "80 kb/s", "burst": "1000 B", "peak": "160 kb/s", "peak-burst": "1500 B",
+                       "exceed": {"remark": "af12"}, "violate": "drop"}"#;
+        use Action::{Drop, Transmit};
+        // Green takes from both, yellow from the peak alone, red from neither: after 10 ms there are 200 bytes of peak, 100 of rate.
+        let said = actions(text, &[(0, 1000), (0, 500), (0, 1), (10, 201), (10, 200), (20, 200), (20, 1)]);
+        assert_eq!(said, [Transmit, AF12, Drop, Drop, AF12, Transmit, Drop]);
+    }
+
+    #[test]
+    fn a_policer_for_congestion_lets_everything_through_while_nothing_waits() {
+        let mut policer = Policer::new(&config(r#"{"rate": "80 kb/s", "burst": "1000 B", "when": "congested"}"#), link());
+        let mut judge = |congested| policer.judge(Instant::ZERO, &packet(1, 1000, Class::Tcp), congested);
+        assert_eq!([false, false, true].map(&mut judge), [Action::Transmit, Action::Transmit, Action::Drop]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_200_ms_of_the_rate_and_two_packets_at_least() {
+        assert_eq!(config(r#"{"rate": "30 %"}"#).depth(link()), 7500);
+        assert_eq!(config(r#"{"rate": "1 kb/s"}"#).depth(link()), 3028);
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_and_says_why() {
+        for (text, key, word) in [
+            (r#"{"rate": "80 kb/s", "burst": "20 B"}"#, "burst", "one packet"),
+            (r#"{"rate": "0 b/s"}"#, "rate", "above 0"),
+            (r#"{"rate": "0 %"}"#, "rate", "above"),
+            (r#"{"rate": "120 %"}"#, "rate", "100 %"),
+            (r#"{"rate": "80 kb/s", "peak": "40 kb/s", "exceed": "transmit"}"#, "peak", "or more"),
+            (r#"{"rate": "80 kb/s", "peak-burst": "4 kB"}"#, "peak-burst", "without `peak`"),
+            (r#"{"rate": "80 kb/s", "peak": "90 kb/s", "excess-burst": "4 kB", "exceed": "transmit"}"#, "excess-burst", "2697"),
+            (r#"{"rate": "80 kb/s", "peak": "90 kb/s"}"#, "exceed", "three colours"),
+            (r#"{"rate": "80 kb/s", "violate": "drop"}"#, "violate", "two colours"),
+        ] {
+            let error = config(text).check().expect_err(text);
+            assert!(error.key == key && error.allowed.contains(word), "{text}: {error}");
+        }
+        for wrong in [r#"{"rate": "80 kb/s", "exceed": "shape"}"#, r#"{"burst": "1 kB"}"#, r#"{"rate": "80 kb/s", "exceed": {"remark": 64}}"#] {
+            assert!(serde_json::from_str::<PoliceConfig>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Strict priority: the first class of which packets wait sends next.
+//!
+//! What is being transmitted is not interrupted, so that a class waits for at most one packet of those below it. The mean waits of
+//! M/G/1 with such priorities are Cobham's (1954), and the tests hold the law to them. Nothing keeps a class from starving those below:
+//! `llq` is for that.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::class_map::{self, ClassConfig, ClassMap};
+use super::config::Capacity;
+use super::discipline::{DisciplineLaw, Nature};
+use super::drop_tail::DropTail;
+use super::scheduler::{ClassSet, Scheduler, first};
+use fairwave_units::config::ConfigError;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::Rate;
+
+/// What a discipline with classes says of itself.
+pub(super) const NATURE: Nature = Nature {
+    fifo: false,
+    own_victim: Some("each class's queue names its own: classes = [{ name = …, queue = { victim = … } }]"),
+    by_host: true,
+    ..Nature::FIFO
+};
+
+/// Strict priority among classes. Packets are sorted by DSCP; the first class that has packets sends, in the order in which classes are
+/// written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PriorityConfig {
+    /// The classes, the one that goes first first; each with `name`, `match`, `police`, `shape`, `queue`.
+    pub classes: Vec<ClassConfig>,
+}
+
+impl Checked for PriorityConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        class_map::check_classes(&self.classes, false)?;
+        class_map::check_without_priority(&self.classes, "priority")
+    }
+}
+
+impl Law for PriorityConfig {
+    const NAME: &'static str = "priority";
+    const EXAMPLE: &'static str =
+        r#"{"classes": [{"name": "voice", "match": {"dscp": "ef"}}, {"name": "data", "queue": "fq-codel"}]}"#;
+}
+
+impl DisciplineLaw for PriorityConfig {
+    type Discipline = DropTail;
+    const NATURE: Nature = NATURE;
+
+    fn class_map(&self) -> Option<ClassMap> {
+        Some(ClassMap { classes: class_map::complete(&self.classes), scheduler: Box::new(Priority) })
+    }
+
+    fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
+        class_map::fit(&self.classes, capacity, rate)
+    }
+
+    fn marks(&self) -> bool {
+        class_map::marks(&self.classes)
+    }
+
+    fn lists(&self) -> u64 {
+        class_map::lists(&self.classes)
+    }
+
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> DropTail {
+        DropTail
+    }
+}
+
+/// Strict priority.
+struct Priority;
+
+impl Scheduler for Priority {
+    fn choose(&mut self, ready: ClassSet) -> usize {
+        first(ready)
+    }
+}
+
+#[cfg(test)]
+#[path = "priority_tests.rs"]
+mod tests;

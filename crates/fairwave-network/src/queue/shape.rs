@@ -1,0 +1,177 @@
+//! Token-bucket shapers: what comes faster than agreed waits.
+//!
+//! A packet leaves when the bucket holds tokens for it, as in Linux' `tbf`: what leaves in any time t is at most `burst` + `rate`·t. With
+//! `peak` a second bucket bounds what leaves at once, too: `peak-burst` + `peak`·t.
+//!
+//! **Assumptions.** Bytes on the wire count. Packets wait in the queue that stands beside the shaper, whatever its discipline; as
+//! in Linux the packet that is next is taken out of it when it must wait for tokens alone, and is then no longer that discipline's to drop.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bucket::TokenBucket;
+use super::police::{burst_of, check_burst};
+use super::share::LinkShare;
+use fairwave_units::config::ConfigError;
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+
+/// A token-bucket shaper. Bytes on the wire count.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ShapeConfig {
+    /// The rate in the long run, or its share of the link's nominal rate: `"5 Mb/s"`, `"90 %"`.
+    pub rate: LinkShare,
+    /// What may leave at once; what comes in 10 ms at `rate`, and at least 3028 B, when left out. Holds at least one packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Bytes>,
+    /// The rate at which a burst leaves; the link's when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak: Option<LinkShare>,
+    /// What may leave at once beyond `peak`; 1514 B when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_burst: Option<Bytes>,
+}
+
+const EXAMPLE: &str = "shape = { rate = \"5 Mb/s\", burst = \"10 kB\" }";
+
+/// The largest packet of an Ethernet.
+const MTU: u64 = 1514;
+
+impl ShapeConfig {
+    /// A shaper without a peak rate.
+    pub fn new(rate: Rate, burst: Bytes) -> Self {
+        ShapeConfig { rate: LinkShare::Rate(rate), burst: Some(burst), peak: None, peak_burst: None }
+    }
+
+    /// Accepts parameters with which a shaper can work.
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.rate.check("rate", EXAMPLE)?;
+        check_burst("burst", self.burst, EXAMPLE)?;
+        check_burst("peak-burst", self.peak_burst, EXAMPLE)?;
+        let Some(peak) = self.peak else {
+            return match self.peak_burst {
+                Some(burst) => {
+                    let allowed = "left out without `peak`, whose burst it is";
+                    Err(ConfigError::new("peak-burst", burst, allowed, "peak = \"8 Mb/s\", peak-burst = \"1514 B\""))
+                }
+                None => Ok(()),
+            };
+        };
+        peak.check("peak", EXAMPLE)?;
+        let below = match (self.rate, peak) {
+            (LinkShare::Rate(rate), LinkShare::Rate(peak)) => peak < rate,
+            (LinkShare::Percent(rate), LinkShare::Percent(peak)) => peak < rate,
+            _ => false,
+        };
+        if below {
+            let allowed = format!("`rate` ({}) or more", self.rate);
+            return Err(ConfigError::new("peak", peak, allowed, "rate = \"5 Mb/s\", peak = \"8 Mb/s\""));
+        }
+        Ok(())
+    }
+
+    /// The largest packet that it ever lets through, bytes.
+    pub fn largest(&self, link: Rate) -> u64 {
+        let peak = if self.peak.is_some() { self.peak_burst.map_or(MTU, Bytes::get) } else { u64::MAX };
+        self.depth(link).min(peak)
+    }
+
+    fn depth(&self, link: Rate) -> u64 {
+        self.burst.map_or_else(|| burst_of(self.rate.of(link), Span::from_millis(10)), Bytes::get)
+    }
+}
+
+/// A shaper at one place of a link.
+#[derive(Clone, Debug)]
+pub(super) struct Shaper {
+    bucket: TokenBucket,
+    peak: Option<TokenBucket>,
+}
+
+impl Shaper {
+    /// At a link of this nominal rate.
+    pub fn new(config: &ShapeConfig, link: Rate) -> Self {
+        let bucket = TokenBucket::new(config.rate.of(link), config.depth(link));
+        let depth = config.peak_burst.map_or(MTU, Bytes::get);
+        Shaper { bucket, peak: config.peak.map(|peak| TokenBucket::new(peak.of(link), depth)) }
+    }
+
+    /// Takes the tokens for so many bytes, if there are as many at `now`. Answers whether there were.
+    pub fn takes(&mut self, now: Instant, bytes: u64) -> bool {
+        self.bucket.fill(now);
+        let holds = self.bucket.holds(bytes);
+        let holds = match &mut self.peak {
+            Some(peak) => {
+                peak.fill(now);
+                holds && peak.holds(bytes)
+            }
+            None => holds,
+        };
+        if holds {
+            self.bucket.take(bytes);
+            self.peak.iter_mut().for_each(|peak| peak.take(bytes));
+        }
+        holds
+    }
+
+    /// When there are tokens for so many bytes.
+    pub fn ready_at(&self, bytes: u64) -> Instant {
+        let peak = self.peak.as_ref().map_or(Instant::ZERO, |peak| peak.holds_at(bytes));
+        self.bucket.holds_at(bytes).max(peak)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn shaper(text: &str) -> Shaper {
+        let config: ShapeConfig = serde_json::from_str(text).expect(text);
+        config.check().expect("in range");
+        Shaper::new(&config, Rate::from_bits_per_second(1_000_000))
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
+        // 10 bytes each millisecond.
+        let mut shaper = shaper(r#"{"rate": "80 kb/s", "burst": "2000 B"}"#);
+        assert!(shaper.takes(at(0), 1000) && shaper.takes(at(0), 1000) && !shaper.takes(at(0), 1000));
+        assert_eq!(shaper.ready_at(1000), at(100));
+        assert!(!shaper.takes(at(99), 1000) && shaper.takes(at(100), 1000));
+    }
+
+    #[test]
+    fn a_peak_rate_spaces_a_burst() {
+        let mut shaper = shaper(r#"{"rate": "80 kb/s", "burst": "4000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
+        assert!(shaper.takes(at(0), 1000) && !shaper.takes(at(0), 1000));
+        assert_eq!(shaper.ready_at(1000), at(20), "1000 bytes at 50 bytes each millisecond");
+        let mut left = vec![0];
+        for _ in 0..4 {
+            let next = shaper.ready_at(1000);
+            assert!(shaper.takes(next, 1000));
+            left.push(next.nanos() / 1_000_000);
+        }
+        // 4000 bytes at once, then 10 each millisecond: the fifth packet has to wait for the 5000th byte.
+        assert_eq!(left, [0, 20, 40, 60, 100]);
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused() {
+        for (text, key) in [
+            (r#"{"rate": "0 b/s"}"#, "rate"),
+            (r#"{"rate": "1 Mb/s", "burst": "1 B"}"#, "burst"),
+            (r#"{"rate": "1 Mb/s", "peak-burst": "1514 B"}"#, "peak-burst"),
+            (r#"{"rate": "1 Mb/s", "peak": "500 kb/s"}"#, "peak"),
+        ] {
+            let config: ShapeConfig = serde_json::from_str(text).expect(text);
+            assert_eq!(config.check().expect_err(text).key, key);
+        }
+    }
+}

@@ -1,0 +1,589 @@
+//! What stands before a link besides a queue: a policer, classes, a shaper. And [`LinkQueue`], which is all of it or a queue alone.
+//!
+//! A stage judges what arrives by its policer, keeps what may wait in one queue or sorts it into classes, each of which is a stage of its
+//! own, and lets packets go by its shaper. So a class may be policed, shaped and have classes within.
+//!
+//! **Assumptions.** Disciplines that reckon with a rate are told the link's, or the shaper's where that is less, and in every
+//! class all of it: a class may use what the others leave.
+
+use std::sync::Arc;
+
+use super::class_map::{ClassConfig, ClassMap};
+use super::config::QueueConfig;
+use super::police::{Action, PoliceConfig, Policer};
+use super::scheduler::{ClassSet, Scheduler};
+use super::shape::{ShapeConfig, Shaper};
+use super::{DropReason, Queue};
+use crate::dscp::Dscp;
+use crate::packet::{Class, Packet};
+use fairwave_units::random::Stream;
+use fairwave_units::units::{Instant, Rate};
+
+/// What a stage has counted, of packets and of bytes on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StageCounters {
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Their bytes.
+    pub wire_arrived: u64,
+    /// Packets that left.
+    pub served: u64,
+    /// Their bytes.
+    pub wire_served: u64,
+    /// Nanoseconds that they had waited, together.
+    pub waited: u64,
+    /// The longest that one had waited, nanoseconds.
+    pub longest_wait: u64,
+    /// Dropped by the policer.
+    pub policed: u64,
+    /// Let through by the policer with another code point.
+    pub remarked: u64,
+    /// Dropped for want of room.
+    pub dropped_overflow: u64,
+    /// Dropped by the discipline.
+    pub dropped_early: u64,
+    /// Left with a mark that was given here.
+    pub marked: u64,
+    /// Most packets that waited at once.
+    pub most_waiting: u32,
+}
+
+/// A stage as results name it.
+#[derive(Clone, Copy, Debug)]
+pub struct StageView<'a> {
+    /// The class; empty for what stands before the whole link.
+    pub name: &'a str,
+    /// How many classes it lies within.
+    pub depth: usize,
+    /// What it has counted since the window began.
+    pub counters: &'a StageCounters,
+    /// Packets that wait.
+    pub waiting: u32,
+}
+
+/// A packet that waits for tokens alone.
+#[derive(Clone, Copy, Debug)]
+struct HeldPacket {
+    packet: Packet,
+    since: Instant,
+    marked: bool,
+}
+
+/// Where packets wait in a stage.
+enum Inside {
+    Queue(Box<Queue>),
+    Classes(Box<Classes>),
+}
+
+/// Classes, and who chooses among them.
+struct Classes {
+    stages: Vec<Stage>,
+    scheduler: Box<dyn Scheduler>,
+    /// The class of each code point and traffic class.
+    places: [u8; Dscp::NUMBER * Class::ALL.len()],
+    /// The class that has sent last.
+    last: usize,
+}
+
+/// Policer, queue or classes, and shaper.
+pub struct Stage {
+    name: String,
+    police: Option<Policer>,
+    inside: Inside,
+    shape: Option<Shaper>,
+    held: Option<HeldPacket>,
+    counters: StageCounters,
+    /// Of the packet that left last.
+    last: (Instant, bool),
+}
+
+/// Names the random streams of a link: `queue`, `queue.voice`.
+type Streams<'a> = &'a dyn Fn(&str) -> Stream;
+
+impl Stage {
+    /// The stage of a link, or of a class; `link` is the link's nominal rate, of which shares are parts.
+    fn new(
+        name: &str,
+        stream: &str,
+        queue: &QueueConfig,
+        police: Option<&PoliceConfig>,
+        shape: Option<&ShapeConfig>,
+        link: Rate,
+        streams: Streams<'_>,
+    ) -> Self {
+        let shaped = shape.map_or(link, |shape| shape.rate.of(link).min(link));
+        let inside = match queue.discipline.class_map() {
+            Some(ClassMap { classes, scheduler }) => {
+                let of = |class: &ClassConfig| {
+                    let (police, shape) = (class.police.as_ref(), class.shape.as_ref());
+                    let stream = format!("{stream}.{}", class.name);
+                    let queue = class.queue.of(queue.capacity);
+                    Stage::new(&class.name, &stream, &queue, police, shape, shaped, streams)
+                };
+                let mut places = [0; Dscp::NUMBER * Class::ALL.len()];
+                for (place, own) in places.iter_mut().enumerate() {
+                    let (dscp, class) = (place / Class::ALL.len(), place % Class::ALL.len());
+                    let dscp = Dscp::new(dscp as u8).unwrap_or_default();
+                    *own = ClassMap::class_of(&classes, dscp, Class::ALL[class]) as u8;
+                }
+                let stages = classes.iter().map(of).collect();
+                Inside::Classes(Box::new(Classes { stages, scheduler, places, last: 0 }))
+            }
+            None => Inside::Queue(Box::new(Queue::new(queue, shaped, streams(stream)))),
+        };
+        Stage {
+            name: name.to_owned(),
+            police: police.map(|police| Policer::new(police, link)),
+            inside,
+            shape: shape.map(|shape| Shaper::new(shape, link)),
+            held: None,
+            counters: StageCounters::default(),
+            last: (Instant::ZERO, false),
+        }
+    }
+
+    /// A packet arrives; `congested` says that packets wait at the link.
+    fn arrive(&mut self, now: Instant, packet: &Packet, congested: bool, drops: &mut Vec<(Packet, DropReason)>) {
+        self.counters.arrivals += 1;
+        self.counters.wire_arrived += u64::from(packet.wire);
+        let mut packet = *packet;
+        if let Some(police) = &mut self.police {
+            match police.judge(now, &packet, congested) {
+                Action::Transmit => {}
+                Action::Remark(dscp) => {
+                    self.counters.remarked += u64::from(packet.dscp != dscp);
+                    packet.dscp = dscp;
+                }
+                Action::Drop => {
+                    self.counters.policed += 1;
+                    drops.push((packet, DropReason::Policed));
+                    return;
+                }
+            }
+        }
+        let before = drops.len();
+        match &mut self.inside {
+            Inside::Queue(queue) => queue.arrive(now, packet, drops),
+            Inside::Classes(classes) => classes.arrive(now, &packet, congested, drops),
+        }
+        self.count_drops(&drops[before..]);
+        self.counters.most_waiting = self.counters.most_waiting.max(self.packets());
+    }
+
+    fn count_drops(&mut self, drops: &[(Packet, DropReason)]) {
+        for (_, reason) in drops {
+            match reason {
+                DropReason::Overflow => self.counters.dropped_overflow += 1,
+                DropReason::Policed => self.counters.policed += 1,
+                _ => self.counters.dropped_early += 1,
+            }
+        }
+    }
+
+    /// The packet that leaves now, if one may.
+    fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        let next = match self.held.take() {
+            Some(held) => held,
+            None => {
+                let before = drops.len();
+                let taken = match &mut self.inside {
+                    Inside::Queue(queue) => queue.depart(now, drops).map(|packet| HeldPacket {
+                        packet,
+                        since: queue.waited_since(),
+                        marked: queue.has_marked(),
+                    }),
+                    Inside::Classes(classes) => classes.depart(now, drops),
+                };
+                self.count_drops(&drops[before..]);
+                taken?
+            }
+        };
+        let HeldPacket { packet, since, marked } = next;
+        let bytes = u64::from(packet.wire);
+        if let Some(shape) = &mut self.shape
+            && !shape.takes(now, bytes)
+        {
+            self.held = Some(next);
+            return None;
+        }
+        let waited = now.since(since).nanos();
+        let counters = &mut self.counters;
+        counters.served += 1;
+        counters.wire_served += bytes;
+        counters.waited += waited;
+        counters.longest_wait = counters.longest_wait.max(waited);
+        counters.marked += u64::from(marked);
+        self.last = (since, marked);
+        Some(packet)
+    }
+
+    fn packets(&self) -> u32 {
+        let inside = match &self.inside {
+            Inside::Queue(queue) => queue.packets(),
+            Inside::Classes(classes) => classes.stages.iter().map(Stage::packets).sum(),
+        };
+        inside + u32::from(self.held.is_some())
+    }
+
+    fn bytes(&self) -> u64 {
+        let inside = match &self.inside {
+            Inside::Queue(queue) => queue.bytes(),
+            Inside::Classes(classes) => classes.stages.iter().map(Stage::bytes).sum(),
+        };
+        inside + self.held.map_or(0, |held| u64::from(held.packet.wire))
+    }
+
+    /// Packets and bytes of a traffic class that wait.
+    fn of_class(&self, class: Class) -> (u32, u64) {
+        let (packets, bytes) = match &self.inside {
+            Inside::Queue(queue) => (queue.class_packets(class), queue.class_bytes(class)),
+            Inside::Classes(classes) => classes.stages.iter().fold((0, 0), |sum, stage| {
+                let own = stage.of_class(class);
+                (sum.0 + own.0, sum.1 + own.1)
+            }),
+        };
+        match self.held.filter(|held| held.packet.class == class) {
+            Some(held) => (packets + 1, bytes + u64::from(held.packet.wire)),
+            None => (packets, bytes),
+        }
+    }
+
+    /// Nothing leaves before this.
+    fn held_until(&self) -> Instant {
+        if let (Some(held), Some(shape)) = (&self.held, &self.shape) {
+            return shape.ready_at(u64::from(held.packet.wire));
+        }
+        match &self.inside {
+            Inside::Queue(queue) => queue.held_until(),
+            Inside::Classes(classes) => {
+                let waiting = classes.stages.iter().filter(|stage| stage.packets() > 0);
+                waiting.map(Stage::held_until).min().unwrap_or(Instant::ZERO)
+            }
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        match &self.inside {
+            Inside::Queue(queue) => queue.deadline(),
+            Inside::Classes(classes) => classes.stages.iter().map(Stage::deadline).min().unwrap_or(Instant::NEVER),
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) {
+        let before = drops.len();
+        match &mut self.inside {
+            Inside::Queue(queue) => queue.on_timer(now, drops),
+            Inside::Classes(classes) => {
+                for place in 0..classes.stages.len() {
+                    let stage = &mut classes.stages[place];
+                    if stage.deadline() <= now {
+                        let waited = stage.packets();
+                        stage.on_timer(now, drops);
+                        if waited > 0 && stage.packets() == 0 {
+                            classes.emptied(place);
+                        }
+                    }
+                }
+            }
+        }
+        self.count_drops(&drops[before..]);
+    }
+
+    fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        match &mut self.inside {
+            Inside::Queue(queue) => queue.rate_changed(now, rate),
+            Inside::Classes(classes) => classes.stages.iter_mut().for_each(|stage| stage.rate_changed(now, rate)),
+        }
+    }
+
+    fn transmits_until(&mut self, free: Instant) {
+        match &mut self.inside {
+            Inside::Queue(queue) => queue.transmits_until(free),
+            Inside::Classes(classes) => {
+                if let Some(stage) = classes.stages.get_mut(classes.last) {
+                    stage.transmits_until(free);
+                }
+            }
+        }
+    }
+
+    fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        match &mut self.inside {
+            Inside::Queue(queue) => queue.tell_ends(ends),
+            Inside::Classes(classes) => classes.stages.iter_mut().for_each(|stage| stage.tell_ends(ends)),
+        }
+    }
+
+    fn begin_window(&mut self) {
+        self.counters = StageCounters { most_waiting: self.packets(), ..StageCounters::default() };
+        if let Inside::Classes(classes) = &mut self.inside {
+            classes.stages.iter_mut().for_each(Stage::begin_window);
+        }
+    }
+
+    fn views<'a>(&'a self, depth: usize, views: &mut Vec<StageView<'a>>) {
+        if depth > 0 || self.police.is_some() || self.shape.is_some() {
+            let (counters, waiting) = (&self.counters, self.packets());
+            views.push(StageView { name: &self.name, depth, counters, waiting });
+        }
+        if let Inside::Classes(classes) = &self.inside {
+            classes.stages.iter().for_each(|stage| stage.views(depth + 1, views));
+        }
+    }
+}
+
+impl Classes {
+    fn arrive(&mut self, now: Instant, packet: &Packet, congested: bool, drops: &mut Vec<(Packet, DropReason)>) {
+        let place = usize::from(packet.dscp.get()) * Class::ALL.len() + packet.class as usize;
+        let class = usize::from(self.places[place]);
+        let stage = &mut self.stages[class];
+        let waited = stage.packets() > 0;
+        stage.arrive(now, packet, congested, drops);
+        match (waited, stage.packets() > 0) {
+            (false, true) => self.scheduler.arrived(class),
+            (true, false) => self.emptied(class),
+            _ => {}
+        }
+    }
+
+    fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<HeldPacket> {
+        let mut tried: ClassSet = 0;
+        loop {
+            let mut ready: ClassSet = 0;
+            for (place, stage) in self.stages.iter().enumerate() {
+                if tried >> place & 1 == 0 && stage.packets() > 0 && stage.held_until() <= now {
+                    ready |= 1 << place;
+                }
+            }
+            if ready == 0 {
+                return None;
+            }
+            let class = self.scheduler.choose(ready);
+            let stage = &mut self.stages[class];
+            let sent = stage.depart(now, drops);
+            let (since, marked) = stage.last;
+            let is_empty = stage.packets() == 0;
+            if let Some(packet) = sent {
+                self.last = class;
+                self.scheduler.sent(class, u64::from(packet.wire));
+                if is_empty {
+                    self.emptied(class);
+                }
+                return Some(HeldPacket { packet, since, marked });
+            }
+            // Its discipline has dropped what waited, or its shaper holds it.
+            tried |= 1 << class;
+            if is_empty {
+                self.emptied(class);
+            }
+        }
+    }
+
+    fn emptied(&mut self, class: usize) {
+        let idle = self.stages.iter().all(|stage| stage.packets() == 0);
+        self.scheduler.emptied(class, idle);
+    }
+}
+
+/// Where packets wait before a link: a queue alone, or with a policer, a class map, a shaper.
+pub enum LinkQueue {
+    /// A queue alone.
+    Plain(Queue),
+    /// More than that.
+    Staged(Box<Stage>),
+}
+
+impl LinkQueue {
+    /// What waits before a link of this nominal rate; `streams` gives it random streams by name.
+    pub fn new(
+        queue: &QueueConfig,
+        police: Option<&PoliceConfig>,
+        shape: Option<&ShapeConfig>,
+        rate: Rate,
+        streams: impl Fn(&str) -> Stream,
+    ) -> Self {
+        if police.is_none() && shape.is_none() && queue.discipline.class_map().is_none() {
+            return LinkQueue::Plain(Queue::new(queue, rate, streams("queue")));
+        }
+        LinkQueue::Staged(Box::new(Stage::new("", "queue", queue, police, shape, rate, &streams)))
+    }
+
+    /// See [`Queue::tell_ends`].
+    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        match self {
+            LinkQueue::Plain(queue) => queue.tell_ends(ends),
+            LinkQueue::Staged(stage) => stage.tell_ends(ends),
+        }
+    }
+
+    /// See [`Queue::arrive`].
+    #[inline]
+    pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
+        match self {
+            LinkQueue::Plain(queue) => queue.arrive(now, packet, drops),
+            LinkQueue::Staged(stage) => {
+                let congested = stage.packets() > 0;
+                stage.arrive(now, &packet, congested, drops);
+            }
+        }
+    }
+
+    /// See [`Queue::pass`].
+    #[inline]
+    pub fn pass(&mut self, now: Instant, packet: &Packet) -> Option<Packet> {
+        match self {
+            LinkQueue::Plain(queue) => queue.pass(now, packet),
+            LinkQueue::Staged(_) => None,
+        }
+    }
+
+    /// See [`Queue::depart`].
+    #[inline]
+    pub fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        match self {
+            LinkQueue::Plain(queue) => queue.depart(now, drops),
+            LinkQueue::Staged(stage) => stage.depart(now, drops),
+        }
+    }
+
+    /// See [`Queue::has_marked`].
+    #[inline]
+    pub fn has_marked(&self) -> bool {
+        match self {
+            LinkQueue::Plain(queue) => queue.has_marked(),
+            LinkQueue::Staged(stage) => stage.last.1,
+        }
+    }
+
+    /// See [`Queue::transmits_until`].
+    pub fn transmits_until(&mut self, free: Instant) {
+        match self {
+            LinkQueue::Plain(queue) => queue.transmits_until(free),
+            LinkQueue::Staged(stage) => stage.transmits_until(free),
+        }
+    }
+
+    /// See [`Queue::rate_changed`].
+    pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
+        match self {
+            LinkQueue::Plain(queue) => queue.rate_changed(now, rate),
+            LinkQueue::Staged(stage) => stage.rate_changed(now, rate),
+        }
+    }
+
+    /// See [`Queue::held_until`].
+    #[inline]
+    pub fn held_until(&self) -> Instant {
+        match self {
+            LinkQueue::Plain(queue) => queue.held_until(),
+            LinkQueue::Staged(stage) => stage.held_until(),
+        }
+    }
+
+    /// See [`Queue::waited_since`].
+    #[inline]
+    pub fn waited_since(&self) -> Instant {
+        match self {
+            LinkQueue::Plain(queue) => queue.waited_since(),
+            LinkQueue::Staged(stage) => stage.last.0,
+        }
+    }
+
+    /// See [`Queue::deadline`].
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        match self {
+            LinkQueue::Plain(queue) => queue.deadline(),
+            LinkQueue::Staged(stage) => stage.deadline(),
+        }
+    }
+
+    /// See [`Queue::on_timer`].
+    pub fn on_timer(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) {
+        match self {
+            LinkQueue::Plain(queue) => queue.on_timer(now, drops),
+            LinkQueue::Staged(stage) => stage.on_timer(now, drops),
+        }
+    }
+
+    /// Packets that wait.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        match self {
+            LinkQueue::Plain(queue) => queue.packets(),
+            LinkQueue::Staged(stage) => stage.packets(),
+        }
+    }
+
+    /// Bytes that wait.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            LinkQueue::Plain(queue) => queue.bytes(),
+            LinkQueue::Staged(stage) => stage.bytes(),
+        }
+    }
+
+    /// Packets of a traffic class that wait.
+    pub fn class_packets(&self, class: Class) -> u32 {
+        match self {
+            LinkQueue::Plain(queue) => queue.class_packets(class),
+            LinkQueue::Staged(stage) => stage.of_class(class).0,
+        }
+    }
+
+    /// Bytes of a traffic class that wait.
+    pub fn class_bytes(&self, class: Class) -> u64 {
+        match self {
+            LinkQueue::Plain(queue) => queue.class_bytes(class),
+            LinkQueue::Staged(stage) => stage.of_class(class).1,
+        }
+    }
+
+    /// See [`Queue::average`]; of more than a queue alone the packets that wait.
+    pub fn average(&self) -> f64 {
+        match self {
+            LinkQueue::Plain(queue) => queue.average(),
+            LinkQueue::Staged(stage) => f64::from(stage.packets()),
+        }
+    }
+
+    /// What has been counted so far belongs to the warm-up.
+    pub fn begin_window(&mut self) {
+        if let LinkQueue::Staged(stage) = self {
+            stage.begin_window();
+        }
+    }
+
+    /// What policer, shaper and classes have counted, classes within others behind them; nothing of a queue alone.
+    pub fn stages(&self) -> Vec<StageView<'_>> {
+        let mut views = Vec::new();
+        if let LinkQueue::Staged(stage) = self {
+            stage.views(0, &mut views);
+        }
+        views
+    }
+}
+
+/// The largest packet that ever leaves a link with this queue, policer and shaper, by the class of its code point; a packet that is
+/// larger never gets through. With the place in the scenario that says so.
+pub fn largest_packet(
+    queue: &QueueConfig,
+    police: Option<&PoliceConfig>,
+    shape: Option<&ShapeConfig>,
+    link: Rate,
+    dscp: Dscp,
+    class: Class,
+) -> Option<(u64, String)> {
+    let own = [
+        police.filter(|police| police.drops()).map(|police| (police.largest(link), "police.burst".to_owned())),
+        shape.map(|shape| (shape.largest(link), "shape.burst".to_owned())),
+    ];
+    let within = queue.discipline.class_map().and_then(|map| {
+        let place = ClassMap::class_of(&map.classes, dscp, class);
+        let own = map.classes.get(place)?;
+        let queue: QueueConfig = own.queue.of(queue.capacity);
+        let found = largest_packet(&queue, own.police.as_ref(), own.shape.as_ref(), link, dscp, class)?;
+        Some((found.0, format!("queue.classes.{place}.{}", found.1)))
+    });
+    own.into_iter().chain([within]).flatten().min()
+}

@@ -1,0 +1,75 @@
+//! What policers, shapers and the classes of class maps made of packets, as results have it.
+
+use fairwave_core::queue::StageView;
+use fairwave_scenario::plan::LinkPlan;
+use serde::Serialize;
+
+use crate::link::{Link, Service};
+
+/// A class of a link's class map, or what stands before the link as a whole, in the window from the end of the warm-up to the end of the
+/// run. What waited when it began is served, dropped or waits with what arrived.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServiceClassRow {
+    /// `from>to`.
+    pub link: String,
+    /// Name of the class, `data/bulk` for one within another; empty for a policer or shaper of the whole link.
+    pub class: String,
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Their bytes on the wire.
+    pub wire_arrived: u64,
+    /// Packets that left.
+    pub served: u64,
+    /// Their bytes on the wire.
+    pub wire_served: u64,
+    /// Dropped by the policer.
+    pub policed: u64,
+    /// Let through by the policer with another code point.
+    pub remarked: u64,
+    /// Dropped for want of room.
+    pub dropped_overflow: u64,
+    /// Dropped by the discipline.
+    pub dropped_early: u64,
+    /// Packets that left with a mark (congestion experienced) that they were given here.
+    pub marked: u64,
+    /// Packets that wait at the end of the run.
+    pub waiting: u64,
+    /// Most packets that waited at once.
+    pub max_queue_packets: u32,
+    /// Mean wait of the packets that left; NaN without any.
+    pub mean_wait_s: f64,
+    /// The longest wait of one of them; NaN likewise.
+    pub max_wait_s: f64,
+}
+
+/// The rows of a link.
+pub(crate) fn rows(plan: &LinkPlan, link: &Link) -> Vec<ServiceClassRow> {
+    let Service::Managed(managed) = &link.service else { return Vec::new() };
+    let mut within: Vec<&str> = Vec::new();
+    let views = managed.queue.stages().into_iter();
+    let row = |StageView { name, depth, counters, waiting }| {
+        within.truncate(depth.saturating_sub(1));
+        if depth > 0 {
+            within.push(name);
+        }
+        let of_served = |nanos: f64| if counters.served == 0 { f64::NAN } else { nanos / 1e9 };
+        ServiceClassRow {
+            link: plan.name.clone(),
+            class: within.join("/"),
+            arrivals: counters.arrivals,
+            wire_arrived: counters.wire_arrived,
+            served: counters.served,
+            wire_served: counters.wire_served,
+            policed: counters.policed,
+            remarked: counters.remarked,
+            dropped_overflow: counters.dropped_overflow,
+            dropped_early: counters.dropped_early,
+            marked: counters.marked,
+            waiting: u64::from(waiting),
+            max_queue_packets: counters.most_waiting,
+            mean_wait_s: of_served(counters.waited as f64 / counters.served.max(1) as f64),
+            max_wait_s: of_served(counters.longest_wait as f64),
+        }
+    };
+    views.map(row).collect()
+}
