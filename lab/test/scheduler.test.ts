@@ -11,6 +11,7 @@ interface Pending {
   request: Request;
   resolve(answer: Answer<never>): void;
   reject(why: Error): void;
+  onProgress: ((share: number) => void) | undefined;
 }
 
 class ManualEngine implements EngineClient {
@@ -18,9 +19,9 @@ class ManualEngine implements EngineClient {
   cancelled = 0;
   busyFor = 0;
 
-  ask<T>(request: Request): Promise<Answer<T>> {
+  ask<T>(request: Request, _samples?: Int16Array, onProgress?: (share: number) => void): Promise<Answer<T>> {
     return new Promise((resolve, reject) => {
-      this.pending.push({ request, resolve: resolve as Pending["resolve"], reject });
+      this.pending.push({ request, resolve: resolve as Pending["resolve"], reject, onProgress });
     });
   }
 
@@ -48,6 +49,7 @@ const checked = (scenario: Table, more: object = {}) => ({
   complete: scenario,
   toml: `# ${JSON.stringify(scenario)}`,
   too_large: null,
+  question: null,
   ...more,
 });
 const result = (digest: string, seed = 1, mos: number | null = 4) => ({
