@@ -123,7 +123,9 @@ function forget(scenario: Table, name: string): void {
   if (record === null || typeof record !== "object" || Array.isArray(record)) return;
   for (const [key, entries] of Object.entries(record)) {
     if (!Array.isArray(entries)) continue;
-    const kept = entries.filter((entry) => typeof entry !== "string" || (entry !== name && !entry.startsWith(`${name}[`)));
+    const kept = entries.filter(
+      (entry) => typeof entry !== "string" || (entry !== name && !entry.startsWith(`${name}[`)),
+    );
     if (kept.length) record[key] = kept;
     else if (entries.length) delete record[key];
   }

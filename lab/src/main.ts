@@ -12,11 +12,14 @@ import { Scheduler } from "./scheduler";
 import { Schema } from "./schema";
 import { initialState, type PageStore, renewControls, Store } from "./state";
 import { connectAnswerPanel } from "./views/answer-panel";
+import { connectComparePanel } from "./views/compare-panel";
 import { connectControlPanel } from "./views/control-panel";
 import { connectExportPanel } from "./views/export-panel";
 import { HearingPanel } from "./views/hearing-panel";
 import { connectHistoryPanel } from "./views/history-panel";
 import { LessonPanel } from "./views/lesson-panel";
+import { NetworkView } from "./views/network";
+import { NetworkPanel } from "./views/network-panel";
 import { PacketPanel } from "./views/packet-panel";
 import { connectScenarioPanel } from "./views/scenario-panel";
 import { TimePanel } from "./views/time-panel";
@@ -38,9 +41,12 @@ async function start(): Promise<void> {
 }
 
 function connectViews(store: PageStore, scheduler: Scheduler, address: Address): void {
-  const time = new TimePanel(store);
+  const network = new NetworkView(find("network"));
+  const time = new TimePanel(store, network);
   connectAnswerPanel(store, scheduler);
   connectControlPanel(store, scheduler);
+  new NetworkPanel(store, scheduler, network);
+  connectComparePanel(store, scheduler);
   connectHistoryPanel(store, address);
   connectExportPanel(store, scheduler);
   connectScenarioPanel(store, scheduler);

@@ -215,7 +215,10 @@ export class Scheduler {
   /** The scenario as it is set, as TOML; undefined if it cannot be used: then the state has the problem. */
   async toml(): Promise<string | undefined> {
     const answer = await this.check(this.scenarioText(), "scenario");
-    if (answer?.ok) return answer.toml;
+    if (answer?.ok) {
+      this.store.update({ toml: answer.toml });
+      return answer.toml;
+    }
     if (answer) this.refuse(answer);
     return undefined;
   }

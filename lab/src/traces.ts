@@ -79,7 +79,9 @@ function parseMahimahi(lines: readonly Line[], name: string): Trace {
     if (isBlank(line) || isComment(line)) continue;
     const word = line.text.trim();
     if (!/^\d+$/.test(word)) {
-      throw new TraceError(`${name}, line ${line.at}: "${word.slice(0, 40)}" is no time: write whole milliseconds from 0 up`);
+      throw new TraceError(
+        `${name}, line ${line.at}: "${word.slice(0, 40)}" is no time: write whole milliseconds from 0 up`,
+      );
     }
     const time = Number(word);
     if (time < before) {
@@ -125,10 +127,17 @@ function parsePensieve(lines: readonly Line[], name: string): Trace {
   const rows = lines.filter((line) => !isBlank(line) && !isComment(line));
   const cells = rows.map(({ at, text }) => {
     const words = text.trim().split(/\s+/);
-    return { at, time: numberOf(name, at, words[0] ?? "", "s", LONGEST_S), rate: numberOf(name, at, words[1] ?? "", "Mb/s", 1e9) };
+    return {
+      at,
+      time: numberOf(name, at, words[0] ?? "", "s", LONGEST_S),
+      rate: numberOf(name, at, words[1] ?? "", "Mb/s", 1e9),
+    };
   });
   if (cells.length < 2) throw new TraceError(`${name} has one row: write at least two`);
-  const lengths = stepsOf(name, cells.map(({ at, time }) => ({ at, time })));
+  const lengths = stepsOf(
+    name,
+    cells.map(({ at, time }) => ({ at, time })),
+  );
   return made(name, { format: "pensieve", lengths, rates: cells.slice(1).map(({ rate }) => Math.round(rate * 1e6)) });
 }
 
@@ -159,7 +168,9 @@ function cellsOf(text: string, separator: string): string[] {
   return text.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
 }
 
-function meaningOf(name: string): { what: "time" | "duration" | "rate"; unit: string; worth: number | undefined } | undefined {
+function meaningOf(
+  name: string,
+): { what: "time" | "duration" | "rate"; unit: string; worth: number | undefined } | undefined {
   const found = /^\s*([a-z]+)\s*(?:[_\s]*[([]\s*([^)\]]*)\s*[)\]]|_(.+))?\s*$/.exec(name.toLowerCase());
   const column = found && COLUMNS[found[1] as string];
   if (!found || !column) return undefined;
@@ -213,8 +224,12 @@ function parseCsv(lines: readonly Line[], { at, separator, names }: Head, name: 
     if (wrong >= 0) throw new TraceError(`${name}, line ${rows[wrong]?.at}: a duration of 0: write a time above 0`);
   } else {
     const times = column(time as NonNullable<typeof time>, LONGEST_S * 1e3);
-    if (times.length < 2) throw new TraceError(`${name} has one row: write at least two, or a duration instead of a time`);
-    lengths = stepsOf(name, rows.map((row, index) => ({ at: row.at, time: times[index] as number })));
+    if (times.length < 2)
+      throw new TraceError(`${name} has one row: write at least two, or a duration instead of a time`);
+    lengths = stepsOf(
+      name,
+      rows.map((row, index) => ({ at: row.at, time: times[index] as number })),
+    );
     // The last row holds as long as the one before it.
     lengths.push(lengths.at(-1) as number);
   }
@@ -234,7 +249,10 @@ export function toLaw({ lengths, rates, opportunities }: Trace): { [key: string]
   if (opportunities?.every((count) => count < MARKS.length)) {
     return { ...law, opportunities: opportunities.map((count) => MARKS[count]).join("") };
   }
-  return { ...law, series: lengths.map((length, at) => `${decimal(length, 6)} ${decimal(rates[at] as number, 3)}`).join(",") };
+  return {
+    ...law,
+    series: lengths.map((length, at) => `${decimal(length, 6)} ${decimal(rates[at] as number, 3)}`).join(","),
+  };
 }
 
 /** The trace of a rate law `trace`; undefined for another law, and for one that names a file. */
