@@ -31,7 +31,7 @@ async function start(): Promise<void> {
   // The schema is large and only the controls need it: the first picture does not wait for it.
   const schema = new WorkerEngine(module).ask<{ ok: true; schema: Table }>({ op: "schema" });
   const address = new Address(store, (link) => openLink(store, scheduler, link), parent !== window);
-  connectViews(store, scheduler, address);
+  connectViews(store, scheduler, address, new WorkerEngine(module));
   connectWindow(store, scheduler);
   await openFirst(store, scheduler, address);
   const { json } = await schema;
@@ -40,7 +40,8 @@ async function start(): Promise<void> {
   address.begin();
 }
 
-function connectViews(store: PageStore, scheduler: Scheduler, address: Address): void {
+/** `side` computes next to the scheduler's engines. */
+function connectViews(store: PageStore, scheduler: Scheduler, address: Address, side: WorkerEngine): void {
   const network = new NetworkView(find("network"));
   const time = new TimePanel(store, network);
   connectAnswerPanel(store, scheduler);
@@ -52,7 +53,7 @@ function connectViews(store: PageStore, scheduler: Scheduler, address: Address):
   connectScenarioPanel(store, scheduler);
   const packets = new PacketPanel(store, scheduler);
   new HearingPanel(store, scheduler);
-  new LessonPanel(store, scheduler);
+  new LessonPanel(store, scheduler, side);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     time.repaint();
     packets.repaint();

@@ -2,8 +2,10 @@
 
 import { find, setText } from "../dom";
 import { type ComparedMeasure, compare, judge } from "../measures";
+import { formatPath, leaves } from "../paths";
+import type { Table } from "../protocol";
 import type { Scheduler } from "../scheduler";
-import { type PageState, type PageStore, settingsOf } from "../state";
+import type { PageState, PageStore } from "../state";
 import type { Interval } from "../statistics";
 
 export function connectComparePanel(store: PageStore, scheduler: Scheduler): void {
@@ -21,15 +23,16 @@ export function connectComparePanel(store: PageStore, scheduler: Scheduler): voi
 }
 
 function render(state: Readonly<PageState>): void {
-  const { kept, run, isCurrent, replications } = state;
+  const { kept, run, isCurrent, replications, scenario } = state;
   find<HTMLButtonElement>("compare-keep").disabled = !run || !isCurrent;
   find("compare-keep").textContent = kept ? "Keep the current setting as the new A" : "Keep the current setting as A";
   for (const id of ["compare-swap", "compare-remove"]) find<HTMLButtonElement>(id).disabled = !kept;
   const place = find("compare-place");
   place.hidden = !kept;
   if (!kept || !run) return;
-  setText("compare-a", kept.settings);
-  setText("compare-b", settingsOf(state));
+  const changes = differences(kept.scenario, scenario);
+  setText("compare-a", `${kept.settings || String(kept.scenario.name ?? "")}.`);
+  setText("compare-b", changes.length ? `As A, but ${changes.join("; ")}.` : "As A. Change something.");
   const runs = replications.length ? replications : [run];
   const rows = compare(kept.runs, runs);
   const seeds = rows[0]?.difference.n ?? 0;
@@ -39,6 +42,20 @@ function render(state: Readonly<PageState>): void {
     rows.length ? `Means over ${many}; differences paired by seed.` : "A has not run with the seeds of B yet.",
   );
   find("compare-rows").replaceChildren(...rows.map(rowOf));
+}
+
+/** The keys whose values differ, for readers; at most twelve. */
+function differences(a: Table, b: Table): string[] {
+  const valuesOf = (scenario: Table) =>
+    new Map([...leaves(scenario)].map(([path, value]) => [formatPath(path, scenario), String(value).slice(0, 40)]));
+  const [before, after] = [valuesOf(a), valuesOf(b)];
+  const found: string[] = [];
+  for (const [path, value] of after) {
+    const old = before.get(path);
+    if (old !== value) found.push(`${path} is ${value}${old === undefined ? "" : ` instead of ${old}`}`);
+  }
+  for (const path of before.keys()) if (!after.has(path)) found.push(`without ${path}`);
+  return found.length > 12 ? [...found.slice(0, 12), `${found.length - 12} more keys differ`] : found;
 }
 
 function rowOf({ label, unit, digits, a, b, difference }: ComparedMeasure): HTMLElement {
@@ -67,5 +84,6 @@ function formatDifference(difference: Interval, digits: number): string {
   const sign = mean > 0 ? "+" : mean < 0 ? "−" : "";
   const value = `${sign}${Math.abs(mean).toFixed(digits)}`;
   if (n < 2) return value;
-  return `${value} ± ${half.toFixed(digits)}, ${judge(difference)}`;
+  const isInvisible = Math.abs(mean) + half < 0.5 * 10 ** -digits;
+  return `${value} ± ${half.toFixed(digits)}, ${isInvisible ? "equal" : judge(difference)}`;
 }

@@ -34,16 +34,23 @@ export function layout(network: Network): Map<number, [number, number]> {
       }
     }
   }
-  // Nodes that no flow crosses stand next to their neighbours.
-  for (let round = 0; round < links.length; round++) {
+  // Nodes that no flow crosses stand next to their neighbours. Of the hosts of a group only the first pair is drawn.
+  const crossed = new Set([...column.keys()].map((node) => network.nodes?.[node]));
+  const isMember = (node: number): boolean => {
+    const name = network.nodes?.[node] ?? "";
+    const first = name.replace(/\d+$/, "0");
+    return first !== name && crossed.has(first);
+  };
+  const rest = links.filter(({ from, to }) => !isMember(from) && !isMember(to));
+  for (let round = 0; round < rest.length; round++) {
     const before = column.size;
-    for (const { from, to } of links) {
+    for (const { from, to } of rest) {
       const [one, other] = [column.get(from), column.get(to)];
       if (one !== undefined && other === undefined) column.set(to, Math.min(one + 1, 24));
       else if (one === undefined && other !== undefined) column.set(from, Math.max(other - 1, 0));
     }
     if (column.size > before) continue;
-    const lonely = links.find(({ from }) => !column.has(from));
+    const lonely = rest.find(({ from }) => !column.has(from));
     if (!lonely) break;
     column.set(lonely.from, 0);
   }
@@ -179,6 +186,7 @@ export class NetworkView {
     }
     for (const index of this.directions(links, crossed)) {
       const link = links[index] as NetworkLink;
+      if (!places.has(link.from) || !places.has(link.to)) continue;
       const groups = crossed.get(index) ?? [];
       const [[x1, y1], [x2, y2]] = [at(link.from), at(link.to)];
       const isBusiest = link.name === busiest;
@@ -238,9 +246,9 @@ export class NetworkView {
     this.full = queue.capacity?.packets ?? Math.max(1, ...this.total());
     const [left, top] = isNarrow ? [x + 14, y - 12] : [x - 46, y - 30];
     const anchor = isNarrow ? { x: left, "text-anchor": "start" } : { x, "text-anchor": "middle" };
-    svg.append(element("rect", { x: left, y: top, width: 92, height: 14, class: "buffer" }));
-    this.fill = element("rect", { x: left + 1, y: top + 1, width: 0, height: 12, class: "filled" });
-    this.label = element("text", { ...anchor, y: top - 6, class: "small" }, "");
+    svg.append(element("rect", { x: left, y: top, width: 92, height: 14, class: "buffer level" }));
+    this.fill = element("rect", { x: left + 1, y: top + 1, width: 0, height: 12, class: "filled level" });
+    this.label = element("text", { ...anchor, y: top - 6, class: "small level" }, "");
     svg.append(
       this.fill,
       this.label,
