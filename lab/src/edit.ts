@@ -1,7 +1,7 @@
 // Edits of a network: scenarios with links, flows and queues added or removed. The engine checks each result before it runs.
 
 import { lawName } from "./controls";
-import { get, type Path } from "./paths";
+import { get, type Path, set } from "./paths";
 import type { Json, Table } from "./protocol";
 
 /** A link direction of the drawing in the scenario's text. */
@@ -22,8 +22,11 @@ export function isMember(name: string, written: Json | undefined): boolean {
   return new RegExp(`^${parts.join("\\d+")}$`).test(name);
 }
 
+/** Presets whose links between routers are all described by `bottleneck`. */
+const ONE_BOTTLENECK = ["dumbbell", "multi-hop"];
+
 /** Where a link direction `FROM>TO` is written; undefined for a link of a preset other than its bottleneck. */
-export function writtenLink(scenario: Table, complete: Table, name: string): WrittenLink | undefined {
+export function writtenLink(scenario: Table, name: string): WrittenLink | undefined {
   const [from = "", to = ""] = name.split(">");
   for (const [index, link] of links(scenario).entries()) {
     if (isMember(from, link.from) && isMember(to, link.to)) return { path: ["link", index], index };
@@ -32,11 +35,10 @@ export function writtenLink(scenario: Table, complete: Table, name: string): Wri
     }
   }
   const [one, other] = [/^r(\d+)$/.exec(from)?.[1], /^r(\d+)$/.exec(to)?.[1]];
-  if (one === undefined || other === undefined || !get(complete, ["topology"])) return undefined;
+  const preset = get(scenario, ["topology", "preset"]);
+  if (one === undefined || other === undefined || typeof preset !== "string") return undefined;
   const three = Math.min(Number(one), Number(other)) === 1 ? "first-bottleneck" : "shared-bottleneck";
-  const isThree = get(complete, ["topology", three]) !== undefined;
-  const path: Path = ["topology", isThree ? three : "bottleneck"];
-  if (get(complete, path) === undefined) return undefined;
+  const path: Path = ["topology", ONE_BOTTLENECK.includes(preset) ? "bottleneck" : three];
   const isReverse = Number(one) > Number(other) && get(scenario, [...path, "reverse"]) !== undefined;
   return { path: isReverse ? [...path, "reverse"] : path, index: undefined };
 }
@@ -145,12 +147,8 @@ export function removeNode(scenario: Table, node: string): Table {
 
 /** Writes a queue at a link, or removes what is written there: then the link has the default queue. */
 export function setQueue(scenario: Table, path: Path, queue: Table | undefined): Table {
-  const copy = structuredClone(scenario);
-  const link = get(copy, path);
-  if (link === null || typeof link !== "object" || Array.isArray(link)) throw new Error("there is no such link");
-  if (queue) link.queue = queue;
-  else delete link.queue;
-  return copy;
+  if (path[0] === "link" && get(scenario, path) === undefined) throw new Error("there is no such link");
+  return set(scenario, [...path, "queue"], queue ?? null);
 }
 
 /** Whether a link's rate follows a trace. */

@@ -143,7 +143,7 @@ export class NetworkPanel {
       : [];
     const close = makeButton("Close", () => this.close(), "edit-close");
     const title = heading(`Link from ${from} to ${to}`);
-    const written = writtenLink(state.scenario, state.complete, name);
+    const written = writtenLink(state.scenario, name);
     if (!written) {
       const words =
         "This link belongs to the preset of the topology. Write the preset out to edit its links one by one.";

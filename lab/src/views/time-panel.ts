@@ -83,9 +83,9 @@ export class TimePanel {
 }
 
 /** The rate of the bottleneck over time, if it follows a trace. */
-function traceLine({ run, scenario, complete }: Readonly<PageState>): Line | undefined {
+function traceLine({ run, scenario }: Readonly<PageState>): Line | undefined {
   const link = run?.link_series[0]?.link;
-  const written = link === undefined ? undefined : writtenLink(scenario, complete, link);
+  const written = link === undefined ? undefined : writtenLink(scenario, link);
   const trace = written && fromLaw(get(scenario, [...written.path, "rate"]));
   if (!run || !trace) return undefined;
   const bins = run.group_series[0]?.throughput_bps.length ?? 0;
