@@ -44,13 +44,35 @@ async function chooseSpeech(page) {
   await page.waitForFunction(() => document.getElementById("speech-source").value === "tone.wav");
 }
 
-/** Brings every panel into use: the last step of a lesson, packets, two takes, a notice, a mistake in the text. */
-async function useAllPanels(page) {
+/** Opens a lesson, predicts, and goes to its task. */
+async function openTask(page, id) {
+  await page.locator(`[data-lesson="${id}"]`).click();
+  await page.locator("#lesson-choices button").first().click();
+  await page.locator("#lesson-numbers table").waitFor();
+  for (let step = 0; step < 3; step++) await page.locator("#lesson-next").click();
+}
+
+/**
+ * Brings every panel into use: a link with a trace and a form in the network, two settings, the last step of a lesson with a hint,
+ * packets, two takes, a notice, a mistake in the text.
+ */
+async function useAllPanels(page, check) {
   await digest(page);
-  await page.locator('[data-lesson="victim"]').click();
-  await page.locator("#lesson-next").click();
-  await page.locator("#lesson-next").click();
+  await page.locator("#compare-keep").click();
+  await page.locator('[data-pick="link:home>isp"]').dispatchEvent("click");
+  await page.locator("#edit-trace").setInputFiles(join(root, "examples/lte.csv"));
+  await page.locator("figure.trace").waitFor();
+  await page.locator("#compare-rows tr").first().waitFor();
+  await check();
+  await page.locator("#add-link").click();
+  await check();
+  await page.locator("#add-flow").click();
+  await page.locator('[data-lesson="shaper"]').click();
+  await page.getByText("Predict first").waitFor();
+  await check();
+  await openTask(page, "victim");
   await page.getByText(/The calls lose \d+\.\d %/).waitFor();
+  await page.locator("#lesson-hint").click();
   await page.locator("#packet-play").click();
   await page.waitForFunction(() => Number(document.getElementById("packet-time").value) > 0);
   await chooseSpeech(page);
@@ -190,7 +212,7 @@ test("a link carries the whole scenario, CSV is downloaded", async () => {
   const here = await digest(page);
   await page.locator("#link").click();
   await page.waitForFunction(() => document.documentElement.dataset.copied?.includes("#s="));
-  const hash = await page.evaluate(() => location.hash);
+  const hash = await page.evaluate(() => new URL(document.documentElement.dataset.copied).hash);
   const other = await open(browser, { hash });
   assert.equal(await digest(other.page), here);
   await other.context.close();
@@ -289,15 +311,252 @@ test("packets are shown one by one, with their victims", async () => {
   await context.close();
 });
 
-test("a lesson ends in a question that the controls answer", async () => {
-  const { page, context } = await open(browser);
+test("a lesson hides its results until the reader predicts, gives hints, and ends in a task that the controls do", async () => {
+  const { page, wrong, context } = await open(browser);
   await digest(page);
   await page.locator('[data-lesson="victim"]').click();
-  await page.locator("#lesson-next").click();
-  await page.locator("#lesson-next").click();
+  await page.getByText("Predict first").waitFor();
+  await digest(page);
+  for (const id of ["#verdict", "#figures", "#lesson-numbers", "#packets"]) {
+    assert.equal(await page.locator(id).isVisible(), false, id);
+  }
+  assert.equal(await page.locator("#lesson-next").isDisabled(), true);
+  await page.locator("#lesson-choices button").nth(2).click();
+  await page.getByText(/You predicted “By more than 0.4”. The simulator says: “By less than 0.1”/).waitFor();
+  assert.equal(await page.locator("#lesson-numbers tbody tr").count(), 4);
+  assert.equal(await page.locator("#figures").isVisible(), true);
+  // A setting of the table opens on the page.
+  await page.locator("#lesson-numbers").getByRole("button", { name: "RED, Drop-Sel" }).click();
+  await page.getByText(/\d packets.*in the queue/).waitFor();
+  for (let step = 0; step < 3; step++) await page.locator("#lesson-next").click();
   await page.getByText(/The calls lose \d+\.\d %/).waitFor();
+  assert.equal(await page.locator("#lesson-hints li").count(), 0);
+  await page.locator("#lesson-hint").click();
+  await page.locator("#lesson-hint").click();
+  assert.equal(await page.locator("#lesson-hints li").count(), 2);
+  assert.equal(await page.locator("#lesson-hint").isVisible(), false);
   await page.locator("#control-topology-bottleneck-queue-victim").selectOption("drop-sel");
   await page.getByText(/^Found\./).waitFor();
+  assert.equal(await page.locator("[data-lesson]").count(), 12);
+  // The place in the lesson is in the address.
+  await page.waitForTimeout(700);
+  await page.reload();
+  await page.getByText(/^Found\./).waitFor();
+  assert.match(await page.locator("#lesson-place").textContent(), /Step 4 of 4/);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+/** A scenario whose run takes tens of seconds: below what the page refuses. */
+const LONG = (seconds) => `name = "long"
+duration = "${seconds} s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Gb/s", delay = "5 ms" }
+[[flow]]
+name = "transfer"
+count = 8
+transport = "tcp/cubic"
+traffic = "bulk"
+`;
+
+test("a long run is asked for, shows its progress, and Stop ends it at once", async () => {
+  const { page, wrong, context } = await open(browser);
+  const before = await digest(page);
+  await page.locator("#text").fill(LONG(400));
+  await page.locator("#run-text").click();
+  await page.getByText(/This run may take .* of memory/).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "agree");
+  await page.locator("#decline").click();
+  await page
+    .getByText(/^Not run\./)
+    .first()
+    .waitFor();
+  assert.equal(await digest(page), before);
+  await page.locator("#run-text").click();
+  await page.locator("#agree").click();
+  await page.waitForFunction(() => document.getElementById("progress").value > 0, undefined, { timeout: 60_000 });
+  await page.getByText(/\d % of the simulated time/).waitFor();
+  const begin = performance.now();
+  await page.locator("#stop").click();
+  await page
+    .getByText(/^Stopped at \d+ %/)
+    .first()
+    .waitFor();
+  assert.ok(performance.now() - begin < 2000, `${performance.now() - begin} ms`);
+  assert.equal(await page.locator("#stop").isDisabled(), true);
+  await page.locator("#again").waitFor();
+  const count = await drawings(page);
+  await page.locator("#reset").click();
+  await drawn(page, count);
+  assert.equal(await digest(page), before);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a run of two million flows is refused before it is planned, with what to write instead", async () => {
+  const { page, wrong, context } = await open(browser);
+  const before = await digest(page);
+  await page.locator("#text").fill(LONG(10).replace("count = 8", "count = 1999999"));
+  await page.locator("#run-text").click();
+  await page.getByText(/GB of memory for 1999999 flows.*smaller `count`.*fairwave run/s).waitFor({ timeout: 5000 });
+  assert.equal(await digest(page), before);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("Back, Undo, Redo and reload bring every setting back, and the page's own anchors do not disturb them", async () => {
+  const { page, wrong, context } = await open(browser);
+  const rate = page.locator("#control-link-0-rate");
+  const digests = [await digest(page)];
+  assert.equal(await page.locator("#undo").isDisabled(), true);
+  const settle = () => page.waitForTimeout(900);
+  await settle();
+  for (let change = 0; change < 2; change++) {
+    await rate.focus();
+    await page.keyboard.press("ArrowRight");
+    digests.push(await digest(page));
+    await settle();
+  }
+  assert.equal(new Set(digests).size, 3);
+  const shows = (wanted) =>
+    page.waitForFunction((one) => document.documentElement.dataset.digest === one, wanted, { timeout: 10_000 });
+  await page.locator("#undo").click();
+  await shows(digests[1]);
+  await settle();
+  await page.goBack();
+  await shows(digests[0]);
+  await settle();
+  assert.equal(await page.locator("#undo").isDisabled(), true);
+  await page.locator("#redo").click();
+  await shows(digests[1]);
+  await settle();
+  await page.getByRole("link", { name: "Lessons" }).click();
+  await page.goForward();
+  await shows(digests[2]);
+  await settle();
+  await page.reload();
+  await shows(digests[2]);
+  await page.keyboard.press("Control+z");
+  await shows(digests[1]);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("the keyboard edits the network: a node, a link, a flow; the edits are in the address and can be undone", async () => {
+  const { page, wrong, context } = await open(browser);
+  const before = await digest(page);
+  await page.waitForTimeout(700);
+  const focused = () =>
+    page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.id);
+  await page.locator("#network [tabindex='0']").focus();
+  const reached = new Set();
+  for (let press = 0; press < 20; press++) {
+    reached.add(await focused());
+    await page.keyboard.press("ArrowRight");
+  }
+  assert.ok(reached.has("Link from home to isp: 3 Mb/s, 10 ms, drop-tail"), [...reached].join("; "));
+  assert.ok(reached.has("Node disk"), [...reached].join("; "));
+  while (!(await focused()).startsWith("Node disk")) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "network-editor");
+  await page.locator("#edit-flow").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#new-kind").selectOption("stream");
+  // A node that is chosen in the drawing is the other end.
+  await page.locator('[data-pick="node:friend"]').dispatchEvent("click");
+  assert.equal(await page.locator("#new-to").inputValue(), "friend");
+  await page.locator("#new-add").focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("The flow stream is added.").waitFor();
+  await page.locator("#network-flows").getByText("stream").waitFor();
+  assert.notEqual(await digest(page), before);
+  // A link that flows need stays, and the page says why.
+  await page.locator('[data-pick="link:home>isp"]').dispatchEvent("click");
+  await page.locator("#edit-remove").click();
+  await page.getByText(/Not done, and nothing has changed/).waitFor();
+  await page.locator("#network-flows").getByText("stream").click();
+  await page.locator("#edit-remove").click();
+  await page.getByText("The flow stream is removed.").waitFor();
+  assert.equal(await digest(page), before);
+  // A queue at a link, and a new link to a new node.
+  await page.locator('[data-pick="link:phone>home"]').dispatchEvent("click");
+  await page.locator("#edit-queue").click();
+  await page.getByText(/phone>home has a queue/).waitFor();
+  await page.locator("#add-link").click();
+  await page.locator("#new-from").fill("isp");
+  await page.locator("#new-to").fill("backup");
+  await page.locator("#new-add").click();
+  await page.getByText("The link from isp to backup is added.").waitFor();
+  await page.locator('[data-pick="node:backup"]').waitFor();
+  await digest(page);
+  await page.waitForTimeout(900);
+  await page.locator("#undo").click();
+  await page.waitForFunction(() => !document.querySelector('[data-pick="node:backup"]'));
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a link of a preset is written out before it is edited", async () => {
+  const { page, context } = await open(browser, {
+    hash: hashOf(LONG(5).replace("1 Gb/s", "5 Mb/s").replace("count = 8\n", "")),
+  });
+  await digest(page);
+  await page.locator('[data-pick="link:transfer-s0>r1"]').dispatchEvent("click");
+  await page.locator("#edit-expand").click();
+  await page.getByText("The preset is written out as links.").waitFor();
+  await page.locator("#edit-delay").or(page.locator('[id^="edit-link-"]')).first().waitFor();
+  assert.doesNotMatch(await page.locator("#text").inputValue(), /preset/);
+  await context.close();
+});
+
+test("a trace is loaded into a link, seen, and named in words if it is none", async () => {
+  const { page, wrong, context } = await open(browser);
+  const before = await digest(page);
+  await page.locator('[data-pick="link:home>isp"]').dispatchEvent("click");
+  const file = (name, text) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+  await page.locator("#edit-trace").setInputFiles(file("x.mahi", "1\n5\n3\n"));
+  await page.getByText(/x\.mahi, line 3: 3 ms comes after 5 ms/).waitFor();
+  assert.equal(await digest(page), before);
+  // Two packets in each 5 ms: 4.8 Mb/s.
+  await page
+    .locator("#edit-trace")
+    .setInputFiles(file("x.mahi", Array.from({ length: 400 }, (_, at) => `${(at + 1) * 5}\n`.repeat(2)).join("")));
+  await page.getByText(/Trace of home>isp: 2 s, mean 4.81 Mb\/s/).waitFor();
+  await page.getByText("rate of home>isp").first().waitFor();
+  assert.notEqual(await digest(page), before);
+  await page.locator("#edit-trace-remove").click();
+  await page.waitForFunction(() => !document.querySelector("figure.trace"));
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("two settings are compared over equal seeds, in the figures too, and both are in the link", async () => {
+  const { page, wrong, context } = await open(browser, { settled: true });
+  await page.locator("#compare-keep").click();
+  await page.locator("#control-link-0-queue-discipline").selectOption("fq-codel");
+  const row = page.locator("#compare-rows tr").filter({ hasText: "MOS of call" });
+  await page.getByText(/Means over [5-9] equal seeds/).waitFor({ timeout: 30_000 });
+  assert.match(await row.textContent(), /\+\d\.\d\d ± \d\.\d\d, higher/);
+  assert.match(await page.locator("#compare-b").textContent(), /discipline is fq-codel instead of drop-tail/);
+  await page.getByText("call, A").first().waitFor();
+  await page.locator("#link").click();
+  await page.waitForFunction(() => document.documentElement.dataset.copied?.includes("#s="));
+  const hash = await page.evaluate(() => new URL(document.documentElement.dataset.copied).hash);
+  const other = await open(browser, { hash });
+  await other.page.getByText(/Means over [5-9] equal seeds/).waitFor({ timeout: 30_000 });
+  assert.equal(
+    await other.page.locator("#compare-rows tr").filter({ hasText: "MOS of call" }).textContent(),
+    await row.textContent(),
+  );
+  await other.context.close();
+  const b = await digest(page);
+  await page.locator("#compare-swap").click();
+  await page.waitForFunction((one) => document.documentElement.dataset.digest !== one, b);
+  await page.getByText(/discipline is drop-tail instead of fq-codel/).waitFor();
+  await page.locator("#compare-remove").click();
+  assert.equal(await page.locator("#compare-place").isVisible(), false);
+  assert.deepEqual(wrong, []);
   await context.close();
 });
 
@@ -316,6 +575,8 @@ test("the keyboard alone reaches and turns everything", async () => {
   }
   for (const id of [
     "turned",
+    "add-flow",
+    "compare-keep",
     "add",
     "copy",
     "link",
@@ -336,16 +597,33 @@ test("the keyboard alone reaches and turns everything", async () => {
   await context.close();
 });
 
-for (const width of [1440, 400]) {
+/** Elements wider than the screen, those for screen readers alone left out. */
+const wide = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("body *")]
+      .filter((one) => {
+        const { width, right } = one.getBoundingClientRect();
+        return (
+          width > 1 && right > innerWidth + 0.5 && getComputedStyle(one).clipPath === "none" && !one.closest(".u-over")
+        );
+      })
+      .map((one) => `${one.tagName} ${one.id} ${one.getAttribute("class")}`),
+  );
+
+for (const width of [1440, 400, 360]) {
   for (const dark of [false, true]) {
     test(`at ${width} pixels, ${dark ? "dark" : "light"}, axe-core finds nothing in any panel and nothing sticks out`, async () => {
       const { page, context } = await open(browser, { width, dark, settled: true });
       const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.deepEqual(await violations(page), []);
       assert.ok((await overflow()) <= 0, `${await overflow()} pixels stick out`);
-      await useAllPanels(page);
-      assert.deepEqual(await violations(page), []);
-      assert.ok((await overflow()) <= 0, `${await overflow()} pixels stick out with all panels in use`);
+      const check = async () => {
+        assert.deepEqual(await violations(page), []);
+        assert.ok((await overflow()) <= 0, `${await overflow()} pixels stick out`);
+        assert.deepEqual(await wide(page), []);
+      };
+      await useAllPanels(page, check);
+      await check();
       await context.close();
     });
   }

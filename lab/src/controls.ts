@@ -133,35 +133,41 @@ export class Controls {
   initial(network: Network): Control[] {
     const found: (Control | undefined)[] = [];
     const bottleneck = this.bottleneck(network);
-    if (bottleneck) {
-      const at = (...keys: string[]) => [...bottleneck, ...keys];
-      const named = (label: string, control: Control | undefined) => control && { ...control, label };
-      const rate = parse(valueAt(this.json, this.complete, at("rate")));
-      if (rate)
-        found.push(slider(at("rate"), "bottleneck rate", "", rate.value, "rate", [rate.value / 8, rate.value * 8]));
-      const delay = parse(valueAt(this.json, this.complete, at("delay")));
-      if (delay) found.push(slider(at("delay"), "bottleneck delay, one way", "", delay.value, "time", [0.001, 0.4]));
-      found.push(named("bottleneck queue", this.queue(at("queue"))));
-      found.push(named("buffer, packets", this.buffer(at("queue"))));
-      found.push(named("victim (which packet is dropped)", this.victim(at("queue"))));
-      found.push(named("loss on the link", this.loss(at("loss"))));
-    }
+    if (bottleneck) found.push(...this.ofLink(bottleneck, "bottleneck "));
     const flows = this.json.flow;
-    for (const [index, flow] of (Array.isArray(flows) ? flows : []).slice(0, 6).entries()) {
-      const name = (flow as Table).name as string;
-      const transport = this.of(["flow", index, "transport"]);
-      if (transport) found.push({ ...transport, label: `${name}: transport` });
-      const count = parse((flow as Table).count ?? 1);
-      if (count && !(flow as Table).arrivals) {
-        found.push(
-          slider(["flow", index, "count"], `${name}: flows`, "", count.value, "count", [
-            0,
-            Math.max(8, count.value * 3),
-          ]),
-        );
-      }
-    }
+    for (const index of (Array.isArray(flows) ? flows : []).slice(0, 6).keys()) found.push(...this.ofFlow(index));
     return found.filter((one) => one !== undefined);
+  }
+
+  /** The controls of a link direction; `prefix` begins the labels of its rate, delay and queue. */
+  ofLink(path: Path, prefix = ""): Control[] {
+    const at = (...keys: string[]) => [...path, ...keys];
+    const found: (Control | undefined)[] = [];
+    const named = (label: string, control: Control | undefined) => control && { ...control, label };
+    const rate = parse(valueAt(this.json, this.complete, at("rate")));
+    if (rate) found.push(slider(at("rate"), `${prefix}rate`, "", rate.value, "rate", [rate.value / 8, rate.value * 8]));
+    const delay = parse(valueAt(this.json, this.complete, at("delay")));
+    if (delay) found.push(slider(at("delay"), `${prefix}delay, one way`, "", delay.value, "time", [0.001, 0.4]));
+    found.push(named(`${prefix}queue`, this.queue(at("queue"))));
+    found.push(named("buffer, packets", this.buffer(at("queue"))));
+    found.push(named("victim (which packet is dropped)", this.victim(at("queue"))));
+    found.push(named("loss on the link", this.loss(at("loss"))));
+    return found.filter((one) => one !== undefined);
+  }
+
+  /** The controls of a flow: its transport, and its count. */
+  ofFlow(index: number): Control[] {
+    const flow = get(this.json, ["flow", index]) as Table | undefined;
+    const name = String(flow?.name ?? "");
+    const found: Control[] = [];
+    const transport = this.of(["flow", index, "transport"]);
+    if (transport) found.push({ ...transport, label: `${name}: transport` });
+    const count = parse(flow?.count ?? 1);
+    if (flow && count && !flow.arrivals) {
+      const bounds: [number, number] = [0, Math.max(8, count.value * 3)];
+      found.push(slider(["flow", index, "count"], `${name}: flows`, "", count.value, "count", bounds));
+    }
+    return found;
   }
 
   /** The path of the bottleneck: a preset's `bottleneck`, or the slowest link that flows cross. */

@@ -21,6 +21,14 @@ export async function compileEngine(): Promise<WebAssembly.Module> {
 interface PendingRequest {
   resolve(answer: Answer<unknown>): void;
   reject(why: Error): void;
+  onProgress: ((share: number) => void) | undefined;
+}
+
+interface WorkerMessage {
+  id: number;
+  /** Instead of an answer: the simulated share of the run. */
+  progress?: number;
+  answer: Answer<unknown>;
 }
 
 export class WorkerEngine implements EngineClient {
@@ -36,13 +44,13 @@ export class WorkerEngine implements EngineClient {
     return this.since === undefined ? 0 : performance.now() - this.since;
   }
 
-  ask<T>(request: Request, samples?: Int16Array): Promise<Answer<T>> {
+  ask<T>(request: Request, samples?: Int16Array, onProgress?: (share: number) => void): Promise<Answer<T>> {
     this.worker ??= this.start();
     const id = this.next++;
     this.since ??= performance.now();
     this.worker.postMessage({ id, request, samples });
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve: resolve as (answer: Answer<unknown>) => void, reject });
+      this.waiting.set(id, { resolve: resolve as (answer: Answer<unknown>) => void, reject, onProgress });
     });
   }
 
@@ -59,8 +67,12 @@ export class WorkerEngine implements EngineClient {
   private start(): Worker {
     const worker = new EngineWorker();
     worker.postMessage({ module: this.module });
-    worker.onmessage = (event: MessageEvent<{ id: number; answer: Answer<unknown> }>) => {
+    worker.onmessage = (event: MessageEvent<WorkerMessage>) => {
       const pending = this.waiting.get(event.data.id);
+      if (event.data.progress !== undefined) {
+        pending?.onProgress?.(event.data.progress);
+        return;
+      }
       this.waiting.delete(event.data.id);
       this.since = this.waiting.size ? performance.now() : undefined;
       pending?.resolve(event.data.answer);

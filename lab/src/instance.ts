@@ -1,4 +1,4 @@
-// The engine in this thread: a WebAssembly instance with its four functions.
+// The engine in this thread: a WebAssembly instance with its four functions. It reports the progress of a run.
 
 import type { Answer, Refusal, Request } from "./protocol";
 
@@ -13,12 +13,17 @@ interface Exports {
 export class Instance {
   private exports: Exports;
 
-  constructor(private readonly module: WebAssembly.Module) {
-    this.exports = Instance.start(module);
+  /** `onProgress` takes the simulated share of the current run, from 0 to 1. */
+  constructor(
+    private readonly module: WebAssembly.Module,
+    private readonly onProgress: (share: number) => void = () => {},
+  ) {
+    this.exports = this.start();
   }
 
-  private static start(module: WebAssembly.Module): Exports {
-    return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+  private start(): Exports {
+    const imports = { fairwave: { progress: this.onProgress } };
+    return new WebAssembly.Instance(this.module, imports).exports as unknown as Exports;
   }
 
   /** Answers a request; samples are linear, 16 bits, 8000 per second. A panic becomes a refusal and restarts the engine. */
@@ -56,7 +61,7 @@ export class Instance {
     } catch {
       // The instance is gone, and its panic message with it.
     }
-    this.exports = Instance.start(this.module);
+    this.exports = this.start();
     const why = panic || (error instanceof Error ? error.message : String(error));
     const message = `the simulator crashed and was restarted (${why}). A large scenario may need more memory than a page has: save it and run \`fairwave run scenario.toml\``;
     return { ok: false, crashed: true, message };

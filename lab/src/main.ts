@@ -2,19 +2,24 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { Address } from "./address";
 import { find } from "./dom";
 import { compileEngine, WorkerEngine } from "./engine";
-import { fromHash } from "./link";
+import { fromHash, type PageLink } from "./link";
 import { HOME } from "./opening";
 import type { Table } from "./protocol";
 import { Scheduler } from "./scheduler";
 import { Schema } from "./schema";
 import { initialState, type PageStore, renewControls, Store } from "./state";
 import { connectAnswerPanel } from "./views/answer-panel";
+import { connectComparePanel } from "./views/compare-panel";
 import { connectControlPanel } from "./views/control-panel";
 import { connectExportPanel } from "./views/export-panel";
 import { HearingPanel } from "./views/hearing-panel";
+import { connectHistoryPanel } from "./views/history-panel";
 import { LessonPanel } from "./views/lesson-panel";
+import { NetworkView } from "./views/network";
+import { NetworkPanel } from "./views/network-panel";
 import { PacketPanel } from "./views/packet-panel";
 import { connectScenarioPanel } from "./views/scenario-panel";
 import { TimePanel } from "./views/time-panel";
@@ -25,35 +30,50 @@ async function start(): Promise<void> {
   const scheduler = new Scheduler(store, new WorkerEngine(module), new WorkerEngine(module));
   // The schema is large and only the controls need it: the first picture does not wait for it.
   const schema = new WorkerEngine(module).ask<{ ok: true; schema: Table }>({ op: "schema" });
-  connectViews(store, scheduler);
+  const address = new Address(store, (link) => openLink(store, scheduler, link), parent !== window);
+  connectViews(store, scheduler, address, new WorkerEngine(module));
   connectWindow(store, scheduler);
-  await openFirst(store, scheduler);
+  await openFirst(store, scheduler, address);
   const { json } = await schema;
   if (json.ok) store.update({ schema: new Schema(json.schema) });
   renewControls(store);
+  address.begin();
 }
 
-function connectViews(store: PageStore, scheduler: Scheduler): void {
-  const time = new TimePanel(store);
-  connectAnswerPanel(store);
+/** `side` computes next to the scheduler's engines. */
+function connectViews(store: PageStore, scheduler: Scheduler, address: Address, side: WorkerEngine): void {
+  const network = new NetworkView(find("network"));
+  const time = new TimePanel(store, network);
+  connectAnswerPanel(store, scheduler);
   connectControlPanel(store, scheduler);
+  new NetworkPanel(store, scheduler, network);
+  connectComparePanel(store, scheduler);
+  connectHistoryPanel(store, address);
   connectExportPanel(store, scheduler);
   connectScenarioPanel(store, scheduler);
   const packets = new PacketPanel(store, scheduler);
   new HearingPanel(store, scheduler);
-  new LessonPanel(store, scheduler);
+  new LessonPanel(store, scheduler, side);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     time.repaint();
     packets.repaint();
   });
 }
 
-/** The page's address, and the page that holds this page in a frame. */
+/** The page that holds this page in a frame, and the page's own anchors, which must not replace the state in the address. */
 function connectWindow(store: PageStore, scheduler: Scheduler): void {
-  addEventListener("hashchange", () => void openHash(store, scheduler, location.hash));
   addEventListener("message", (event: MessageEvent<{ fairwave?: { open?: unknown } }>) => {
     const text = event.data?.fairwave?.open;
     if (event.source === parent && typeof text === "string") void scheduler.open(text, "scenario.toml");
+  });
+  document.addEventListener("click", (event) => {
+    const anchor = (event.target as Element | null)?.closest?.('a[href^="#"]');
+    const target = anchor && document.getElementById(anchor.getAttribute("href")?.slice(1) ?? "");
+    if (!target) return;
+    event.preventDefault();
+    target.scrollIntoView();
+    if (!target.hasAttribute("tabindex")) target.tabIndex = -1;
+    target.focus({ preventScroll: true });
   });
   store.subscribe(["run"], ({ run, isCurrent, scenario }) => {
     if (parent === window || !run || !isCurrent) return;
@@ -62,26 +82,44 @@ function connectWindow(store: PageStore, scheduler: Scheduler): void {
   });
 }
 
-/** Opens the scenario of a hash. False without one, or if it cannot be used: then the state has the problem. */
-async function openHash(store: PageStore, scheduler: Scheduler, hash: string): Promise<boolean> {
-  try {
-    const text = await fromHash(hash);
-    if (text === undefined) return false;
-    store.update({ text });
-    return await scheduler.open(text, "link");
-  } catch (error) {
-    scheduler.report(error instanceof Error ? error.message : String(error));
-    return false;
-  }
-}
-
-/** Opens the scenario of the address, else the one that was written into the page, else the default one. */
-async function openFirst(store: PageStore, scheduler: Scheduler): Promise<void> {
+/** Opens the scenario that was written into the page, else the default one. */
+async function openDefault(store: PageStore, scheduler: Scheduler): Promise<void> {
   const written = document.querySelector<HTMLMetaElement>('meta[name="fairwave-scenario"]')?.content;
-  if (await openHash(store, scheduler, location.hash || (written ? `#s=${written}` : ""))) return;
+  if (written) {
+    try {
+      const link = await fromHash(`#s=${written}`);
+      if (link && (await scheduler.open(link.text, "scenario.toml"))) return;
+      if (store.state.question) return;
+    } catch (error) {
+      scheduler.report(error instanceof Error ? error.message : String(error));
+    }
+  }
   const { problem } = store.state;
   await scheduler.open(HOME, "scenario.toml");
   store.update({ linkProblem: problem, problem });
+}
+
+/** Opens what an address holds: scenario, added controls, A, and the place in a lesson. */
+async function openLink(store: PageStore, scheduler: Scheduler, link: PageLink | undefined): Promise<void> {
+  if (!link) {
+    store.update({ kept: undefined, lesson: undefined, problem: undefined });
+    await openDefault(store, scheduler);
+    return;
+  }
+  const { text, view } = link;
+  store.update({ text, lesson: view.lesson });
+  if (!(await scheduler.open(text, "link"))) return;
+  store.update({ addedKeys: [...(view.keys ?? [])] });
+  renewControls(store);
+  if (view.kept !== store.state.kept?.toml) await scheduler.keepText(view.kept);
+}
+
+/** Opens the address, else the default. */
+async function openFirst(store: PageStore, scheduler: Scheduler, address: Address): Promise<void> {
+  const isRead = await address.openHash(location.hash, (message) => scheduler.report(message));
+  const { run, isBusy, question } = store.state;
+  if (question || (isRead && (run || isBusy))) return;
+  await openDefault(store, scheduler);
 }
 
 start().catch((error: unknown) => {

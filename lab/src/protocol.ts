@@ -17,7 +17,10 @@ export interface Refusal {
   ok: false;
   message: string;
   problems?: Problem[];
+  /** The run needs more than a page has. */
   too_large?: boolean;
+  /** The run is long: the question that the page asks before it. */
+  question?: string;
   /** The engine failed and was restarted. */
   crashed?: boolean;
 }
@@ -35,8 +38,15 @@ export interface CheckedScenario {
   /** The scenario with every parameter of its laws. */
   complete: Table;
   toml: string;
-  happenings: number;
+  /** Upper estimates of a run in a page. */
+  cost: { seconds: number; memory_bytes: number; happenings: number; flows: number };
   too_large: string | null;
+  question: string | null;
+}
+
+export interface ExpandedScenario {
+  ok: true;
+  json: Table;
 }
 
 export interface NetworkLink {
@@ -157,10 +167,13 @@ interface ScenarioInput {
   text: string;
   file?: string;
   seed?: number;
+  /** The reader has agreed to a long run. */
+  allowed?: boolean;
 }
 
 export type Request =
   | ({ op: "check" } & ScenarioInput)
+  | ({ op: "expand" } & ScenarioInput)
   | { op: "schema" }
   | ({ op: "run"; observe: boolean; bins?: number } & ScenarioInput)
   | ({ op: "packets"; link: string; from_s: number; until_s: number } & ScenarioInput)
@@ -179,8 +192,11 @@ export class CancelledError extends Error {}
 
 /** An engine in another thread that answers one request after the other. */
 export interface EngineClient {
-  /** Rejects with `CancelledError` after `cancel`. Samples are linear, 16 bits, 8000 per second. */
-  ask<T>(request: Request, samples?: Int16Array): Promise<Answer<T>>;
+  /**
+   * Rejects with `CancelledError` after `cancel`. Samples are linear, 16 bits, 8000 per second. `onProgress` takes the simulated
+   * share of a long run, from 0 to 1.
+   */
+  ask<T>(request: Request, samples?: Int16Array, onProgress?: (share: number) => void): Promise<Answer<T>>;
   /** Cancels all requests that have no answer yet. */
   cancel(): void;
   /** How long the engine has worked on the current request, ms; 0 if it is idle. */

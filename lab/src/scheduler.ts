@@ -8,12 +8,14 @@ import {
   CancelledError,
   type CheckedScenario,
   type EngineClient,
+  type ExpandedScenario,
   type ObservedRun,
   type PacketTrace,
   type Refusal,
   type Request,
+  type Table,
 } from "./protocol";
-import { controlsOf, type PageStore, renewControls, type Side, settingsOf } from "./state";
+import { controlsOf, type KeptSetting, type PageStore, renewControls, type Side, settingsOf } from "./state";
 import { isPrecise, scoresOf } from "./verdict";
 
 const BINS = 300;
@@ -25,6 +27,8 @@ const MOST_RUNS = 40;
 const PATIENCE_MS = 400;
 /** A change after a longer pause begins a new gesture. */
 const GESTURE_PAUSE_MS = 800;
+/** A scenario whose run takes longer is not replicated: its replications would take minutes. */
+const MOST_REPLICATED_MS = 5000;
 /** The text and the replications wait for this pause. */
 const SETTLE_MS = 300;
 
@@ -44,6 +48,12 @@ export class Scheduler {
   private isRunning = false;
   private areControlsStale = false;
   private lastChange = Number.NEGATIVE_INFINITY;
+  /** The reader has agreed to a long run of the current scenario. */
+  private isAllowed = false;
+  /** What to do if the reader agrees to the long run that the page asks for. */
+  private asked: (() => void) | undefined;
+  /** Computing time of the current scenario's run, ms. */
+  private took = 0;
   private settleTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** `foreground` makes what the reader waits for, `background` checks and replications. */
@@ -53,8 +63,11 @@ export class Scheduler {
     private readonly background: EngineClient,
   ) {}
 
-  /** Opens a scenario and runs it; `file` is its name in messages. False if it cannot be used: then the state has the problem. */
-  async open(text: string, file: string): Promise<boolean> {
+  /**
+   * Opens a scenario and runs it; `file` is its name in messages. False if it cannot be used: then the state has the problem; or if
+   * its run is long: then the state has the question.
+   */
+  async open(text: string, file: string, isAllowed = false): Promise<boolean> {
     this.startGeneration();
     this.store.update({ linkProblem: undefined });
     const answer = await this.check(text, file);
@@ -67,11 +80,111 @@ export class Scheduler {
       this.report(answer.too_large);
       return false;
     }
+    if (answer.question && !isAllowed) {
+      this.store.update({ problem: undefined });
+      const { name, description, toml } = answer;
+      if (!this.store.state.run) this.store.update({ name, description, text: toml });
+      this.askFirst(answer.question, () => void this.open(text, file, true));
+      return false;
+    }
     this.openings++;
-    this.take(answer, true);
+    this.isAllowed = isAllowed;
     this.store.update({ addedKeys: [], previousRun: undefined, run: undefined });
+    this.take(answer, true);
     this.run();
     return true;
+  }
+
+  /**
+   * Runs an edited scenario if the engine accepts it. Otherwise nothing changes; the answer says why, in words. Undefined for
+   * success, and if a newer edit replaced this one.
+   */
+  async edit(scenario: Table): Promise<string | undefined> {
+    const answer = await this.check(JSON.stringify(scenario), "scenario");
+    if (!answer) return undefined;
+    if (!answer.ok) return answer.message;
+    if (answer.too_large) return answer.too_large;
+    const { run } = this.store.state;
+    if (run) this.store.update({ previousRun: run });
+    this.areControlsStale = true;
+    this.isAllowed = false;
+    this.take(answer, true);
+    this.run();
+    return undefined;
+  }
+
+  /** The current scenario with the preset of its topology written out as links; a text says why that is not possible. */
+  async expandPreset(): Promise<Table | string> {
+    const answer = await this.query<ExpandedScenario>({ op: "expand", text: this.scenarioText() });
+    if (!answer) return "Cancelled. Try again.";
+    return answer.json.ok ? answer.json.json : answer.json.message;
+  }
+
+  /** Ends all computation at once. What is on the page stays, and the state says what it belongs to. */
+  stop(): void {
+    const { run, isBusy, isCurrent, progress, replications, isReplicated } = this.store.state;
+    if (!isBusy && (isReplicated || !run)) return;
+    // Otherwise the engine draws packets, renders audio, or replicates.
+    const wasRunning = this.isRunning;
+    this.startGeneration();
+    this.isWanted = false;
+    this.foreground.cancel();
+    const share = progress === undefined ? "" : ` at ${Math.floor(progress * 100)} % of the simulated time`;
+    const runs = replications.length;
+    let stopped: string;
+    if (!wasRunning) stopped = runs > 1 ? `Stopped after ${runs} runs.` : "Stopped after one run.";
+    else if (!run) stopped = `Stopped${share}. There is no result yet.`;
+    else stopped = `Stopped${share}. The page shows the result before the last change.`;
+    this.store.update({ stopped, replications, isReplicated: !wasRunning, isCurrent: !wasRunning && isCurrent });
+  }
+
+  /** Runs the scenario again, after a stop. */
+  runAgain(): void {
+    this.run();
+  }
+
+  /** Answers the question before a long run. */
+  answerQuestion(isAgreed: boolean): void {
+    const { asked } = this;
+    this.asked = undefined;
+    this.store.update({ question: undefined });
+    if (isAgreed) asked?.();
+    else this.store.update({ stopped: "Not run. Shorten `duration`, or write smaller counts or rates." });
+  }
+
+  private askFirst(question: string, asked: () => void): void {
+    this.asked = asked;
+    this.store.update({ question });
+  }
+
+  /** Keeps the current setting as A. Its runs so far are kept with it. */
+  keep(): void {
+    const { scenario, toml, run, isCurrent, replications } = this.store.state;
+    if (!run || !isCurrent) return;
+    const runs = replications.length ? [...replications] : [run];
+    this.store.update({ kept: { scenario, toml, settings: settingsOf(this.store.state), runs } });
+  }
+
+  /** Keeps a scenario as A that is not on the page, for example from a link; undefined removes A. */
+  async keepText(text: string | undefined): Promise<void> {
+    if (text === undefined) {
+      this.store.update({ kept: undefined });
+      return;
+    }
+    const answer = await this.check(text, "A");
+    if (!answer?.ok) return;
+    this.store.update({
+      kept: { scenario: answer.json, toml: answer.toml, settings: answer.name, runs: [] },
+    });
+    this.replicateAgain();
+  }
+
+  /** Opens A; the current setting becomes A. */
+  async swap(): Promise<void> {
+    const { kept, run } = this.store.state;
+    if (!kept || !run) return;
+    this.keep();
+    await this.open(kept.toml, "A", true);
   }
 
   /** Sets a control and runs the scenario. */
@@ -81,6 +194,7 @@ export class Scheduler {
     if (!controls) return;
     try {
       store.update({ scenario: controls.with(control, value) });
+      this.isAllowed = false;
     } catch (error) {
       this.report(error instanceof Error ? error.message : String(error));
       return;
@@ -101,14 +215,17 @@ export class Scheduler {
   /** The scenario as it is set, as TOML; undefined if it cannot be used: then the state has the problem. */
   async toml(): Promise<string | undefined> {
     const answer = await this.check(this.scenarioText(), "scenario");
-    if (answer?.ok) return answer.toml;
+    if (answer?.ok) {
+      this.store.update({ toml: answer.toml });
+      return answer.toml;
+    }
     if (answer) this.refuse(answer);
     return undefined;
   }
 
   /** Every packet at a link direction between two times; undefined if a newer request replaced this one. */
   async tracePackets(link: string, from_s: number, until_s: number): Promise<PacketTrace | Refusal | undefined> {
-    const request: Request = { op: "packets", text: this.scenarioText(), link, from_s, until_s };
+    const request: Request = { op: "packets", text: this.scenarioText(), link, from_s, until_s, allowed: true };
     return (await this.query<PacketTrace>(request))?.json;
   }
 
@@ -119,7 +236,10 @@ export class Scheduler {
     { law, conceal }: AudioOptions,
   ): Promise<CallAudio | Refusal | undefined> {
     const settings = settingsOf(this.store.state);
-    const answer = await this.query<CallAudio>({ op: "speech", text: this.scenarioText(), law, conceal }, speech);
+    const answer = await this.query<CallAudio>(
+      { op: "speech", text: this.scenarioText(), law, conceal, allowed: true },
+      speech,
+    );
     if (answer?.json.ok) {
       const take = { settings, audio: answer.json, samples: answer.samples };
       this.store.update({ takes: { ...this.store.state.takes, [side]: take } });
@@ -129,11 +249,14 @@ export class Scheduler {
 
   private async query<T>(request: Request, samples?: Int16Array): Promise<Answer<T> | undefined> {
     try {
-      return await this.foreground.ask<T>(request, samples);
+      this.store.update({ isBusy: true });
+      return await this.foreground.ask<T>(request, samples, (progress) => this.store.update({ progress }));
     } catch (error) {
       if (error instanceof CancelledError) return undefined;
       const message = error instanceof Error ? error.message : String(error);
       return { json: { ok: false, message }, samples: new Int16Array(), took: 0 };
+    } finally {
+      if (!this.isRunning) this.store.update({ isBusy: false, progress: undefined });
     }
   }
 
@@ -158,7 +281,7 @@ export class Scheduler {
   /** Takes over a checked scenario; the editor's text only with `replacesText`, or if the reader has not changed it. */
   private take(checked: CheckedScenario, replacesText: boolean): void {
     const { json: scenario, complete, name, description, toml } = checked;
-    this.store.update({ scenario, complete, name, description });
+    this.store.update({ scenario, complete, name, description, toml });
     if (!replacesText && this.store.state.isTextEdited) return;
     this.store.update({ text: toml, problem: this.store.state.linkProblem });
   }
@@ -167,7 +290,9 @@ export class Scheduler {
     this.generation++;
     clearTimeout(this.settleTimer);
     this.background.cancel();
-    this.store.update({ replications: [], isReplicated: false, isCurrent: false });
+    this.asked = undefined;
+    const nothing = { question: undefined, stopped: undefined, progress: undefined };
+    this.store.update({ replications: [], isReplicated: false, isCurrent: false, ...nothing });
   }
 
   /** Runs the scenario, now or when the current run ends. A run that takes long is cancelled. */
@@ -187,8 +312,9 @@ export class Scheduler {
     void this.runWanted();
   }
 
-  private request(seed?: number): Request {
-    const base = { op: "run", text: this.scenarioText(), file: "scenario", observe: true, bins: BINS } as const;
+  private request(seed?: number, text = this.scenarioText()): Request {
+    const allowed = this.isAllowed || seed !== undefined;
+    const base = { op: "run", text, file: "scenario", observe: true, bins: BINS, allowed } as const;
     return seed === undefined ? base : { ...base, seed };
   }
 
@@ -199,17 +325,25 @@ export class Scheduler {
       this.isWanted = false;
       const { generation, openings } = this;
       try {
-        const { json } = await this.foreground.ask<ObservedRun>(this.request());
+        const { json, took } = await this.foreground.ask<ObservedRun>(this.request(), undefined, (progress) => {
+          if (generation === this.generation) this.store.update({ progress });
+        });
         const isCurrent = generation === this.generation;
+        if (isCurrent) this.took = took;
         // During a drag, an answer of an older generation is drawn: another follows it.
         if (json.ok && openings === this.openings) this.show(json, isCurrent);
-        else if (!json.ok && isCurrent) this.refuse(json);
+        else if (!json.ok && isCurrent && json.question) {
+          this.askFirst(json.question, () => {
+            this.isAllowed = true;
+            this.run();
+          });
+        } else if (!json.ok && isCurrent) this.refuse(json);
       } catch (error) {
         if (!(error instanceof CancelledError)) this.report(String(error));
       }
     }
     this.isRunning = false;
-    this.store.update({ isBusy: false });
+    this.store.update({ isBusy: false, progress: undefined });
   }
 
   private show(run: ObservedRun, isCurrent: boolean): void {
@@ -238,18 +372,46 @@ export class Scheduler {
     const { run } = store.state;
     if (!run) return;
     const runs = [run];
-    while (runs.length < MOST_RUNS && !(runs.length >= LEAST_RUNS && isPrecise(scoresOf(runs), PRECISE_MOS))) {
-      try {
+    const isEnough = () =>
+      this.took > MOST_REPLICATED_MS ||
+      runs.length >= MOST_RUNS ||
+      (runs.length >= LEAST_RUNS && isPrecise(scoresOf(runs), PRECISE_MOS));
+    try {
+      while (!isEnough()) {
         const { json } = await this.background.ask<ObservedRun>(this.request(run.seed + runs.length));
         if (generation !== this.generation || !json.ok) return;
         runs.push(json);
-      } catch {
-        // A newer generation has begun, or the engine has failed: the runs so far stay on the page.
-        return;
+        store.update({ replications: [...runs] });
+        await this.replicateKept(generation, runs);
+        if (generation !== this.generation) return;
       }
-      store.update({ replications: [...runs] });
+      await this.replicateKept(generation, runs);
+    } catch {
+      // A newer generation has begun, or the engine has failed: the runs so far stay on the page.
+      return;
     }
-    store.update({ isReplicated: true });
+    if (generation === this.generation) store.update({ isReplicated: true });
+  }
+
+  /** Runs A with the seeds of the current setting's runs, so that the comparison pairs equal seeds. */
+  private async replicateKept(generation: number, runs: readonly ObservedRun[]): Promise<void> {
+    const { store } = this;
+    for (const { seed } of runs) {
+      const { kept } = store.state;
+      if (!kept || kept.runs.some((one) => one.seed === seed)) continue;
+      const { json } = await this.background.ask<ObservedRun>(this.request(seed, JSON.stringify(kept.scenario)));
+      if (generation !== this.generation || !json.ok) return;
+      const now: KeptSetting | undefined = store.state.kept;
+      if (now?.toml === kept.toml) store.update({ kept: { ...now, runs: [...now.runs, json] } });
+    }
+  }
+
+  /** Replicates once more if the replications have ended, because A is new. */
+  private replicateAgain(): void {
+    const { isReplicated, isCurrent, replications, run } = this.store.state;
+    if (!isReplicated || !isCurrent || !run) return;
+    const { generation } = this;
+    void this.replicateKept(generation, replications.length ? replications : [run]).catch(() => {});
   }
 
   private refuse(refusal: Refusal): void {

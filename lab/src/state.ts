@@ -13,6 +13,24 @@ export interface PageProblem {
   line: number | null;
 }
 
+/** A setting that is kept as A, for the comparison with the current setting, B. */
+export interface KeptSetting {
+  scenario: Table;
+  toml: string;
+  /** The controls and their values when it was kept. */
+  settings: string;
+  /** Runs with different seeds. */
+  runs: ObservedRun[];
+}
+
+/** The place of the reader in a lesson. */
+export interface LessonPlace {
+  id: string;
+  step: number;
+  /** The choice that the reader predicts in this step; undefined before. */
+  predicted?: number | undefined;
+}
+
 /** One side of the comparison by ear. */
 export type Side = "a" | "b";
 
@@ -31,6 +49,8 @@ export interface PageState {
   complete: Table;
   name: string;
   description: string;
+  /** The scenario of the last check as TOML: what the address of the page holds. */
+  toml: string;
   /** The text in the editor. */
   text: string;
   /** The reader has changed the text since the last run. */
@@ -51,6 +71,16 @@ export interface PageState {
   /** The replications have ended. */
   isReplicated: boolean;
   isBusy: boolean;
+  /** The simulated share of the current run, from 0 to 1; undefined if no long run goes on. */
+  progress: number | undefined;
+  /** The question before a long run; undefined without one. */
+  question: string | undefined;
+  /** What the last Stop ended, in words; undefined after the next change. */
+  stopped: string | undefined;
+  kept: KeptSetting | undefined;
+  lesson: LessonPlace | undefined;
+  canUndo: boolean;
+  canRedo: boolean;
   problem: PageProblem | undefined;
   /** What is wrong with the link of the page. It stays on the page until the reader changes something. */
   linkProblem: PageProblem | undefined;
@@ -63,6 +93,7 @@ export function initialState(): PageState {
     complete: {},
     name: "",
     description: "",
+    toml: "",
     text: "",
     isTextEdited: false,
     schema: undefined,
@@ -74,6 +105,13 @@ export function initialState(): PageState {
     replications: [],
     isReplicated: false,
     isBusy: false,
+    progress: undefined,
+    question: undefined,
+    stopped: undefined,
+    kept: undefined,
+    lesson: undefined,
+    canUndo: false,
+    canRedo: false,
     problem: undefined,
     linkProblem: undefined,
     takes: {},

@@ -3,7 +3,12 @@
 import { Instance } from "./instance";
 import type { Answer, Request } from "./protocol";
 
+/** The page gets a report of the progress after this time at the earliest. */
+const REPORT_MS = 100;
+
 let instance: Instance | undefined;
+let current = 0;
+let reported = 0;
 
 interface WorkerRequest {
   id: number;
@@ -11,12 +16,20 @@ interface WorkerRequest {
   samples?: Int16Array;
 }
 
+function report(share: number): void {
+  const now = performance.now();
+  if (now - reported < REPORT_MS) return;
+  reported = now;
+  postMessage({ id: current, progress: share });
+}
+
 self.onmessage = (event: MessageEvent<{ module: WebAssembly.Module } | WorkerRequest>) => {
   if ("module" in event.data) {
-    instance = new Instance(event.data.module);
+    instance = new Instance(event.data.module, report);
     return;
   }
   const { id, request, samples } = event.data;
+  [current, reported] = [id, performance.now()];
   const answer = instance?.ask(request, samples) as Answer<unknown>;
   postMessage({ id, answer }, { transfer: [answer.samples.buffer] });
 };

@@ -74,11 +74,18 @@ describe("sliders", () => {
 describe("links", () => {
   test("carry a scenario there and back", async () => {
     const text = 'name = "ü"\n'.repeat(100);
-    expect(await fromHash(await toHash(text))).toBe(text);
+    expect(await fromHash(await toHash(text))).toEqual({ text, view: {} });
     expect(await fromHash("#lessons")).toBeUndefined();
   });
 
-  test.each(["#s=%3Cscript%3E", "#s=AAAA", '#s="><img src=x>', "#s=____"])(
+  test("carry A, added controls and the place in a lesson; parts of another form are left out", async () => {
+    const view = { kept: "name = 'A'", keys: [["flow", 0, "count"]], lesson: { id: "red", step: 1, predicted: 2 } };
+    expect(await fromHash(await toHash("x", view))).toEqual({ text: "x", view });
+    const wrong = { kept: 7, keys: [["flow", 0.5], "x"], lesson: { id: 3 } };
+    expect(await fromHash(await toHash("x", wrong as never))).toEqual({ text: "x", view: { keys: [] } });
+  });
+
+  test.each(["#s=%3Cscript%3E", "#s=AwA&v=AAAA", "#s=AwA&v=AwA&v=AwA", "#s=AAAA", '#s="><img src=x>', "#s=____"])(
     "that hold none are refused: %s",
     async (hash) => {
       await expect(fromHash(hash)).rejects.toThrow(/link/);

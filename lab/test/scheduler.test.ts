@@ -11,6 +11,7 @@ interface Pending {
   request: Request;
   resolve(answer: Answer<never>): void;
   reject(why: Error): void;
+  onProgress: ((share: number) => void) | undefined;
 }
 
 class ManualEngine implements EngineClient {
@@ -18,9 +19,9 @@ class ManualEngine implements EngineClient {
   cancelled = 0;
   busyFor = 0;
 
-  ask<T>(request: Request): Promise<Answer<T>> {
+  ask<T>(request: Request, _samples?: Int16Array, onProgress?: (share: number) => void): Promise<Answer<T>> {
     return new Promise((resolve, reject) => {
-      this.pending.push({ request, resolve: resolve as Pending["resolve"], reject });
+      this.pending.push({ request, resolve: resolve as Pending["resolve"], reject, onProgress });
     });
   }
 
@@ -31,10 +32,10 @@ class ManualEngine implements EngineClient {
   }
 
   /** Answers the oldest request, and lets the scheduler go on. */
-  async answer(json: object): Promise<Request> {
+  async answer(json: object, took = 0): Promise<Request> {
     const pending = this.pending.shift();
     if (!pending) throw new Error("no request is pending");
-    pending.resolve({ json: json as never, samples: new Int16Array([7]), took: 0 });
+    pending.resolve({ json: json as never, samples: new Int16Array([7]), took });
     await vi.advanceTimersByTimeAsync(0);
     return pending.request;
   }
@@ -48,6 +49,7 @@ const checked = (scenario: Table, more: object = {}) => ({
   complete: scenario,
   toml: `# ${JSON.stringify(scenario)}`,
   too_large: null,
+  question: null,
   ...more,
 });
 const result = (digest: string, seed = 1, mos: number | null = 4) => ({
@@ -213,6 +215,174 @@ describe("the scheduler", () => {
     expect(await other).toBeUndefined();
     expect(store.state.takes.a).toMatchObject({ audio: { units: 6 }, samples: new Int16Array([7]) });
     expect(store.state.takes.b).toBeUndefined();
+  });
+});
+
+describe("progress and Stop", () => {
+  const report = (share: number) => foreground.pending[0]?.onProgress?.(share);
+
+  test("shows the progress of the current run, and none of a run that a change has replaced", async () => {
+    await open();
+    report(0.25);
+    expect(store.state).toMatchObject({ isBusy: true, progress: 0.25 });
+    scheduler.set(rate, 2);
+    expect(store.state.progress).toBeUndefined();
+    report(0.5);
+    expect(store.state.progress).toBeUndefined();
+    await foreground.answer(result("old"));
+    await foreground.answer(result("new"));
+    expect(store.state).toMatchObject({ isBusy: false, progress: undefined });
+  });
+
+  test("Stop ends the first run at once, and says that there is no result", async () => {
+    await open();
+    report(0.437);
+    scheduler.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(foreground.cancelled).toBe(1);
+    expect(store.state).toMatchObject({ isBusy: false, progress: undefined, run: undefined });
+    expect(store.state.stopped).toBe("Stopped at 43 % of the simulated time. There is no result yet.");
+    scheduler.runAgain();
+    expect(store.state.stopped).toBeUndefined();
+    await foreground.answer(result("again"));
+    expect(store.state.run?.digest).toBe("again");
+  });
+
+  test("Stop during a changed run keeps the former result, and says so", async () => {
+    await open();
+    await foreground.answer(result("former"));
+    scheduler.set(rate, 2);
+    scheduler.stop();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(store.state).toMatchObject({
+      isBusy: false,
+      isCurrent: false,
+      run: { digest: "former" },
+      scenario: { rate: 2 },
+    });
+    expect(store.state.stopped).toMatch(/shows the result before the last change/);
+    expect([...foreground.pending, ...background.pending]).toEqual([]);
+  });
+
+  test("Stop during the replications keeps those that there are", async () => {
+    await open();
+    await foreground.answer(result("first", 1));
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }));
+    await background.answer(result("second", 2));
+    scheduler.stop();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(store.state.replications.map(({ digest }) => digest)).toEqual(["first", "second"]);
+    expect(store.state).toMatchObject({ isCurrent: true, isReplicated: true, stopped: "Stopped after 2 runs." });
+    expect(background.pending).toEqual([]);
+    scheduler.stop();
+    expect(store.state.stopped).toBe("Stopped after 2 runs.");
+  });
+
+  test("Stop cancels a recording of packets, too", async () => {
+    await open();
+    await foreground.answer(result("first"));
+    const packets = scheduler.tracePackets("a>b", 0, 2);
+    report(0.1);
+    expect(store.state).toMatchObject({ isBusy: true, progress: 0.1 });
+    scheduler.stop();
+    expect(await packets).toBeUndefined();
+    expect(store.state).toMatchObject({ isBusy: false, isCurrent: true, run: { digest: "first" } });
+  });
+
+  test("a slow run is not replicated", async () => {
+    await open();
+    await foreground.answer(result("slow"), 6000);
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }));
+    expect(background.pending).toEqual([]);
+    expect(store.state.isReplicated).toBe(true);
+  });
+});
+
+describe("the question before a long run", () => {
+  const question = "This run may take 50 seconds.";
+
+  test("is asked when a scenario is opened; the answer runs it or leaves the page as it is", async () => {
+    const opened = scheduler.open("text", "x.toml");
+    await background.answer(checked({ rate: 9 }, { question }));
+    expect(await opened).toBe(false);
+    expect(store.state).toMatchObject({ question, isBusy: false, name: "a name" });
+    expect(foreground.pending).toEqual([]);
+    scheduler.answerQuestion(true);
+    await background.answer(checked({ rate: 9 }, { question }));
+    expect(store.state.question).toBeUndefined();
+    expect(foreground.pending[0]?.request).toMatchObject({ op: "run", allowed: true });
+    await foreground.answer(result("long"));
+    expect(store.state.run?.digest).toBe("long");
+  });
+
+  test("is asked when a control makes the run long; a further change forgets it", async () => {
+    await open();
+    await foreground.answer(result("short"));
+    scheduler.set(rate, 2);
+    expect(foreground.pending[0]?.request).toMatchObject({ allowed: false });
+    await foreground.answer({ ok: false, question, message: question });
+    expect(store.state).toMatchObject({ question, isBusy: false, problem: undefined });
+    scheduler.answerQuestion(false);
+    expect(store.state).toMatchObject({ question: undefined, run: { digest: "short" } });
+    expect(store.state.stopped).toMatch(/^Not run\./);
+    scheduler.set(rate, 3);
+    await foreground.answer({ ok: false, question, message: question });
+    scheduler.answerQuestion(true);
+    expect(scenarioOf(await foreground.answer(result("long")))).toEqual({ rate: 3 });
+    scheduler.set(rate, 4);
+    expect(foreground.pending[0]?.request).toMatchObject({ allowed: false });
+  });
+});
+
+describe("edits and two settings", () => {
+  test("an edit runs if the engine accepts it, and changes nothing otherwise", async () => {
+    await open();
+    await foreground.answer(result("before"));
+    const refused = scheduler.edit({ rate: 2 });
+    await background.answer({ ok: false, message: "no path" });
+    expect(await refused).toBe("no path");
+    expect(store.state).toMatchObject({ scenario: { rate: 1 }, isCurrent: true, run: { digest: "before" } });
+    const done = scheduler.edit({ rate: 3 });
+    await background.answer(checked({ rate: 3 }));
+    expect(await done).toBeUndefined();
+    expect(scenarioOf(await foreground.answer(result("after")))).toEqual({ rate: 3 });
+    expect(store.state).toMatchObject({ run: { digest: "after" }, previousRun: { digest: "before" } });
+  });
+
+  test("A runs with the seeds of B", async () => {
+    await open();
+    await foreground.answer(result("a", 1));
+    scheduler.keep();
+    expect(store.state.kept).toMatchObject({ scenario: { rate: 1 }, runs: [{ seed: 1 }] });
+    scheduler.set(rate, 2);
+    await foreground.answer(result("b", 1));
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 2 }));
+    for (let seed = 2; seed <= 5; seed++) {
+      const b = await background.answer(result("b", seed));
+      expect([scenarioOf(b), b]).toMatchObject([{ rate: 2 }, { seed }]);
+      const a = await background.answer(result("a", seed));
+      expect([scenarioOf(a), a]).toMatchObject([{ rate: 1 }, { seed }]);
+    }
+    expect(store.state.isReplicated).toBe(true);
+    expect(store.state.kept?.runs.map(({ seed }) => seed)).toEqual([1, 2, 3, 4, 5]);
+    await scheduler.keepText(undefined);
+    expect(store.state.kept).toBeUndefined();
+  });
+
+  test("A from a link runs with the seeds that B has run", async () => {
+    await open();
+    await foreground.answer(result("b", 1));
+    const kept = scheduler.keepText("other");
+    await background.answer(checked({ rate: 7 }));
+    await kept;
+    await vi.advanceTimersByTimeAsync(300);
+    await background.answer(checked({ rate: 1 }));
+    await background.answer(result("b", 2));
+    expect(scenarioOf(await background.answer(result("a", 1)))).toEqual({ rate: 7 });
+    expect(store.state.kept?.runs).toMatchObject([{ digest: "a", seed: 1 }]);
   });
 });
 

@@ -72,6 +72,22 @@ impl Scenario {
         self.planned(seed).map(|(_, cost)| cost)
     }
 
+    /// How many flows and link directions a run has, at the most. Nothing is planned for it, so a program with little memory can
+    /// refuse a run that it could not even plan.
+    ///
+    /// # Errors
+    /// A preset or a load that cannot be expanded.
+    pub fn sizes(&self) -> Result<(u64, u64), ScenarioError> {
+        let mut problems = Vec::new();
+        let expanded = self.expanded(&mut problems);
+        if !problems.is_empty() {
+            return Err(self.error(problems));
+        }
+        let flows = expanded.flows.iter().map(|flow| expanded.flows_of(flow));
+        let links = expanded.links.iter().map(|link| link.count.saturating_mul(if link.duplex { 2 } else { 1 }));
+        Ok((flows.fold(0, u64::saturating_add), links.fold(0, u64::saturating_add)))
+    }
+
     /// The plan, and an upper estimate of what a run of it costs.
     fn planned(&self, seed: Seed) -> Result<(Plan, Cost), ScenarioError> {
         self.check()?;

@@ -1,5 +1,7 @@
 //! Fairwave for a web page: the simulator behind four exported functions. The compiler is the only tool it needs.
 //!
+//! The page provides one function, `fairwave.progress`. The engine calls it during a run with the simulated share of the run.
+//!
 //! The caller reserves room ([`reserve`]), writes a request there and calls [`call`]; the answer is then at [`answer_at`]. A request
 //! has the length of its JSON (32 bits, little-endian), the JSON, and samples of speech. Answers have the same form. The module
 //! [`requests`] lists all requests.
@@ -7,10 +9,12 @@
 //! An answer names everything that is wrong with its request. A panic (or too little memory) ends the instance: the caller starts
 //! another one, and finds the panic's message in the place of the answer.
 //!
-//! Only this crate has code that counts as unsafe: the attributes that export functions.
+//! Only this crate has code that counts as unsafe: the attributes that export functions, and the declaration of the imported one.
 
+mod limits;
 mod observer;
 mod packets;
+mod progress;
 mod requests;
 mod speech;
 #[cfg(test)]

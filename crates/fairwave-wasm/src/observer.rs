@@ -7,6 +7,8 @@ use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::probe::{Probe, RemovalCause};
 
+use crate::progress::Progress;
+
 /// The limit of observed links: those with the lowest rates, where packets wait.
 const MOST_LINKS: usize = 32;
 
@@ -65,6 +67,7 @@ pub struct Observer {
     received: Vec<Vec<u64>>,
     /// Data packets that did not, per group and bin.
     missing: Vec<Vec<u32>>,
+    progress: Progress,
 }
 
 impl Observer {
@@ -89,6 +92,7 @@ impl Observer {
             group: plan.flows.iter().map(|flow| flow.group).collect(),
             received: vec![vec![0; bins]; plan.groups.len()],
             missing: vec![vec![0; bins]; plan.groups.len()],
+            progress: Progress::of(plan.duration),
         }
     }
 
@@ -140,6 +144,10 @@ impl Observer {
 
 impl Probe for Observer {
     const ON: bool = true;
+
+    fn now(&mut self, now: Instant) {
+        self.progress.now(now);
+    }
 
     fn arrived(&mut self, link: usize, packet: &Packet, at: Instant) {
         let bin = self.bin;

@@ -6,6 +6,8 @@ use fairwave_core::units::Instant;
 use fairwave_sim::probe::{Probe, RemovalCause};
 use serde::Serialize;
 
+use crate::progress::Progress;
+
 /// So many packets are kept at most.
 pub const MOST: usize = 20_000;
 
@@ -45,12 +47,13 @@ pub struct Recorder<'a> {
     passages: Vec<Passage>,
     /// Packets in the queue or in transmission: arrival, start of the transmission, and index among the passages, if kept.
     here: Vec<(Packet, f64, f64, Option<usize>)>,
+    progress: Progress,
 }
 
 impl<'a> Recorder<'a> {
-    /// Records a link from one time until another; `groups` is the group of each flow.
-    pub fn new(link: usize, from: Instant, until: Instant, groups: &'a [usize]) -> Self {
-        Recorder { link, from, until, groups, passages: Vec::new(), here: Vec::new() }
+    /// Records a link from one time until another; `groups` is the group of each flow, `progress` that of the run.
+    pub fn new(link: usize, from: Instant, until: Instant, groups: &'a [usize], progress: Progress) -> Self {
+        Recorder { link, from, until, groups, passages: Vec::new(), here: Vec::new(), progress }
     }
 
     /// The passages in the order of arrival, and whether there were more than the limit.
@@ -98,6 +101,10 @@ impl<'a> Recorder<'a> {
 
 impl Probe for Recorder<'_> {
     const ON: bool = true;
+
+    fn now(&mut self, now: Instant) {
+        self.progress.now(now);
+    }
 
     fn arrived(&mut self, link: usize, packet: &Packet, at: Instant) {
         if link == self.link {

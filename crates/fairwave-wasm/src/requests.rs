@@ -3,30 +3,32 @@
 //! | `op` | fields | answer |
 //! |---|---|---|
 //! | `check` | `text`, `file` | the scenario as written (`json`), with every parameter of its laws (`complete`), as TOML (`toml`); its hash and cost |
+//! | `expand` | `text`, `file` | the scenario with the preset of its topology written out as links (`json`) |
 //! | `schema` | | the language's JSON Schema |
-//! | `run` | `text`, `file`, `seed`, `bins`, `observe` | digest, tables; with `observe` also network and time series |
-//! | `packets` | `text`, `file`, `seed`, `link`, `from_s`, `until_s` | every packet at a link between two times |
-//! | `speech` | `text`, `file`, `seed`, `flow`, `law`, `conceal`, and samples | the audio of a call |
+//! | `run` | `text`, `file`, `seed`, `allowed`, `bins`, `observe` | digest, tables; with `observe` also network and time series |
+//! | `packets` | `text`, `file`, `seed`, `allowed`, `link`, `from_s`, `until_s` | every packet at a link between two times |
+//! | `speech` | `text`, `file`, `seed`, `allowed`, `flow`, `law`, `conceal`, and samples | the audio of a call |
 //!
 //! Each answer has `ok`. A refusal of a scenario has the text of the command line (`message`) and a list of `problems`, each with
-//! `line` and `column` from 1 (null if the problem has no place in the text).
+//! `line` and `column` from 1 (null if the problem has no place in the text). A refusal with `too_large` needs more than a page has.
+//! A refusal with `question` is of a long run: a request with `allowed` runs it.
 
 use fairwave_core::packet::Class;
 use fairwave_core::random::Seed;
 use fairwave_core::transport::Properties;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
-use fairwave_scenario::{Scenario, ScenarioError, cost};
+use fairwave_scenario::{Scenario, ScenarioError};
 use fairwave_sim::{RunResult, SeriesRow, UnitRow, run, run_seen};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::limits::PageCost;
 use crate::observer::{Observed, Observer};
 use crate::packets::Recorder;
+use crate::progress::Progress;
 use crate::speech;
 
-/// The limit of packet-hops and other events of a run in a page: about half a minute of computing.
-const MOST_HAPPENINGS: f64 = 2e8;
 /// The limit of rows of a table in an answer.
 const MOST_ROWS: usize = 400;
 /// The limit of bins of a time series.
@@ -38,6 +40,7 @@ const MOST_NODES: usize = 400;
 #[serde(tag = "op", rename_all = "kebab-case")]
 enum Request {
     Check(ScenarioInput),
+    Expand(ScenarioInput),
     Schema,
     Run {
         #[serde(flatten)]
@@ -73,6 +76,9 @@ struct ScenarioInput {
     #[serde(default = "scenario")]
     file: String,
     seed: Option<u64>,
+    /// The reader has agreed to a long run.
+    #[serde(default)]
+    allowed: bool,
 }
 
 fn yes() -> bool {
@@ -96,17 +102,14 @@ impl ScenarioInput {
     fn planned(&self) -> Result<(Scenario, Plan), Refusal> {
         let scenario = self.read()?;
         let seed = Seed(self.seed.unwrap_or(scenario.seed));
-        let happenings = scenario.happenings(seed)?;
-        if happenings > MOST_HAPPENINGS {
-            return Err(Refusal(json!({ "ok": false, "too_large": true, "message": too_large(happenings) })));
-        }
+        PageCost::of(&scenario, seed)?.check(self.allowed)?;
         let plan = scenario.plan(seed)?;
         Ok((scenario, plan))
     }
 }
 
 /// An answer with `ok` false.
-struct Refusal(Value);
+pub struct Refusal(pub Value);
 
 impl From<ScenarioError> for Refusal {
     fn from(error: ScenarioError) -> Self {
@@ -128,14 +131,6 @@ impl From<ScenarioError> for Refusal {
 
 fn refuse(words: impl std::fmt::Display) -> Refusal {
     Refusal(json!({ "ok": false, "message": words.to_string() }))
-}
-
-fn too_large(happenings: f64) -> String {
-    format!(
-        "this run would take up to {happenings:.1e} packet-hops, that is about {} of computing: too much for a page. \
-         Run it outside: save the scenario and write `fairwave run scenario.toml`, or shorten its `duration`",
-        cost::computing(happenings)
-    )
 }
 
 /// Answers a request. Both are the length of the JSON (32 bits, little-endian), the JSON, and samples.
@@ -161,6 +156,10 @@ fn reply(request: &[u8]) -> Result<(Value, Vec<u8>), Refusal> {
     let request: Request = serde_json::from_slice(text).map_err(|error| refuse(format!("unknown request: {error}")))?;
     let json = match request {
         Request::Check(of) => check(&of)?,
+        Request::Expand(of) => {
+            let expanded = of.read()?.expand_preset()?;
+            json!({ "ok": true, "json": written(&expanded)? })
+        }
         Request::Schema => json!({ "ok": true, "schema": Scenario::json_schema() }),
         Request::Run { of, observe, bins } => run_once(&of, observe, bins.clamp(1, MOST_BINS))?,
         Request::Packets { of, link, from_s, until_s } => packets(&of, &link, from_s, until_s)?,
@@ -179,8 +178,7 @@ fn written(scenario: &Scenario) -> Result<Value, Refusal> {
 fn check(of: &ScenarioInput) -> Result<Value, Refusal> {
     let scenario = of.read()?;
     let seed = Seed(of.seed.unwrap_or(scenario.seed));
-    let happenings = scenario.happenings(seed)?;
-    let too_large = (happenings > MOST_HAPPENINGS).then(|| too_large(happenings));
+    let cost = PageCost::of(&scenario, seed)?;
     Ok(json!({
         "ok": true,
         "name": scenario.name,
@@ -189,8 +187,9 @@ fn check(of: &ScenarioInput) -> Result<Value, Refusal> {
         "json": written(&scenario)?,
         "complete": written(&scenario.spelled_out())?,
         "toml": scenario.to_toml().map_err(refuse)?,
-        "happenings": happenings,
-        "too_large": too_large,
+        "cost": cost.to_json(),
+        "too_large": cost.too_large(),
+        "question": cost.question(),
     }))
 }
 
@@ -464,7 +463,7 @@ fn packets(of: &ScenarioInput, link: &str, from_s: f64, until_s: f64) -> Result<
     }
     let at = |seconds: f64| Instant::ZERO + Span::from_seconds(seconds);
     let groups: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
-    let recorder = Recorder::new(index, at(from_s), at(until_s), &groups);
+    let recorder = Recorder::new(index, at(from_s), at(until_s), &groups, Progress::of(plan.duration));
     let (_, recorder) = run_seen(&plan, recorder).map_err(refuse)?;
     let (passages, full) = recorder.into_passages();
     Ok(json!({

@@ -71,14 +71,55 @@ fn a_mistake_is_told_as_on_the_command_line_with_its_place() {
 
 #[test]
 fn a_run_too_large_for_a_page_says_what_it_would_cost_and_where_to_run_it() {
-    let text = CALL.replace("10 s", "200 h").replace("1 Mb/s", "100 Mb/s");
-    let found = ask(json!({ "op": "run", "text": text }));
-    let message = found["message"].as_str().expect("words");
-    assert!(
-        found["too_large"] == true && message.contains("of computing") && message.contains("fairwave run"),
-        "{found}"
-    );
+    let text = CALL.replace("10 s", "2000 h").replace("1 Mb/s", "100 Mb/s");
+    for allowed in [false, true] {
+        let found = ask(json!({ "op": "run", "text": text, "allowed": allowed }));
+        let message = found["message"].as_str().expect("words");
+        assert!(
+            found["too_large"] == true && message.contains("of computing") && message.contains("fairwave run"),
+            "{found}"
+        );
+    }
     assert!(ask(json!({ "op": "check", "text": text }))["too_large"].is_string());
+}
+
+#[test]
+fn more_flows_than_a_page_has_memory_for_are_refused_before_they_are_planned() {
+    for count in [70_000, 1_999_000] {
+        let text = CALL.replace("count = 3", &format!("count = {count}"));
+        for op in ["check", "run"] {
+            let found = ask(json!({ "op": op, "text": text, "allowed": true }));
+            let message = found["message"].as_str().expect("words");
+            assert!(found["too_large"] == true && message.contains("smaller `count`"), "{op} {count}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_long_run_is_asked_for_and_runs_once_the_reader_has_agreed() {
+    let short = ask(json!({ "op": "check", "text": CALL }));
+    assert!(short["question"].is_null() && short["cost"]["seconds"].as_f64().is_some_and(|s| s < 1.0), "{short}");
+    // 30 000 flows that send nothing take long to plan, not to run.
+    let idle =
+        "\n[[flow]]\nname = \"idle\"\ncount = 30000\ntransport = \"udp\"\ntraffic = \"voice\"\nstart = \"9.99 s\"\n";
+    let text = CALL.to_owned() + idle;
+    let checked = ask(json!({ "op": "check", "text": text }));
+    assert!(checked["question"].as_str().is_some_and(|words| words.contains("stop it at any time")), "{checked}");
+    let refused = ask(json!({ "op": "run", "text": text, "observe": false }));
+    assert_eq!(refused["question"], checked["question"]);
+    assert_eq!(ask(json!({ "op": "run", "text": text, "observe": false, "allowed": true }))["ok"], true);
+}
+
+#[test]
+fn a_run_reports_its_progress_in_ascending_shares() {
+    use crate::progress::page::REPORTED;
+    REPORTED.take();
+    assert_eq!(ask(json!({ "op": "run", "text": CALL }))["ok"], true);
+    let shares = REPORTED.take();
+    assert!((100..=200).contains(&shares.len()), "{}", shares.len());
+    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+    ask(json!({ "op": "packets", "text": CALL, "link": "r1>r2", "from_s": 4.0, "until_s": 4.1 }));
+    assert!(REPORTED.take().len() >= 100);
 }
 
 #[test]
@@ -158,6 +199,14 @@ fn a_scenario_comes_back_as_it_was_written_and_runs_to_the_same() {
     assert_eq!(digest(CALL), digest(&json));
     let native = Scenario::from_text(toml, "-").expect("a scenario").plan(Seed(1)).expect("a plan");
     assert_eq!(digest(toml), fairwave_sim::run(&native).expect("a run").digest().expect("a digest").as_str());
+}
+
+#[test]
+fn a_preset_written_out_as_links_runs_to_the_same_tables() {
+    let found = ask(json!({ "op": "expand", "text": CALL }));
+    assert!(found["json"]["topology"].is_null() && found["json"]["link"].is_array(), "{found}");
+    let flows = |text: &str| ask(json!({ "op": "run", "text": text, "observe": false }))["flows"].clone();
+    assert_eq!(flows(CALL), flows(&found["json"].to_string()));
 }
 
 #[test]

@@ -1,14 +1,21 @@
-// Name, verdict and problem of the scenario.
+// Name, verdict and problem of the scenario; progress, Stop, and the question before a long run.
 
 import { find, setText } from "../dom";
+import type { Scheduler } from "../scheduler";
 import type { PageState, PageStore } from "../state";
 import { scoresOf, verdicts } from "../verdict";
 
-export function connectAnswerPanel(store: PageStore): void {
+export function connectAnswerPanel(store: PageStore, scheduler: Scheduler): void {
   store.subscribe(["name", "description"], renderName);
-  store.subscribe(["run", "replications"], renderVerdict);
+  store.subscribe(["run", "replications", "kept"], renderVerdict);
   store.subscribe(["problem"], renderProblem);
   store.subscribe(["isBusy"], ({ isBusy }) => document.body.classList.toggle("busy", isBusy));
+  store.subscribe(["isBusy", "progress", "isReplicated", "replications", "run", "stopped"], renderProgress);
+  store.subscribe(["question"], renderQuestion);
+  find("stop").addEventListener("click", () => scheduler.stop());
+  find("again").addEventListener("click", () => scheduler.runAgain());
+  find("agree").addEventListener("click", () => scheduler.answerQuestion(true));
+  find("decline").addEventListener("click", () => scheduler.answerQuestion(false));
 }
 
 function renderName({ name, description }: Readonly<PageState>): void {
@@ -17,7 +24,7 @@ function renderName({ name, description }: Readonly<PageState>): void {
   document.title = `${name} – fairwave lab`;
 }
 
-function renderVerdict({ run, replications, previousRun }: Readonly<PageState>): void {
+function renderVerdict({ run, replications, previousRun, kept }: Readonly<PageState>): void {
   if (!run) return;
   const lines = verdicts(run, scoresOf(replications)).map(({ text, band }) => {
     const line = document.createElement("p");
@@ -30,8 +37,34 @@ function renderVerdict({ run, replications, previousRun }: Readonly<PageState>):
     replications.length > 1
       ? `${replications.length} runs with different seeds. Curves: first run. Tints: 95 % intervals.`
       : "One run.";
-  const dashes = previousRun ? " Dashed: before the last change." : "";
+  const dashes = kept ? " Dashed: A." : previousRun ? " Dashed: before the last change." : "";
   setText("precision", `${runs}${dashes} Bands: ITU-T G.109 and G.1010.`);
+}
+
+function renderProgress(state: Readonly<PageState>): void {
+  const { isBusy, progress, isReplicated, replications, run, isCurrent, stopped } = state;
+  const isReplicating = !isBusy && run !== undefined && isCurrent && !isReplicated;
+  find<HTMLButtonElement>("stop").disabled = !isBusy && !isReplicating;
+  const bar = find<HTMLProgressElement>("progress");
+  bar.hidden = !isBusy || progress === undefined;
+  if (progress !== undefined) bar.value = progress;
+  find("again").hidden = stopped === undefined || isBusy || (run !== undefined && isCurrent);
+  let words = stopped ?? "Ready.";
+  if (isBusy) words = progress === undefined ? "Computing …" : `${Math.floor(progress * 100)} % of the simulated time`;
+  else if (isReplicating) words = `Repeating with other seeds: ${Math.max(1, replications.length)} runs so far.`;
+  setText("activity", words);
+  setText("stop-state", stopped ?? "");
+}
+
+function renderQuestion({ question }: Readonly<PageState>): void {
+  const place = find("question");
+  const wasHidden = place.hidden;
+  place.hidden = question === undefined;
+  setText("question-text", question ?? "");
+  if (question !== undefined && wasHidden) {
+    place.scrollIntoView({ block: "nearest" });
+    find("agree").focus({ preventScroll: true });
+  }
 }
 
 function renderProblem({ problem }: Readonly<PageState>): void {

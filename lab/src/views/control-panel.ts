@@ -34,12 +34,13 @@ function renderControls(state: Readonly<PageState>, scheduler: Scheduler): void 
   find("add-key").replaceChildren(...options);
 }
 
-function controlElement(control: Control, scheduler: Scheduler): HTMLElement {
+/** The input of a control with its label; `prefix` begins the input's id. */
+export function controlElement(control: Control, scheduler: Scheduler, prefix = "control"): HTMLElement {
   const place = document.createElement("div");
   place.className = "control";
   place.dataset.path = control.path.join(".");
   const label = document.createElement("label");
-  label.htmlFor = `control-${control.path.join("-").replaceAll(/[^A-Za-z0-9-]/g, "_")}`;
+  label.htmlFor = `${prefix}-${control.path.join("-").replaceAll(/[^A-Za-z0-9-]/g, "_")}`;
   if (control.title) label.title = control.title;
   const name = document.createElement("span");
   name.textContent = control.label;

@@ -15,9 +15,9 @@ export function connectExportPanel(store: PageStore, scheduler: Scheduler): void
   find("link").addEventListener("click", async () => {
     const toml = await scheduler.toml();
     if (toml === undefined) return;
-    // Unlike `location.hash`, this does not make the page open its own link.
-    history.pushState(null, "", await toHash(toml));
-    await copy(store, location.href, "A link with the whole scenario is on the clipboard.");
+    const { kept, addedKeys, lesson } = store.state;
+    const hash = await toHash(toml, { kept: kept?.toml, keys: addedKeys, lesson });
+    await copy(store, new URL(hash, location.href).href, "A link with the whole page is on the clipboard.");
   });
   find("csv").addEventListener("click", () => download(store));
   find("reset").addEventListener("click", () => void scheduler.open(HOME, "scenario.toml"));

@@ -86,7 +86,7 @@ export class HearingPanel {
     const law = find<HTMLSelectElement>("speech-law").value as "u" | "a";
     const conceal = find<HTMLInputElement>("speech-conceal").checked;
     const answer = await this.scheduler.keepTake(side, speech, { law, conceal });
-    if (!answer) setText("hearing-notice", "Cancelled by a change of the scenario. Try again.");
+    if (!answer) setText("hearing-notice", "Cancelled. Try again.");
     else setText("hearing-notice", answer.ok ? `${side.toUpperCase()} is kept.` : answer.message);
   }
 

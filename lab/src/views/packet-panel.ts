@@ -68,7 +68,7 @@ export class PacketPanel {
     if (this.shownKey === key) return true;
     const answer = await this.scheduler.tracePackets(link, begin, begin + STRETCH_S);
     if (!answer?.ok) {
-      setText("packet-notice", answer ? answer.message : "Cancelled by a change of the scenario. Try again.");
+      setText("packet-notice", answer ? answer.message : "Cancelled. Try again.");
       return false;
     }
     this.shownKey = key;

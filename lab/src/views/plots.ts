@@ -22,7 +22,7 @@ export function colour(index: number): string {
   return (COLOURS[index % COLOURS.length] as [string, string])[isDark() ? 1 : 0];
 }
 
-interface Line {
+export interface Line {
   label: string;
   colour: string;
   values: (number | null)[];
@@ -217,8 +217,17 @@ export class Plots {
     for (const { plot } of this.drawn.values()) plot.redraw(false, false);
   }
 
-  draw(run: ObservedRun, previous: ObservedRun | undefined, replications: readonly ObservedRun[]): void {
-    const now = panels(run);
+  /** `other` is drawn dashed, with its word in the legend; `capacity` is a line of the throughput figure. */
+  draw(
+    run: ObservedRun,
+    other: { run: ObservedRun; word: string } | undefined,
+    replications: readonly ObservedRun[],
+    capacity?: Line,
+  ): void {
+    const now = panels(run).map((panel) =>
+      capacity && panel.id === "throughput" ? { ...panel, lines: [...panel.lines, capacity] } : panel,
+    );
+    const previous = other?.run;
     const before = previous ? panels(previous) : [];
     const x = times(run);
     for (const [id, { plot, figure }] of this.drawn) {
@@ -242,6 +251,7 @@ export class Plots {
         panel.title,
         panel.lines.map((line) => line.label),
         previousLines.map((line) => line.label),
+        other?.word,
         !!band,
       ]);
       const known = this.drawn.get(panel.id);
@@ -262,7 +272,7 @@ export class Plots {
       canvas.setAttribute("aria-label", summary(panel));
       figure.replaceChildren(caption, canvas);
       if (!known) this.insert(figure, now.indexOf(panel));
-      const plot = new uPlot(this.options(panel, previousLines, !!band), data, canvas);
+      const plot = new uPlot(this.options(panel, previousLines, other?.word ?? "", !!band), data, canvas);
       this.drawn.set(panel.id, { figure, plot, shape });
     }
   }
@@ -271,7 +281,7 @@ export class Plots {
     this.place.insertBefore(figure, this.place.children[at] ?? null);
   }
 
-  private options(panel: Panel, previousLines: Line[], band: boolean): uPlot.Options {
+  private options(panel: Panel, previousLines: Line[], word: string, band: boolean): uPlot.Options {
     const style = getComputedStyle(document.documentElement);
     const soft = style.getPropertyValue("--soft").trim();
     const rule = style.getPropertyValue("--rule").trim();
@@ -290,7 +300,7 @@ export class Plots {
       ),
       ...previousLines.map(
         (line): uPlot.Series => ({
-          label: `${line.label}, before`,
+          label: `${line.label}, ${word}`,
           stroke: `${line.colour}80`,
           dash: [4, 4],
           width: 1,

@@ -1,9 +1,12 @@
 // The run over time: figures, the network, and the time slider with its playback.
 
 import { find, setPressed, setText } from "../dom";
+import { writtenLink } from "../edit";
+import { get } from "../paths";
 import type { PageState, PageStore } from "../state";
-import { NetworkView } from "./network";
-import { Plots } from "./plots";
+import { fromLaw, meanRates } from "../traces";
+import type { NetworkView } from "./network";
+import { type Line, Plots } from "./plots";
 
 /** Playback of a whole run takes this long. */
 const PLAYBACK_S = 12;
@@ -12,12 +15,14 @@ const REDRAW_RUNS = 4;
 
 export class TimePanel {
   private readonly plots = new Plots(find("figures"));
-  private readonly network = new NetworkView(find("network"));
   private readonly slider = find<HTMLInputElement>("time");
   private isPlaying = false;
 
-  constructor(private readonly store: PageStore) {
-    store.subscribe(["run"], (state) => this.render(state));
+  constructor(
+    private readonly store: PageStore,
+    private readonly network: NetworkView,
+  ) {
+    store.subscribe(["run", "kept"], (state) => this.render(state));
     store.subscribe(["replications"], (state) => {
       const count = state.replications.length;
       if (count > 1 && (count - 1) % REDRAW_RUNS === 0) this.render(state);
@@ -38,10 +43,13 @@ export class TimePanel {
     this.render(this.store.state);
   }
 
-  private render({ run, previousRun, replications }: Readonly<PageState>): void {
+  private render(state: Readonly<PageState>): void {
+    const { run, previousRun, replications, kept } = state;
     if (!run) return;
     performance.mark("draw");
-    this.plots.draw(run, previousRun, replications);
+    const keptRun = kept?.runs.find(({ seed }) => seed === run.seed);
+    const other = keptRun ? { run: keptRun, word: "A" } : previousRun && { run: previousRun, word: "before" };
+    this.plots.draw(run, other, replications, traceLine(state));
     this.network.draw(run);
     this.slider.max = String(run.duration_s);
     const { dataset } = document.documentElement;
@@ -72,4 +80,19 @@ export class TimePanel {
     };
     requestAnimationFrame(step);
   }
+}
+
+/** The rate of the bottleneck over time, if it follows a trace. */
+function traceLine({ run, scenario }: Readonly<PageState>): Line | undefined {
+  const link = run?.link_series[0]?.link;
+  const written = link === undefined ? undefined : writtenLink(scenario, link);
+  const trace = written && fromLaw(get(scenario, [...written.path, "rate"]));
+  if (!run || !trace) return undefined;
+  const bins = run.group_series[0]?.throughput_bps.length ?? 0;
+  const values = meanRates(trace, bins, bins * run.bin_s).map((bps) => bps / 1e6);
+  return {
+    label: `rate of ${link}`,
+    colour: getComputedStyle(document.documentElement).getPropertyValue("--soft").trim(),
+    values,
+  };
 }
