@@ -121,6 +121,7 @@ impl Sender for PingSender {
             flow: self.context.flow,
             wire: self.header.saturating_add(payload),
             class: self.context.class,
+            dscp: self.context.dscp,
             feedback: false,
             ecn: Ecn::NotEct,
             layer: unit.layer,

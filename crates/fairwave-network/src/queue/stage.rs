@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::cake::TinStatistics;
 use super::class_map::{ClassConfig, ClassMap};
 use super::config::QueueConfig;
 use super::police::{Action, PoliceConfig, Policer};
@@ -215,6 +216,13 @@ impl Stage {
         counters.marked += u64::from(marked);
         self.last = (since, marked);
         Some(packet)
+    }
+
+    fn tins(&self) -> Vec<TinStatistics> {
+        match &self.inside {
+            Inside::Queue(queue) => queue.tins(),
+            Inside::Classes(classes) => classes.stages.iter().flat_map(Stage::tins).collect(),
+        }
     }
 
     fn packets(&self) -> u32 {
@@ -477,6 +485,14 @@ impl LinkQueue {
         match self {
             LinkQueue::Plain(queue) => queue.held_until(),
             LinkQueue::Staged(stage) => stage.held_until(),
+        }
+    }
+
+    /// The statistics of CAKE's tins, those of classes after each other; none under other disciplines.
+    pub fn tins(&self) -> Vec<TinStatistics> {
+        match self {
+            LinkQueue::Plain(queue) => queue.tins(),
+            LinkQueue::Staged(stage) => stage.tins(),
         }
     }
 

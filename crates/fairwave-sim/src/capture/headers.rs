@@ -14,7 +14,8 @@
 //! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
 
 use etherparse::{
-    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
+    UdpHeader,
 };
 use fairwave_core::packet::{Body, Ecn, FlowId, Packet};
 use fairwave_core::traffic::Codec;
