@@ -144,7 +144,6 @@ impl Probe for Recorder<'_> {
                 passage.gone = at.seconds();
                 passage.why = match how {
                     RemovalCause::Dropped(DropReason::Overflow) => "overflow",
-                    RemovalCause::Dropped(DropReason::Policed) => "policed",
                     RemovalCause::Dropped(_) => "early",
                     RemovalCause::Failed => "failed",
                 };

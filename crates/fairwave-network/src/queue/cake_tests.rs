@@ -1,7 +1,7 @@
 use super::super::testing::{packet, stream};
 use super::super::{Queue, QueueConfig};
 use super::*;
-use crate::packet::Ecn;
+use crate::packet::{Class, Ecn};
 
 fn queue(keys: &str) -> Queue {
     let text = format!(r#"{{"discipline":"cake","capacity":{{"packets":100000}}{keys}}}"#);
@@ -284,4 +284,36 @@ fn the_shapers_clock_counts_parts_of_a_nanosecond() {
     });
     assert_eq!(ends, [2_666_666_666, 5_333_333_333, 8_000_000_000]);
     assert_eq!(Clock::time(125_000, 1000), Span::from_millis(8));
+}
+
+#[test]
+fn code_points_find_the_tins_of_the_tables_in_linux() {
+    // sch_cake.c, `diffserv3` and `diffserv4`, a row for each class selector.
+    let three = [
+        [0, 1, 0, 0, 2, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0, 0],
+        [0; 8],
+        [0; 8],
+        [0; 8],
+        [0, 0, 0, 0, 2, 0, 2, 0],
+        [2, 0, 0, 0, 0, 0, 0, 0],
+        [2, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    let four = [
+        [0, 1, 0, 0, 2, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0, 0],
+        [2, 0, 2, 0, 2, 0, 2, 0],
+        [2, 0, 2, 0, 2, 0, 2, 0],
+        [3, 0, 2, 0, 2, 0, 2, 0],
+        [3, 0, 0, 0, 3, 0, 3, 0],
+        [3, 0, 0, 0, 0, 0, 0, 0],
+        [3, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    for number in 0..64u8 {
+        let dscp = Dscp::new(number).expect("in range");
+        let (row, column) = (usize::from(number / 8), usize::from(number % 8));
+        assert_eq!(Diffserv::Diffserv3.tin_of(dscp), three[row][column], "{number}");
+        assert_eq!(Diffserv::Diffserv4.tin_of(dscp), four[row][column], "{number}");
+        assert_eq!(Diffserv::Besteffort.tin_of(dscp), 0);
+    }
 }

@@ -1,6 +1,7 @@
 //! Helpers that the tests of this module share.
 
-use super::{DisciplineConfig, QueueConfig};
+use super::{DisciplineConfig, DropReason, LinkQueue, PoliceConfig, QueueConfig, ShapeConfig};
+use crate::dscp::Dscp;
 use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::units::{Instant, Rate, Span};
@@ -106,4 +107,55 @@ fn make_nervous(config: &mut serde_json::Value) {
     for (key, value) in extra.as_object().into_iter().flatten() {
         config[key] = value.clone();
     }
+}
+
+/// What a link with this queue does with arrivals in order of time: when each packet's transmission began, in that order, and what was
+/// dropped. Bodies tell packets apart.
+pub fn served(
+    queue: &mut LinkQueue,
+    rate: Rate,
+    arrivals: &[(Instant, Packet)],
+) -> (Vec<(Instant, Packet)>, Vec<(Packet, DropReason)>) {
+    let (mut served, mut drops, mut free) = (Vec::new(), Vec::new(), Instant::ZERO);
+    let mut serve = |queue: &mut LinkQueue, now: Instant, until: Instant, drops: &mut Vec<_>| {
+        let mut at = now;
+        while queue.packets() > 0 {
+            at = at.max(free).max(queue.held_until());
+            if at >= until {
+                break;
+            }
+            if let Some(packet) = queue.depart(at, drops) {
+                served.push((at, packet));
+                free = at + rate.time_for(packet.size());
+            }
+        }
+    };
+    for (place, (now, packet)) in arrivals.iter().enumerate() {
+        queue.arrive(*now, *packet, &mut drops);
+        let until = arrivals.get(place + 1).map_or(Instant::NEVER, |(next, _)| *next);
+        serve(queue, *now, until, &mut drops);
+    }
+    (served, drops)
+}
+
+/// What waits before a link of [`rate`], as a scenario writes it: its queue, and beside it its policer and shaper.
+pub fn link_queue(queue: serde_json::Value, police: Option<&str>, shape: Option<&str>) -> LinkQueue {
+    let config: QueueConfig = serde_json::from_value(queue).expect("a queue");
+    config.check_before(rate()).unwrap_or_else(|error| panic!("{error}"));
+    let police: Option<PoliceConfig> = police.map(|text| serde_json::from_str(text).expect(text));
+    let shape: Option<ShapeConfig> = shape.map(|text| serde_json::from_str(text).expect(text));
+    LinkQueue::new(&config, police.as_ref(), shape.as_ref(), rate(), |name| Seed(1).stream(name))
+}
+
+/// A packet with this code point; `number` tells it from others.
+pub fn marked(dscp: u8, wire: u16, number: u64) -> Packet {
+    let body = Body::Datagram {
+        payload: wire,
+        sequence: 0,
+        unit: 0,
+        part: 0,
+        parts: 1,
+        created: Instant::from_nanos(number),
+    };
+    Packet { dscp: Dscp::new(dscp).unwrap_or_default(), body, ..packet(u32::from(dscp), wire, Class::Tcp) }
 }

@@ -5,7 +5,7 @@ use super::super::testing::{packet, stream};
 use super::super::{Queue, QueueConfig};
 use super::cobalt::Cobalt;
 use super::*;
-use crate::packet::Ecn;
+use crate::packet::{Class, Ecn};
 
 fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
