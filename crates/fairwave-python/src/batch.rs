@@ -171,6 +171,7 @@ pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
         ("transfers", columns(&result.transfers)),
         ("completions", columns(&result.completions)),
         ("conversations", columns(&result.conversations)),
+        ("sessions", columns(&result.sessions)),
         ("links", columns(&result.links)),
         ("outages", columns(&result.outages)),
         ("classes", columns(&result.classes)),

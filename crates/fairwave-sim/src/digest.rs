@@ -67,6 +67,7 @@ impl RunResult {
             transfers,
             completions,
             conversations,
+            sessions,
             links,
             outages,
             classes,
@@ -88,6 +89,9 @@ impl RunResult {
         }
         if !conversations.is_empty() {
             table(&mut hash, "conversations", conversations)?;
+        }
+        if !sessions.is_empty() {
+            table(&mut hash, "sessions", sessions)?;
         }
         grown(&mut hash, "links", links)?;
         // Without outages, the same as before there were any.

@@ -8,6 +8,7 @@ mod groups;
 mod links;
 mod recorded;
 mod series;
+mod sessions;
 mod transfers;
 mod units;
 
@@ -55,6 +56,7 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
     result.groups = groups::rows(run, &result.flows);
     (result.transfers, result.completions) = transfers::rows(run);
     result.conversations = conversations::rows(run);
+    result.sessions = sessions::rows(run);
     series::append(run, &mut result.series);
     for &flow in &run.plan.record.units {
         let Some(log) = &run.receiving[flow].units else { continue };
