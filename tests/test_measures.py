@@ -170,15 +170,15 @@ def test_the_page_of_results_has_every_measure_as_the_list_has_it():
 
 def test_where_a_measure_is_shown_is_said_once():
     kinds = {kind: [one.id for one in measures.of_kind("g", kind)] for kind in ("stream", "transfer", "bulk")}
-    assert kinds["transfer"][:2] == ["completion", "completion_median"]
+    assert kinds["transfer"][:2] == ["video_rate", "stalled"]
     assert kinds["bulk"][:2] == ["goodput", "worst_goodput"]
     assert kinds["stream"][0] == "conversation_mos"
     for kind, ids in kinds.items():
         assert {"fairness", "refused"} <= set(ids), kind
     beside = [one.id for one in measures.of_kind("g", "transfer", beside=True)]
     assert beside == [
-        "completion", "completion_median", "completion_p95", "slowdown", "unfinished", "goodput",
-        "retransmitted", "fairness", "refused",
+        "video_rate", "stalled", "completion", "completion_median", "completion_p95", "slowdown", "unfinished",
+        "goodput", "retransmitted", "fairness", "refused",
     ]  # fmt: skip
 
 

@@ -142,6 +142,11 @@ class Results:
         return self._of("conversations")
 
     @property
+    def sessions(self) -> pa.Table:
+        """One row per run and adaptive stream: start-up, stalls, rate, its changes."""
+        return self._of("sessions")
+
+    @property
     def links(self) -> pa.Table:
         """One row per run and link direction."""
         return self._of("links")

@@ -174,6 +174,7 @@ pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
         ("round_trips", columns(&result.round_trips)),
         ("outcomes", columns(&result.outcomes)),
         ("tins", columns(&result.tins)),
+        ("sessions", columns(&result.sessions)),
         ("links", columns(&result.links)),
         ("outages", columns(&result.outages)),
         ("classes", columns(&result.classes)),

@@ -69,6 +69,7 @@ impl RunResult {
             conversations,
             round_trips,
             outcomes,
+            sessions,
             links,
             outages,
             classes,
@@ -99,6 +100,9 @@ impl RunResult {
         }
         if !outcomes.is_empty() {
             table(&mut hash, "outcomes", outcomes)?;
+        }
+        if !sessions.is_empty() {
+            table(&mut hash, "sessions", sessions)?;
         }
         grown(&mut hash, "links", links)?;
         // Without outages, the same as before there were any.

@@ -36,6 +36,8 @@ pub struct RunResult {
     pub round_trips: Vec<RoundTripRow>,
     /// One row per flow whose application says what it needs.
     pub outcomes: Vec<OutcomeRow>,
+    /// One row per adaptive stream.
+    pub sessions: Vec<SessionRow>,
     /// One row per link direction.
     pub links: Vec<LinkRow>,
     /// One row per link direction and outage.
@@ -263,6 +265,33 @@ pub struct CompletionRow {
     pub max_s: f64,
     /// Mean slowdown.
     pub slowdown: f64,
+}
+
+/// What the viewer of an adaptive stream got, from the flow's beginning on. See `fairwave_core::traffic::Session`.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionRow {
+    /// Name of the group.
+    pub group: String,
+    /// Index within the group.
+    pub flow: u32,
+    /// Segments that came.
+    pub segments: u64,
+    /// From asking for the first segment to playing; NaN if it did not begin.
+    pub start_up_s: f64,
+    /// How long the video played.
+    pub played_s: f64,
+    /// How long it stood still after it had begun.
+    pub stalled_s: f64,
+    /// How often it did.
+    pub stalls: u64,
+    /// Time stood still over that and the time played; NaN if it did not begin.
+    pub stall_ratio: f64,
+    /// Mean rate of the segments that came; NaN without any.
+    pub rate_bps: f64,
+    /// How often the rate changed from one segment to the next.
+    pub switches: u64,
+    /// Quality of experience of Yin et al. 2015 (Eq. 5) for each segment, as a rate; NaN without any.
+    pub experience_bps: f64,
 }
 
 /// Both directions of a conversation. See `fairwave_core::quality::conversation`.

@@ -344,6 +344,7 @@ fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
         "service_classes": some(&result.service_classes),
         "conversations": some(&result.conversations),
         "completions": some(&result.completions),
+        "sessions": some(&result.sessions),
         "voice": voice(result, plan),
     })
 }

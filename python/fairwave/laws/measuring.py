@@ -75,6 +75,11 @@ class MeasuredRun:
         return self.table("conversations")
 
     @property
+    def sessions(self) -> pl.DataFrame:
+        """One row per adaptive stream: what its viewer got."""
+        return self.table("sessions")
+
+    @property
     def transfers(self) -> pl.DataFrame:
         """One row per file or page."""
         return self.table("transfers")

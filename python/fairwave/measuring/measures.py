@@ -671,6 +671,62 @@ def refused(group: str | None = None) -> Measure:
     )  # fmt: skip
 
 
+SESSIONS = "sessions"
+
+
+def _of_sessions(
+    id: str,  # noqa: A002  # it is the measure's id
+    title: str,
+    group: str | None,
+    column: str,
+    unit: str,
+    better: Literal["higher", "lower"] | None,
+    limits: Limits,
+    scale: float = 1.0,
+) -> Measure:
+    reduction = _per_row(SESSIONS, group, _mean(column, scale))
+    return Measure(id, _name(title, group), unit, reduction, better, (), SESSIONS, limits)
+
+
+@shown(TRANSFER, TRANSFER)
+def video_rate(group: str | None = None) -> Measure:
+    """Rate in which an adaptive stream's segments were fetched, in Mb/s: mean over segments, then streams."""
+    return _of_sessions("video_rate", "video rate", group, "rate_bps", "Mb/s", "higher", POSITIVE, 1e-6)
+
+
+@shown(TRANSFER, TRANSFER)
+def stalled(group: str | None = None) -> Measure:
+    """Time that an adaptive stream stood still, in % of that from when it began to play, mean over streams."""
+    return _of_sessions("stalled", "stalled", group, "stall_ratio", "%", "lower", PERCENT, 100)
+
+
+@shown(TRANSFER)
+def stalls(group: str | None = None) -> Measure:
+    """How often an adaptive stream stood still after it had begun to play, mean over streams."""
+    return _of_sessions("stalls", "stalls", group, "stalls", "", "lower", POSITIVE)
+
+
+@shown(TRANSFER)
+def start_up(group: str | None = None) -> Measure:
+    """Time from asking for an adaptive stream's first segment to playing, in s, mean over the streams that play."""
+    return _of_sessions("start_up", "start-up", group, "start_up_s", "s", "lower", POSITIVE)
+
+
+@shown(TRANSFER)
+def switches(group: str | None = None) -> Measure:
+    """How often an adaptive stream's rate changed from one segment to the next, mean over streams."""
+    return _of_sessions("switches", "changes of rate", group, "switches", "", "lower", POSITIVE)
+
+
+@shown(TRANSFER)
+def experience(group: str | None = None) -> Measure:
+    """Quality of experience of an adaptive stream (Yin et al. 2015, Eq. 5) for each segment, in Mb/s, mean over streams.
+
+    The mean rate, less its changes, less the highest rate for each second of stalls and start-up.
+    """
+    return _of_sessions("experience", "quality of experience", group, "experience_bps", "Mb/s", "higher", UNBOUNDED, 1e-6)
+
+
 CONVERSATIONS = "conversations"
 
 
@@ -1023,6 +1079,12 @@ STANDARD: dict[str, Definition] = {
     "delay_p95": delay_p95,
     "jitter": jitter,
     "goodput_per_flow": goodput_per_flow,
+    "video_rate": video_rate,
+    "stalled": stalled,
+    "stalls": stalls,
+    "start_up": start_up,
+    "switches": switches,
+    "experience": experience,
     "completion": completion,
     "completion_median": completion_median,
     "completion_p95": completion_p95,

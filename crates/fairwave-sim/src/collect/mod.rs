@@ -10,6 +10,7 @@ mod means;
 mod recorded;
 mod round_trips;
 mod series;
+mod sessions;
 mod transfers;
 mod units;
 
@@ -64,6 +65,7 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
     result.groups = groups::rows(run, &result.flows);
     (result.transfers, result.completions) = transfers::rows(run);
     result.conversations = conversations::rows(run);
+    result.sessions = sessions::rows(run);
     series::append(run, &mut result.series);
     means::append(run, &mut result.series);
     for &flow in &run.plan.record.units {

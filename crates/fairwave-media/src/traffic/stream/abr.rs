@@ -274,7 +274,7 @@ mod tests {
         assert_eq!((filling(0.0, 3.51), filling(0.0, 3.49)), ((2, true), (1, true)));
         // Half way to 216 s the threshold is 0.6875 of 4 s = 2.75 s, but the map already suggests more.
         assert_eq!(filling(108.0, 3.9), (2, false));
-        assert_eq!(filling(20.0, -0.1), (0, false), "the buffer shrinks: the map alone from now on");
+        assert_eq!(filling(5.0, -0.1), (0, false), "the buffer shrinks: the map alone from now on");
         // With a large rung before, the map suggests no more; at 100 s the threshold is 4 · (0.875 − 0.375 · 100/216) = 2.806 s.
         let at = |gained| View { gained: Some(gained), filling: true, ..view(100.0, 2) }.bba_2();
         assert_eq!((at(2.81), at(2.80)), ((3, true), (2, true)));
