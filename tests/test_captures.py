@@ -485,10 +485,15 @@ def shown(path, wanted, *names):
 
 @needs_tshark
 def test_tshark_lists_every_call_and_knows_its_rtp_without_a_script(calls):
-    results, _, path = calls
-    assert unscripted(path, "-Y", "_ws.malformed || ip.checksum.status == 0", "-o", "ip.check_checksum:TRUE") == ""
+    _, _, path = calls
+    assert (
+        unscripted(path, "-Y", "_ws.malformed || ip.checksum.status == 0", "-o", "ip.check_checksum:TRUE")
+        == ""
+    )
     dialogs = {}
-    for identity, method, status, number in shown(path, "sip", "sip.Call-ID", "sip.Method", "sip.Status-Code", "frame.number"):
+    for identity, method, status, number in shown(
+        path, "sip", "sip.Call-ID", "sip.Method", "sip.Status-Code", "frame.number"
+    ):
         dialogs.setdefault(identity, []).append((method or status, int(number)))
     assert len(dialogs) == 4, "two calls, a mobile one, and both directions of a conversation as one"
     for said in dialogs.values():
@@ -531,13 +536,16 @@ def test_the_streams_that_tshark_decodes_lose_what_the_run_lost(calls):
 @needs_tshark
 def test_calls_by_g711_carry_the_recording(calls):
     _, speech, path = calls
-    codes, decoded = fairwave._native.g711("u")
+    codes, _ = fairwave._native.g711("u")
     spoken = np.frombuffer(codes, dtype=np.uint8)[speech.view(np.uint16)]
     rows = shown(path, "rtp.ssrc == 1", "rtp.seq", "rtp.payload")
     assert len(rows) > 500
     for sequence, payload in rows:
         at = int(sequence) * 160
-        assert bytes.fromhex(payload.replace(":", "")) == np.take(spoken, range(at, at + 160), mode="wrap").tobytes()
+        assert (
+            bytes.fromhex(payload.replace(":", ""))
+            == np.take(spoken, range(at, at + 160), mode="wrap").tobytes()
+        )
     others = shown(path, "rtp.ssrc == 3", "rtp.payload")
     assert others
     assert all("55" not in payload[80:] for payload, *_ in others), "another codec's payload is zeros"
@@ -564,7 +572,8 @@ def test_without_sip_a_capture_has_the_packets_of_the_run_alone(tmp_path):
     [without] = capture(read, {"host:b": tmp_path / "without.pcapng"}, sip=False).captures
     assert with_sip.packets == without.packets
     count = {
-        name: sum(kind == 6 for kind, _ in blocks(tmp_path / f"{name}.pcapng")) for name in ("with", "without")
+        name: sum(kind == 6 for kind, _ in blocks(tmp_path / f"{name}.pcapng"))
+        for name in ("with", "without")
     }
     assert count["without"] == without.packets
     assert count["with"] == without.packets + 4 * 7

@@ -109,7 +109,14 @@ def test_controllers_say_what_they_decide(logged):
     for name, (_, file) in files.items():
         for event in (*named(file, "recovery:metrics_updated"), *named(file, "fairwave:controller")):
             told[name] |= set(event["data"])
-    assert {"congestion_window", "ssthresh", "bytes_in_flight", "smoothed_rtt", "latest_rtt", "min_rtt"} <= told["up-0"]
+    assert {
+        "congestion_window",
+        "ssthresh",
+        "bytes_in_flight",
+        "smoothed_rtt",
+        "latest_rtt",
+        "min_rtt",
+    } <= told["up-0"]
     assert {"rate_bps", "estimate"} <= told["smooth-0"]
     assert "receive_rate_bps" in told["layered-0"]
 

@@ -1,4 +1,4 @@
-"""Round trips, responsiveness, Quality of Outcome, means over time and CAKE's tins, from a scenario to what users see."""
+"""Round trips, responsiveness, Quality of Outcome, means over time and CAKE's tins, as users see them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def test_measures_read_the_table_and_know_their_units():
 
 
 def test_lost_requests_and_lost_replies_are_without_reply():
-    lossy = fairwave.load(LINE).with_overrides({"link.a>b.loss": 0.2, "link.a>b.reverse.loss": 0.5, "duration": "500 s"})
+    lossy = fairwave.load(LINE).with_overrides(
+        {"link.a>b.loss": 0.2, "link.a>b.reverse.loss": 0.5, "duration": "500 s"}
+    )
     row = row_of(lossy.run(1), "round_trips")
     share = row["unanswered"] / row["requests"]
     # 1 − 0.8 · 0.5 = 0.6; 996 requests: ± 3 · 0.0155.
@@ -94,7 +96,10 @@ def test_tcp_s_round_trip_is_measured_where_it_is_asked_for():
     assert up["requests"] is None
     assert up["smoothed_s"] > 0.06
     assert (
-        plain.run(1).to_polars("flows").select("goodput_bps").equals(results.to_polars("flows").select("goodput_bps"))
+        plain.run(1)
+        .to_polars("flows")
+        .select("goodput_bps")
+        .equals(results.to_polars("flows").select("goodput_bps"))
     ), "looking changes nothing"
 
 
@@ -123,7 +128,9 @@ def test_quality_of_outcome_is_the_worst_of_its_parts():
     row = row_of(base.with_overrides({"flow.ping.outcome": lossy}).run(1), "outcomes")
     assert row["latency"] == pytest.approx(100)
     assert row["score"] == row["loss"] == pytest.approx(50, abs=19)
-    assert row_of(base.with_overrides({"flow.ping.outcome": one_way}).run(1), "outcomes")["score"] == pytest.approx(100)
+    assert row_of(base.with_overrides({"flow.ping.outcome": one_way}).run(1), "outcomes")[
+        "score"
+    ] == pytest.approx(100)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +154,7 @@ def test_quality_of_outcome_is_the_worst_of_its_parts():
     ],
 )
 def test_bad_input_is_refused_with_what_is_allowed(key, value, said):
-    with pytest.raises(fairwave.ScenarioError, match=".*") as caught:
+    with pytest.raises(fairwave.ScenarioError) as caught:
         fairwave.load(LINE).with_overrides({key: value}).run(1)
     assert said in str(caught.value)
 
@@ -164,7 +171,9 @@ traffic = { kind = "voice", always-on = true, phase = "zero" }
 """
     scenario = fairwave.load(LINE + UP + voice)
     results = scenario.with_overrides(recorded).run(1)
-    series = results.to_polars("series").with_columns(pl.col("kind").cast(pl.String), pl.col("name").cast(pl.String))
+    series = results.to_polars("series").with_columns(
+        pl.col("kind").cast(pl.String), pl.col("name").cast(pl.String)
+    )
 
     def of(kind, name):
         return series.filter((pl.col("kind") == kind) & (pl.col("name") == name))
@@ -193,7 +202,9 @@ CAKE = {"discipline": "cake", "bandwidth": "900 kb/s"}
 
 def test_cake_s_tins_are_those_of_tc_and_count_what_the_link_counts():
     results = fairwave.load(LINE + UP).with_overrides({"link.a>b.queue": CAKE, "warmup": "0 s"}).run(1)
-    rows = results.to_polars("tins").with_columns(pl.col("link").cast(pl.String), pl.col("tin").cast(pl.String))
+    rows = results.to_polars("tins").with_columns(
+        pl.col("link").cast(pl.String), pl.col("tin").cast(pl.String)
+    )
     mine = rows.filter(pl.col("link") == "a>b")
     assert mine["tin"].to_list() == ["Best Effort", "Bulk", "Voice"]
     link = row_of(results, "links", link="a>b")
@@ -207,13 +218,14 @@ def test_cake_s_tins_are_those_of_tc_and_count_what_the_link_counts():
     assert best["way_miss"] >= 2
     assert 0 < best["sp_delay_s"] <= best["av_delay_s"] <= best["pk_delay_s"]
     assert voice["pkts"] == bulk["pkts"] == 0
-    [(name, head, table), *_] = [one for one in tins.tables(results) if one[0] == "a>b"]
+    [(_, head, table), *_] = [one for one in tins.tables(results) if one[0] == "a>b"]
     assert head == ["", "Bulk", "Best Effort", "Voice"]
     shown = {row[0]: row[1:] for row in table}
     assert shown["pkts"][1] == str(best["pkts"])
     assert shown["ack_drop"] == ["0", "0", "0"]
     assert list(shown)[:7] == [
-        "thresh (Mb/s)", "target (ms)", "interval (ms)", "pk_delay (ms)", "av_delay (ms)", "sp_delay (ms)", "backlog (B)",
+        "thresh (Mb/s)", "target (ms)", "interval (ms)", "pk_delay (ms)", "av_delay (ms)", "sp_delay (ms)",
+        "backlog (B)",
     ]  # fmt: skip
 
 
@@ -223,7 +235,11 @@ def test_other_queues_have_no_tins():
 
 def cli(*arguments):
     done = subprocess.run(
-        [sys.executable, "-m", "fairwave", *arguments], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-m", "fairwave", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     return done.returncode, done.stdout + done.stderr
 
@@ -233,7 +249,11 @@ def test_the_command_line_measures_what_it_is_asked_for(tmp_path):
     file.write_text(LINE + UP, encoding="utf-8")
     status, said = cli("run", str(file), "--measures", "rtt,rtt_p95", "--json")
     assert status == 0, said
-    found = {(one["group"], one["measure"]) for one in json.loads(said)["summary"] if one["measure"].startswith("rtt")}
+    found = {
+        (one["group"], one["measure"])
+        for one in json.loads(said)["summary"]
+        if one["measure"].startswith("rtt")
+    }
     assert {("up", "rtt"), ("up", "rtt_p95"), ("ping", "rtt")} <= found
     status, said = cli("run", str(file), "--measures", "qoo")
     assert status == 0
@@ -241,17 +261,21 @@ def test_the_command_line_measures_what_it_is_asked_for(tmp_path):
 
 
 def test_rrul_has_flent_s_parts_and_cake_answers_pings_sooner():
-    base = fairwave.load(Path(__file__).parents[1] / "examples" / "rrul.toml").with_overrides({"duration": "20 s"})
+    base = fairwave.load(Path(__file__).parents[1] / "examples" / "rrul.toml").with_overrides(
+        {"duration": "20 s"}
+    )
     groups = {flow["name"]: flow.get("count", 1) for flow in base.to_dict()["flow"]}
     assert groups == {"tcp-upload": 4, "tcp-download": 4, "ping-icmp": 1, "ping-udp-be": 1, "ping-udp-ef": 1}
     median = {}
     for queue in ("drop-tail", "fq-codel", "cake"):
         results = base.with_overrides({"link.modem>isp.queue": queue}).run(1)
-        median[queue] = [results.measured("rtt_median", name).values[0] for name in ("ping-icmp", "ping-udp-ef")]
+        median[queue] = [
+            results.measured("rtt_median", name).values[0] for name in ("ping-icmp", "ping-udp-ef")
+        ]
         series = results.to_polars("series").filter(pl.col("kind").cast(pl.String) == "group_round_trip_s")
         assert series.height >= 5 * 19
     # Propagation is 30.2 ms both ways; a full modem adds up to 0.8 s up and 0.17 s down.
     assert min(median["drop-tail"]) > 300
     assert max(median["fq-codel"]) < 80
     assert max(median["cake"]) < 80
-    assert all(30 < one and math.isfinite(one) for each in median.values() for one in each)
+    assert all(one > 30 and math.isfinite(one) for each in median.values() for one in each)

@@ -78,8 +78,8 @@ def capture(
             `fairwave.patterns`.
         seed: Of the run.
         payload: Payload is written, too: zeros, and in calls by G.711 what they say.
-        speech: What calls by G.711 say, with `payload`: samples of 16 bits, 8000 per second. It begins again when it ends.
-            Zeros when None.
+        speech: What calls by G.711 say, with `payload`: samples of 16 bits, 8000 per second. It begins again when it
+            ends. Zeros when None.
         sip: Each call begins and ends with SIP, so that other programs know its RTP.
 
     Raises:
@@ -132,7 +132,9 @@ def qlog(
     from fairwave.scenario import prepared
 
     read = prepared(scenario)
-    _, written = _native.qlog(read.native, seed, [f"flow:{one}" for one in _spelled(read, flows, seed)], Path(folder))
+    _, written = _native.qlog(
+        read.native, seed, [f"flow:{one}" for one in _spelled(read, flows, seed)], Path(folder)
+    )
     return [CapturedFile(Path(path), events) for path, events in written]
 
 

@@ -147,6 +147,21 @@ class Results:
         return self._of("sessions")
 
     @property
+    def round_trips(self) -> pa.Table:
+        """One row per run and flow whose round trips were measured: pings, and what `record.round-trips` names."""
+        return self._of("round_trips")
+
+    @property
+    def outcomes(self) -> pa.Table:
+        """One row per run and flow of a group with an `outcome`: Quality of Outcome and its parts."""
+        return self._of("outcomes")
+
+    @property
+    def tins(self) -> pa.Table:
+        """One row per run, link and tin of queues under CAKE: the statistics of `tc -s qdisc`."""
+        return self._of("tins")
+
+    @property
     def links(self) -> pa.Table:
         """One row per run and link direction."""
         return self._of("links")

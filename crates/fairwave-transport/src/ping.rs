@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 792 (ICMP echo and echo reply), RFC 862 (the echo protocol over UDP). Both send the same bytes both ways.
 //!
-//! **Assumptions.** A request is one packet; the receiver answers as soon as it arrives. Sizes on the wire are payload and `header`.
+//! **Assumptions.** A request is one packet; the receiver answers as soon as it arrives. Sizes on the wire are payload and `header`. In real time
+//! (`fairwave live`) both ways are datagrams laid out as those of `udp`, whatever the carrier.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -59,4 +59,4 @@ def _cell(values: np.ndarray) -> str:
     if not len(there):
         return "–"
     mean = float(there.mean())
-    return f"{mean:.0f}" if mean == round(mean) or mean >= 1000 else f"{mean:.4g}"  # noqa: PLR2004  # digits
+    return f"{mean:.0f}" if mean == round(mean) or mean >= 1000 else f"{mean:.4g}"  # digits

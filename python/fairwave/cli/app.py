@@ -119,17 +119,23 @@ def run(
         ),
     ] = None,
     capture_payload: Annotated[
-        bool, typer.Option("--capture-payload", help="Write payload into captures, too: what calls by G.711 say, else zeros.")
+        bool,
+        typer.Option(
+            "--capture-payload", help="Write payload into captures, too: what calls by G.711 say, else zeros."
+        ),
     ] = False,
     qlog: Annotated[
         Optional[Path],
         typer.Option(
-            metavar="DIR", help="Write what senders do as qlog, for qvis: windows, round trips, losses. A file per flow."
+            metavar="DIR",
+            help="Write what senders do as qlog, for qvis: windows, round trips, losses. A file per flow.",
         ),
     ] = None,
     qlog_flow: Annotated[
         Optional[list[str]],
-        typer.Option(metavar="FLOW", help="With --qlog: which flows (up, up[0]); all if left out. Repeatable."),
+        typer.Option(
+            metavar="FLOW", help="With --qlog: which flows (up, up[0]); all if left out. Repeatable."
+        ),
     ] = None,
     loss_pattern: Annotated[
         Optional[list[str]],

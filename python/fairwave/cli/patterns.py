@@ -187,11 +187,15 @@ def logged_flows(read: Scenario, seed: int, folder: Path | None, flows: Sequence
     if folder is None:
         return
     if folder.exists() and not folder.is_dir():
-        raise BadInputError(f"--qlog takes a folder, and {folder} is a file; write for example --qlog out/qlog")
+        raise BadInputError(
+            f"--qlog takes a folder, and {folder} is a file; write for example --qlog out/qlog"
+        )
     known = [str(flow["name"]) for flow in read.plan(seed)["flows"]]
     for one in flows:
         if one != "*" and one not in known and one not in {name.rpartition("[")[0] for name in known}:
-            raise BadInputError(f"--qlog-flow: there is no flow {one!r}; there are for example {', '.join(known[:4])}")
+            raise BadInputError(
+                f"--qlog-flow: there is no flow {one!r}; there are for example {', '.join(known[:4])}"
+            )
 
 
 def write_qlog(

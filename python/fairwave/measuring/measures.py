@@ -819,8 +819,8 @@ def _of_round_trips(
 def rtt(group: str | None = None) -> Measure:
     """Round trip as the sender sees it, in ms: mean over samples, then over flows.
 
-    Of pings it is always measured, of TCP and TFRC where `record.round-trips` names the group. A sample of TCP is the time
-    from a segment's departure until an acknowledgement of new data answers it.
+    Of pings it is always measured, of TCP and TFRC where `record.round-trips` names the group. A sample of TCP is the
+    time from a segment's departure until an acknowledgement of new data answers it.
     """
     return _of_round_trips("rtt", "round trip", group, _mean("mean_s", 1e3))
 
@@ -844,16 +844,21 @@ def ping_loss(group: str | None = None) -> Measure:
     A request that is younger at the end of the run than the longest round trip does not count.
     """
     return _of_round_trips(
-        "ping_loss", "requests without reply", group, _share(["unanswered"], "requests", 100), "%", limits=PERCENT
+        "ping_loss",
+        "requests without reply",
+        group,
+        _share(["unanswered"], "requests", 100),
+        "%",
+        limits=PERCENT,
     )
 
 
 @shown(STREAM)
 def responsiveness(group: str | None = None) -> Measure:
-    """Round trips per minute (draft-ietf-ippm-responsiveness): 60 s over the mean of the round trips, mean over flows.
+    """Round trips per minute (draft-ietf-ippm-responsiveness): 60 s over the mean round trip, mean over flows.
 
-    The longest 5 % of a flow's samples are left out of its mean, as in the draft. The draft also probes TLS, HTTP and the
-    loaded connections themselves; here the samples are the flow's own round trips. So compare it with pings alone.
+    The longest 5 % of a flow's samples are left out of its mean, as in the draft. The draft also probes TLS, HTTP and
+    the loaded connections themselves; here the samples are the flow's own round trips. So compare it with pings alone.
     """
 
     def value(rows: Table) -> float:
@@ -866,10 +871,10 @@ def responsiveness(group: str | None = None) -> Measure:
 
 @shown(EVERY, EVERY, headline=True)
 def qoo(group: str | None = None) -> Measure:
-    """Quality of Outcome (draft-ietf-ippm-qoo), 0 to 100, mean over flows: of groups that say what they need in `outcome`.
+    """Quality of Outcome (draft-ietf-ippm-qoo), 0 to 100, of groups with an `outcome`, mean over flows.
 
-    100 where every percentile of latency and the loss are within the requirement for optimal performance, 0 where one of
-    them is at the point of unacceptable performance or beyond; linear between, the worst of them counts.
+    100 where every percentile of latency and the loss are within the requirement for optimal performance, 0 where one
+    of them is at the point of unacceptable performance or beyond; linear between, the worst of them counts.
     """
     reduction = _per_row("outcomes", group, _mean("score"))
     title = _name("Quality of Outcome", group)

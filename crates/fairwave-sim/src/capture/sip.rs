@@ -317,3 +317,71 @@ fn session(plan: &Plan, ports: &Ports, call: Call, offers: bool) -> String {
     lines.push(format!("a={direction}"));
     lines.join("\r\n") + "\r\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use fairwave_core::random::Seed;
+    use fairwave_scenario::Scenario;
+
+    use super::*;
+
+    const SCENARIO: &str = r#"
+name = "described"
+duration = "3 s"
+[[link]]
+from = "a"
+to = "b"
+rate = "1 Mb/s"
+delay = "20 ms"
+[[flow]]
+name = "talk"
+from = "a"
+to = "b"
+transport = "udp"
+traffic = { kind = "conversation", codec = "ilbc-30" }
+[[flow]]
+name = "doubled"
+from = "a"
+to = "b"
+transport = { name = "udp", redundancy = 1 }
+traffic = { kind = "voice", codec = "g711" }
+"#;
+
+    fn described(flow: usize, offers: bool) -> Vec<String> {
+        let plan = Scenario::from_text(SCENARIO, "described.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
+        let answer = plan.flows[flow].partner.map(|partner| partner.flow);
+        session(&plan, &Ports::new(&plan), Call { flow, answer }, offers).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_may_not_stand_in_a_user_s_name_is_replaced() {
+        assert_eq!(["call-s0", "a b@c", "l'hôte"].map(user), ["call-s0", "a_b_c", "l'h_te"]);
+    }
+
+    #[test]
+    fn codecs_have_the_names_of_their_payload_formats() {
+        let names = ["g711", "g729", "g723.1-6.3", "gsm-efr", "amr-12.2", "amr-wb-6.60", "ilbc-20", "g726-32"];
+        let expected = ["PCMU", "G729", "G723", "GSM-EFR", "AMR", "AMR-WB", "iLBC", "G726-32"];
+        assert_eq!(names.map(encoding), expected);
+    }
+
+    #[test]
+    fn both_parties_of_a_conversation_take_speech() {
+        let (offer, answer) = (described(0, true), described(0, false));
+        for said in [&offer, &answer] {
+            assert!(said.contains(&"a=sendrecv".to_owned()) && said.contains(&"a=rtpmap:96 iLBC/8000".to_owned()));
+            assert!(said.contains(&"a=ptime:30".to_owned()));
+        }
+        // The caller is the only one at its host to whom media come; at the callee's there are two.
+        assert!(offer.contains(&"m=audio 5004 RTP/AVP 96".to_owned()), "{offer:?}");
+        assert!(answer.contains(&"m=audio 16384 RTP/AVP 96".to_owned()), "{answer:?}");
+    }
+
+    #[test]
+    fn redundant_speech_names_what_it_repeats() {
+        let offer = described(2, true);
+        for line in ["m=audio 10004 RTP/AVP 97 0", "a=rtpmap:97 red/8000", "a=fmtp:97 0/0", "a=sendonly"] {
+            assert!(offer.contains(&line.to_owned()), "{line}: {offer:?}");
+        }
+    }
+}

@@ -247,12 +247,12 @@ fn a_call_is_set_up_before_its_first_packet_and_ends_with_its_flow() {
     assert_eq!(
         lines,
         [
-            "INVITE sip:call-d0@10.0.0.6 SIP/2.0",
+            "INVITE sip:call-d0@10.0.0.8 SIP/2.0",
             "SIP/2.0 100 Trying",
             "SIP/2.0 180 Ringing",
             "SIP/2.0 200 OK",
-            "ACK sip:call-d0@10.0.0.6 SIP/2.0",
-            "BYE sip:call-d0@10.0.0.6 SIP/2.0",
+            "ACK sip:call-d0@10.0.0.8 SIP/2.0",
+            "BYE sip:call-d0@10.0.0.8 SIP/2.0",
             "SIP/2.0 200 OK"
         ]
     );
@@ -266,7 +266,7 @@ fn a_call_is_set_up_before_its_first_packet_and_ends_with_its_flow() {
     assert!(offer.contains("m=audio 10004 RTP/AVP 0\r\n") && offer.contains("a=rtpmap:0 PCMU/8000\r\n"), "{offer}");
     assert!(offer.contains("a=sendonly\r\n"));
     let (_, answer) = message(&found[3].2).expect("an answer");
-    assert!(answer.contains("c=IN IP4 10.0.0.6\r\n") && answer.contains("m=audio 5004 RTP/AVP 0\r\n"), "{answer}");
+    assert!(answer.contains("c=IN IP4 10.0.0.8\r\n") && answer.contains("m=audio 5004 RTP/AVP 0\r\n"), "{answer}");
     assert!(answer.contains("a=recvonly\r\n") && answer.contains("a=ptime:20\r\n"));
 }
 

@@ -81,6 +81,8 @@ impl Dumbbell {
                     queue: if bottleneck { self.queue.clone() } else { wide.clone() },
                     loss: if bottleneck && from == 0 { self.loss.clone() } else { LossConfig::default() },
                     changes: Default::default(),
+                    police: None,
+                    shape: None,
                 },
             });
             plan.links.len() - 1
@@ -101,6 +103,7 @@ impl Dumbbell {
                 traffic: Arc::new(traffic),
                 transport: Arc::new(transport),
                 class: Class::OtherUdp,
+                dscp: Default::default(),
                 start,
                 stop: Instant::NEVER,
                 active: None,
