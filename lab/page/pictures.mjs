@@ -25,6 +25,7 @@ await shoot("lab", { settled: true }, async (page) => {
 await shoot("lab-phone", { width: 400, height: 900, dark: true, settled: true });
 await shoot("lab-packets", { height: 560 }, async (page) => {
   await page.locator('[data-lesson="victim"]').click();
+  await page.locator("#lesson-choices button").first().click();
   await page.locator("#lesson-next").click();
   await digest(page);
   await page.waitForTimeout(300);

@@ -101,7 +101,7 @@ export class NetworkPanel {
     const buttons = run.network.groups.map(({ name, flows }, index) => {
       const button = makeButton(flows === 1 ? name : `${name} × ${flows}`, () => this.choose({ kind: "flow", index }));
       button.className = "flow";
-      button.setAttribute("aria-label", `Edit the flow ${name}`);
+      button.setAttribute("aria-label", `${button.textContent}: edit this flow`);
       const mark = document.createElementNS("http://www.w3.org/2000/svg", "svg");
       mark.setAttribute("viewBox", "0 0 10 10");
       mark.setAttribute("aria-hidden", "true");
