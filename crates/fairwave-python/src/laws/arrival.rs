@@ -57,7 +57,7 @@ impl Arrival {
     ) -> PyResult<Self> {
         let packet = match packet {
             Some(packet) => packet,
-            None => Packet::new(0, 1000, "tcp", false, 0, None, "not-ect")?,
+            None => Packet::new(0, 1000, "tcp", false, 0, None, "not-ect", 0)?,
         };
         Ok(Arrival { now, packet: Py::new(py, packet)?, buffer: Py::new(py, Buffer {})?, packets, bytes, idle, full })
     }
