@@ -78,6 +78,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
             to,
             forward,
             backward,
+            reroutes: Vec::new(),
             traffic: Arc::clone(&traffic),
             transport: Arc::clone(&transport),
             class: Class::Tcp,

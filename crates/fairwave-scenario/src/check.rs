@@ -19,6 +19,7 @@ use crate::suggest::{list, nearest};
 use crate::template::Template;
 use crate::topology::{Preset, Topology};
 use crate::values::{FixedOrSpread, Start};
+use crate::via;
 
 impl Scenario {
     /// Checks everything that can be told without drawing random numbers. Reading a scenario does this already.
@@ -151,6 +152,7 @@ impl Scenario {
                 Ok(_) => {}
             }
             self.check_place(flow, &at, problems);
+            via::check(self, flow, &at, problems);
             self.check_times(flow, &at, problems);
             self.check_active(flow, &at, problems);
             check_law(&flow.transport, &at.key("transport"), problems);

@@ -21,6 +21,7 @@ use crate::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
 use crate::select::Selection;
 use crate::service;
 use crate::tap::{self, Tap};
+use crate::via;
 
 impl Scenario {
     /// The plan of this scenario for a seed: everything that one run needs, with nothing left to guess.
@@ -115,7 +116,7 @@ impl Scenario {
         }
         network.check_ends(&place_of_link, &mut problems);
         settled(&mut problems)?;
-        let Flows { plans: flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
+        let Flows { plans: mut flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
         settled(&mut problems)?;
         cost::check_work(&work, &expanded, &mut problems);
         let (nodes, mut links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
@@ -133,6 +134,7 @@ impl Scenario {
         settled(&mut problems)?;
         happenings::apply(&expanded, &mut links, &mut problems);
         settled(&mut problems)?;
+        via::fail_over(&expanded, &mut flows, &links, nodes.len());
         let marks = events::marks(&expanded, &links);
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;

@@ -73,6 +73,9 @@ fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
         "to": flow.to,
         "forward": flow.forward,
         "backward": flow.backward,
+        "reroutes": flow.reroutes.iter().map(|reroute| json!({
+            "at_ns": reroute.at.nanos(), "forward": reroute.forward, "backward": reroute.backward,
+        })).collect::<Vec<_>>(),
         "traffic": serde_json::to_value(&*flow.traffic)?,
         "transport": serde_json::to_value(&*flow.transport)?,
         "dscp": flow.dscp.get(),

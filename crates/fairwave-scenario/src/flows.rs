@@ -19,6 +19,7 @@ use crate::path::Path;
 use crate::plan::{FlowPlan, Partner};
 use crate::route::Routes;
 use crate::template::Template;
+use crate::via::Via;
 use crate::workload::{FlowWork, GroupWork, Workload};
 
 /// All flows, and how they use the network.
@@ -128,6 +129,7 @@ impl Expansion<'_> {
             to: first.to,
             forward: Vec::new(),
             backward: Vec::new(),
+            reroutes: Vec::new(),
             traffic,
             transport,
             class: flow.class(),
@@ -189,6 +191,7 @@ impl Expansion<'_> {
         let template =
             |text: &str, key: &str| Template::parse(text).map_err(|why| Box::new(Problem::new(at.key(key), why)));
         let (from, to) = (template(from, "from")?, template(to, "to")?);
+        let via = Via::of(flow, at)?;
         let mut ways = Vec::with_capacity(count as usize);
         let mut name = String::new();
         for i in 0..count {
@@ -208,7 +211,7 @@ impl Expansion<'_> {
                 })
             };
             let (from, to) = (node(&from, "from")?, node(&to, "to")?);
-            let mut route = |from: usize, to: usize, what: &str| {
+            let route = |routes: &mut Routes<'_>, from: usize, to: usize, what: &str| {
                 routes.route(from, to).ok_or_else(|| {
                     let nodes = [from, to].map(|node| network.name(node));
                     let message =
@@ -217,7 +220,16 @@ impl Expansion<'_> {
                     Box::new(Problem::new(at.key("to"), message).help(help))
                 })
             };
-            let (forward, backward) = (route(from, to, "there")?, route(to, from, "back")?);
+            let (forward, backward) = (
+                match &via.there {
+                    Some(via) => via.way(routes, network, [from, to], i)?,
+                    None => route(routes, from, to, "there")?,
+                },
+                match &via.back {
+                    Some(via) => via.way(routes, network, [to, from], i)?,
+                    None => route(routes, to, from, "back")?,
+                },
+            );
             if i == 0 {
                 let flows = scenario.flows_of(flow).max(count);
                 cost::check_way(forward.len() + backward.len(), flows, at, &format!("{}[0]", flow.name))?;

@@ -73,6 +73,7 @@ mod template;
 pub mod topology;
 mod tree;
 pub mod values;
+mod via;
 mod workload;
 mod write;
 

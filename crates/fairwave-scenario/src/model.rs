@@ -169,6 +169,16 @@ pub struct Flow {
     pub transport: LawTable<TransportConfig>,
     /// What the application sends: `"bulk"`, or a table with its parameters.
     pub traffic: LawTable<TrafficConfig>,
+    /// Nodes by which its packets go from sender to receiver, in order: between them, the shortest way. The shortest way at once, when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+    /// The same for what comes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_back: Option<Vec<String>>,
+    /// When a link on its way has been down for so long, its packets take the best way around it, and the first way again when the link has been
+    /// back for as long. Never, when left out: what a failed link gets is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failover: Option<Span>,
     /// Class by which queues tell packets apart. If left out: `tcp` over TCP, else `voice` for voice, else `other-udp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,

@@ -194,6 +194,8 @@ pub struct FlowPlan {
     pub forward: Vec<usize>,
     /// Indices of the links back, in order.
     pub backward: Vec<usize>,
+    /// The routes that it takes later, in order of time.
+    pub reroutes: Vec<Reroute>,
     /// What the application sends; flows of a group share it.
     pub traffic: Arc<TrafficConfig>,
     /// How it is sent; flows of a group share it.
@@ -226,6 +228,17 @@ pub struct FlowPlan {
     pub outcome: Option<Arc<Requirement>>,
 }
 
+/// Other routes that a flow takes from a time on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reroute {
+    /// From when on; packets that are under way stay on the route by which they were sent.
+    pub at: Instant,
+    /// Indices of the links from sender to receiver, in order.
+    pub forward: Vec<usize>,
+    /// Indices of the links back, in order.
+    pub backward: Vec<usize>,
+}
+
 /// The flow by which the other party of a conversation talks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
@@ -236,6 +249,12 @@ pub struct Partner {
 }
 
 impl FlowPlan {
+    /// Every route that its packets ever take, there and back.
+    pub fn every_route(&self) -> impl Iterator<Item = &Vec<usize>> {
+        let later = self.reroutes.iter().flat_map(|reroute| [&reroute.forward, &reroute.backward]);
+        [&self.forward, &self.backward].into_iter().chain(later)
+    }
+
     /// How long it is at work between two times: without its pauses.
     pub fn on_between(&self, from: Instant, until: Instant) -> Span {
         let within = |(begins, ends): (Instant, Instant)| ends.min(until).since(begins.max(from));

@@ -29,6 +29,8 @@ pub enum EventKind {
     Sample = 5,
     /// A link's rate becomes another, and its queue is told.
     Rate = 6,
+    /// A flow takes other routes.
+    Reroute = 7,
 }
 
 const KIND_SHIFT: u32 = 29;
@@ -61,7 +63,8 @@ impl Event {
             3 => EventKind::Sender,
             4 => EventKind::Receiver,
             5 => EventKind::Sample,
-            _ => EventKind::Rate,
+            6 => EventKind::Rate,
+            _ => EventKind::Reroute,
         }
     }
 
@@ -91,8 +94,8 @@ mod tests {
 
     #[test]
     fn an_arrival_is_known_from_all_others() {
-        use EventKind::{Arrival, ArrivalBehind, Rate, Receiver, Sample, Sender, Service};
-        for kind in [Arrival, ArrivalBehind, Service, Sender, Receiver, Sample, Rate] {
+        use EventKind::{Arrival, ArrivalBehind, Rate, Receiver, Reroute, Sample, Sender, Service};
+        for kind in [Arrival, ArrivalBehind, Service, Sender, Receiver, Sample, Rate, Reroute] {
             for index in [0, MAX_INDEX] {
                 let event = Event::new(Instant::from_nanos(7), kind, index);
                 assert_eq!((event.kind(), event.index()), (kind, index));

@@ -16,6 +16,7 @@ mod calendar;
 pub mod capture;
 mod classes;
 mod collect;
+mod detours;
 mod digest;
 mod ends;
 mod entry;

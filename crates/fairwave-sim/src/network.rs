@@ -64,11 +64,25 @@ impl Network {
     /// # Errors
     /// More steps than can be numbered.
     pub fn add_routes(&mut self, plan: &Plan, flow: &FlowPlan, ahead: bool) -> Result<[u32; 2], RunError> {
+        self.add_way(plan, &flow.forward, &flow.backward, ahead)
+    }
+
+    /// The same of any two routes.
+    ///
+    /// # Errors
+    /// More steps than can be numbered.
+    pub fn add_way(
+        &mut self,
+        plan: &Plan,
+        forward: &[usize],
+        backward: &[usize],
+        ahead: bool,
+    ) -> Result<[u32; 2], RunError> {
         let steps = |route: &[usize], end: Step| -> Vec<Step> {
             let links = route.iter().map(|&link| Step::enter(link as u32, self.links[link].fed_in_order));
             links.chain([end]).collect()
         };
-        let (forward, backward) = (steps(&flow.forward, Step::end(ahead)), steps(&flow.backward, Step::end(false)));
+        let (forward, backward) = (steps(forward, Step::end(ahead)), steps(backward, Step::end(false)));
         let too_large = RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX };
         self.routes.add(&forward, &backward).ok_or(too_large)
     }
@@ -94,7 +108,7 @@ impl Network {
         const SEVERAL: usize = usize::MAX - 1;
         let mut feeder = vec![NOBODY; self.links.len()];
         for flow in &plan.flows {
-            for route in [&flow.forward, &flow.backward] {
+            for route in flow.every_route() {
                 feeder[route[0]] = SEVERAL;
                 for pair in route.windows(2) {
                     let known = &mut feeder[pair[1]];
@@ -117,8 +131,8 @@ impl Network {
         let mut allowed = vec![true; plan.nodes.len()];
         for (flow, &reactive) in plan.flows.iter().zip(reactive) {
             allowed[flow.from] = false;
-            allowed[flow.to] &= reactive && !self.links[flow.backward[0]].is_managed();
-            for route in [&flow.forward, &flow.backward] {
+            allowed[flow.to] &= reactive && flow.reroutes.is_empty() && !self.links[flow.backward[0]].is_managed();
+            for route in flow.every_route() {
                 for pair in route.windows(2) {
                     allowed[plan.links[pair[0]].to] = false;
                 }

@@ -11,6 +11,7 @@ use crate::books::{Books, InFlight};
 use crate::border::Border;
 use crate::calendar::EventQueue;
 use crate::collect::{self, RunRecord, Sample};
+use crate::detours::{Detour, Detours};
 use crate::ends::{FlowEnds, ReceivingEnd, SendingEnd};
 use crate::entry::Transit;
 use crate::error::RunError;
@@ -32,6 +33,8 @@ struct Simulation<'p, P, B> {
     border: B,
     window: Window,
     network: Network,
+    /// Flows that take other routes on the way.
+    detours: Detours,
     sending: Vec<SendingEnd>,
     receiving: Vec<ReceivingEnd>,
     samples: Vec<Sample>,
@@ -98,6 +101,8 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         for (index, (flow, ahead)) in plan.flows.iter().zip(ahead).enumerate() {
             [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead)?;
         }
+        let detours =
+            Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
         let mut simulation = Simulation {
             plan,
@@ -106,6 +111,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             window,
             events: EventQueue::new(looks_ahead),
             network,
+            detours,
             sending,
             receiving,
             samples: Vec::new(),
@@ -126,6 +132,9 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         }
         for link in 0..simulation.network.links.len() {
             simulation.rate_changes(link, Instant::ZERO);
+        }
+        for (index, change) in simulation.detours.changes.iter().enumerate() {
+            simulation.events.push_timer(Event::new(change.at, EventKind::Reroute, index));
         }
         Ok(simulation)
     }
@@ -240,6 +249,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                 EventKind::Receiver => self.receiver_wakes(event.index(), now),
                 EventKind::Sample => self.sample(now),
                 EventKind::Rate => self.rate_changes(event.index(), now),
+                EventKind::Reroute => self.takes_detour(event.index()),
             }
         }
         Ok(())
@@ -426,6 +436,12 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     #[inline(never)]
     fn push_timer(&mut self, event: Event) {
         self.events.push_timer(event);
+    }
+
+    /// A flow's packets take other routes from here on.
+    fn takes_detour(&mut self, index: usize) {
+        let Some(Detour { flow, routes, .. }) = self.detours.changes.get(index).copied() else { return };
+        [self.sending[flow].route, self.receiving[flow].route] = routes;
     }
 
     fn sample(&mut self, now: Instant) {

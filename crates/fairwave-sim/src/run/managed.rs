@@ -8,6 +8,7 @@ use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::link::Service;
 use crate::probe::{Probe, RemovalCause};
+use crate::routes::END;
 
 impl<P: Probe, B: Border> Simulation<'_, P, B> {
     pub(super) fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
@@ -88,7 +89,11 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         self.schedule_service(link, now);
         let flow = packet.flow.0 as usize;
         let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
-        let place = self.network.routes.place_of(begin, link);
+        let mut place = self.network.routes.place_of(begin, link);
+        if self.network.routes.at(place).target() == END {
+            // Its flow goes another way by now.
+            place = self.detours.place_of(&self.network, flow, packet.feedback, link).unwrap_or(place);
+        }
         let leaving = self.network.links[link].leave(packet, self.window);
         if let Some((next, arrival)) = self.go_on(link, packet, place, leaving, false) {
             self.forward(next, packet, place + 1, arrival);

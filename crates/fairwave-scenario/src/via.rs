@@ -1,0 +1,188 @@
+//! Routes that a scenario gives, and those that flows take when a link of theirs fails.
+//!
+//! `route = ["r1", "r3"]` names nodes that packets pass, in order; between them the way is the shortest, as it is without. With `failover = "2 s"` a
+//! flow's routes follow what the network knows of its links: a link that has been down for so long is avoided, one that has been back
+//! for so long is used again. What is sent into a failed link until then is lost, as is what waits there.
+//!
+//! **Assumptions.** All flows of a group learn of a change at the same time, in both directions, and packets that are under way stay on the route
+//! by which they were sent; one that waits in a managed queue of both routes goes on by the new one. The way around has the
+//! fewest hops, then the least delay. Where there is none, packets go on into the failed link.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fairwave_core::units::{Instant, Span};
+
+use crate::error::Problem;
+use crate::model::{Flow, Scenario};
+use crate::network::Network;
+use crate::path::Path;
+use crate::plan::{FlowPlan, LinkPlan, Reroute};
+use crate::route::{Edge, Routes};
+use crate::template::Template;
+
+/// The nodes that a group's packets pass.
+pub(crate) struct Via {
+    pub there: Option<Waypoints>,
+    pub back: Option<Waypoints>,
+}
+
+/// The nodes of one direction.
+pub(crate) struct Waypoints {
+    at: Path,
+    nodes: Vec<Template>,
+}
+
+impl Via {
+    /// Those of a group.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn of(flow: &Flow, at: &Path) -> Result<Self, Box<Problem>> {
+        let read = |key: &str, nodes: &Option<Vec<String>>| -> Result<Option<Waypoints>, Box<Problem>> {
+            let Some(nodes) = nodes else { return Ok(None) };
+            let at = at.key(key);
+            let template = |(index, name): (usize, &String)| {
+                Template::parse(name).map_err(|why| Box::new(Problem::new(at.index(index), why)))
+            };
+            let nodes = nodes.iter().enumerate().map(template).collect::<Result<Vec<_>, _>>()?;
+            Ok(Some(Waypoints { at, nodes }))
+        };
+        Ok(Via { there: read("route", &flow.route)?, back: read("route-back", &flow.route_back)? })
+    }
+}
+
+impl Waypoints {
+    /// The links from one node to another by way of these, for flow `i` of its group.
+    pub fn way(
+        &self,
+        routes: &mut Routes<'_>,
+        network: &Network,
+        [from, to]: [usize; 2],
+        i: u64,
+    ) -> Result<Vec<usize>, Box<Problem>> {
+        let (mut here, mut links, mut name) = (from, Vec::new(), String::new());
+        let mut passed = BTreeSet::from([from]);
+        for (index, next) in self.nodes.iter().map(Some).chain([None]).enumerate() {
+            let refuse = |what: String| Problem::new(self.at.index(index.min(self.nodes.len().saturating_sub(1))), what);
+            let node = match next {
+                None => to,
+                Some(template) => {
+                    template.render(i, &mut name);
+                    network.find(&name).ok_or_else(|| {
+                        let problem = refuse(format!("no link touches a node `{name}`"));
+                        Box::new(match network.nearest_node(&name) {
+                            Some(near) => problem.help(format!("did you mean `{near}`?")),
+                            None => problem.help("name a node that a [[link]] joins"),
+                        })
+                    })?
+                }
+            };
+            if node == here {
+                continue;
+            }
+            let Some(leg) = routes.route(here, node) else {
+                let nodes = [here, node].map(|node| network.name(node));
+                let problem = refuse(format!("no way leads from `{}` to `{}`", nodes[0], nodes[1]));
+                return Err(Box::new(problem.help("add the [[link]] that is missing, or pass other nodes")));
+            };
+            for link in leg {
+                let reached = network.edges().get(link).map_or(here, |edge| edge.to);
+                if !passed.insert(reached) {
+                    let problem = refuse(format!("by these nodes packets would pass `{}` twice", network.name(reached)));
+                    return Err(Box::new(problem.help("name the nodes in the order of the way, and no end of it")));
+                }
+                links.push(link);
+            }
+            here = node;
+        }
+        Ok(links)
+    }
+}
+
+/// What can be told of routes without the network.
+pub(crate) fn check(scenario: &Scenario, flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
+    for (key, nodes) in [("route", &flow.route), ("route-back", &flow.route_back)] {
+        if nodes.is_some() && flow.from.is_none() {
+            problems.push(
+                Problem::new(at.key(key), format!("`{key}` goes with `from` and `to`"))
+                    .help("write the nodes with `from = …` and `to = …` instead of `path`"),
+            );
+        }
+    }
+    if let Some(after) = flow.failover.filter(|after| *after >= scenario.duration && scenario.duration > Span::ZERO) {
+        problems.push(
+            Problem::new(at.key("failover"), format!("the run is over before a link has been down for {after}"))
+                .allowed(format!("less than `duration`, which is {}", scenario.duration))
+                .help("write for example `failover = \"2 s\"`"),
+        );
+    }
+}
+
+/// Gives flows with a `failover` the routes that they take when links of theirs fail.
+pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[LinkPlan], nodes: usize) {
+    if scenario.flows.iter().all(|flow| flow.failover.is_none()) {
+        return;
+    }
+    let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.direction.delay };
+    let edges: Vec<Edge> = links.iter().map(edge).collect();
+    let mut known = BTreeMap::new();
+    for flow in flows {
+        let Some(after) = scenario.flows.get(flow.group).and_then(|group| group.failover) else { continue };
+        let changes = changes(links, after, scenario.duration);
+        let (forward, backward) = (flow.forward.clone(), flow.backward.clone());
+        let mut now = (forward.clone(), backward.clone());
+        for (at, down) in &changes {
+            let mut around = |first: &Vec<usize>, held: &Vec<usize>, from: usize, to: usize| {
+                if first.iter().all(|link| !down.contains(link)) {
+                    return first.clone();
+                }
+                let found = known.entry((from, to, down.clone())).or_insert_with(|| without(nodes, &edges, down, from, to));
+                found.clone().unwrap_or_else(|| held.clone())
+            };
+            let next = (around(&forward, &now.0, flow.from, flow.to), around(&backward, &now.1, flow.to, flow.from));
+            if next != now {
+                flow.reroutes.push(Reroute { at: *at, forward: next.0.clone(), backward: next.1.clone() });
+                now = next;
+            }
+        }
+    }
+}
+
+/// When which links are known to be down, each change with all of them, if the network learns of a failure and of its end so much later.
+fn changes(links: &[LinkPlan], after: Span, duration: Span) -> Vec<(Instant, BTreeSet<usize>)> {
+    let mut turns: BTreeMap<Span, Vec<(usize, bool)>> = BTreeMap::new();
+    for (index, link) in links.iter().enumerate() {
+        for outage in &link.direction.changes.outages {
+            let (down, up) = (outage.from + after, outage.to.map(|to| to + after));
+            // One that ends before the network has learnt of it changes nothing.
+            if outage.to.is_some_and(|to| to <= down) {
+                continue;
+            }
+            turns.entry(down).or_default().push((index, true));
+            if let Some(up) = up {
+                turns.entry(up).or_default().push((index, false));
+            }
+        }
+    }
+    let mut down = BTreeSet::new();
+    let mut changes = Vec::new();
+    for (at, turned) in turns.into_iter().filter(|(at, _)| *at <= duration) {
+        for (link, fails) in turned {
+            if fails {
+                down.insert(link);
+            } else {
+                down.remove(&link);
+            }
+        }
+        changes.push((Instant::ZERO + at, down.clone()));
+    }
+    changes
+}
+
+/// The links from one node to another around those that are down.
+fn without(nodes: usize, edges: &[Edge], down: &BTreeSet<usize>, from: usize, to: usize) -> Option<Vec<usize>> {
+    let up: Vec<usize> = (0..edges.len()).filter(|link| !down.contains(link)).collect();
+    let left: Vec<Edge> = up.iter().filter_map(|link| edges.get(*link).copied()).collect();
+    let way = Routes::new(nodes, &left).route(from, to)?;
+    way.into_iter().map(|link| up.get(link).copied()).collect()
+}
