@@ -108,7 +108,16 @@ mod tests {
     }
 
     fn packet(body: Body) -> Packet {
-        Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, feedback: true, ecn: Ecn::NotEct, layer: 0, body }
+        Packet {
+            flow: FlowId(0),
+            wire: 40,
+            class: Class::Tcp,
+            dscp: Default::default(),
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        }
     }
 
     fn ack(next: u32, echo: Instant) -> Packet {

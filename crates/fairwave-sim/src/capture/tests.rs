@@ -308,6 +308,7 @@ fn a_call_by_g711_says_the_recording_packet_after_packet() {
             flow: FlowId(2),
             wire: 200,
             class: Class::Voice,
+            dscp: Default::default(),
             feedback: false,
             ecn: Ecn::NotEct,
             layer: 0,
