@@ -104,6 +104,7 @@ impl Dumbbell {
                 transport: Arc::new(transport),
                 class: Class::OtherUdp,
                 dscp: Default::default(),
+                reroutes: Vec::new(),
                 start,
                 stop: Instant::NEVER,
                 active: None,
