@@ -188,4 +188,4 @@ def of_panels(panels: Sequence[Panel]) -> Chart | None:
         )
     if sum(len(one.x) for panel in found for one in panel.series) > MOST_POINTS:
         return None
-    return Chart(found, min(len(found), 3))
+    return Chart(found, min(2 if len(found) == 4 else len(found), 3))

@@ -161,6 +161,7 @@ def write(
     tables: Sequence[TableView] = (),
     more: Callable[[Path], list[Drawing]] | None = None,
     setups: Mapping[str, str] | None = None,
+    bars: bool = True,
 ) -> Path:
     """Leaves page, tables and figures in the folder `out`, all or nothing.
 
@@ -180,6 +181,7 @@ def write(
         key: The scenario's key that is varied; empty for several keys, or where nobody knows.
         tables: Further tables, beneath the comparison.
         more: Draws further figures into a folder, which stand before the others.
+        bars: Whether the means of alternatives are drawn as bars.
         setups: Name of each alternative to its scenario's text, where there is not one for all.
 
     Returns:
@@ -190,10 +192,8 @@ def write(
     replications = len(results.provenance.seeds)
     with staging(out) as partial:
         results.write_into(partial)
-        drawings = [
-            *(more(partial / "figures") if more else ()),
-            *draw(results, chosen, axis, partial / "figures"),
-        ]
+        drawings = more(partial / "figures") if more else []
+        drawings += draw(results, chosen, axis, partial / "figures") if bars else []
         spread = draw_distributions(chosen, axis, partial / "figures", results.provenance)
         if heard is not None:
             labels = results.to_polars("runs")[axis].unique(maintain_order=True).to_list()

@@ -196,7 +196,7 @@ def _draw_each(
         grid = canvas.subplots(1, len(chosen), squeeze=False)
         for axes, one in zip(grid.flat, chosen, strict=True):
             draw(axes, one)
-            axes.set_xticks(range(len(one.samples)), [spelled(label) for label in one.samples])
+            drawing.name_ticks(axes, [spelled(label) for label in one.samples])
             axes.set_xlim(-0.6, len(one.samples) - 0.4)
             axes.grid(visible=False, axis="x")
             axes.set_title(one.title)
@@ -211,9 +211,10 @@ def _draw_boxes(axes: Axes, one: Spread) -> None:
     """A box per alternative."""
     looks = style.looks(list(one.samples))
     for place, (label, look) in enumerate(looks.items()):
+        fill = look.fill or look.colour
         axes.boxplot(
             [one.defined(label)], positions=[place], widths=0.5, patch_artist=True, manage_ticks=False,
-            boxprops={"facecolor": look.colour, "alpha": 0.55, "edgecolor": style.INK, "hatch": look.hatch},
+            boxprops={"facecolor": fill, "alpha": 0.55, "edgecolor": style.INK, "hatch": look.hatch},
             medianprops={"color": style.INK, "linewidth": 1.6}, whiskerprops={"color": style.INK},
             capprops={"color": style.INK},
             flierprops={"marker": look.marker, "markerfacecolor": look.colour, "markeredgecolor": look.colour},
@@ -274,7 +275,7 @@ def _draw_differences(
                 told.append(f"{spelled(label)} {drawing.in_words(mean.mean)}")
             said.append(f"{one.line.measure.title}: {', '.join(told)}")
             axes.axhline(0, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
-            axes.set_xticks(range(len(others)), [spelled(label) for label in others])
+            drawing.name_ticks(axes, [spelled(label) for label in others])
             axes.set_xlim(-0.6, len(others) - 0.4)
             axes.grid(visible=False, axis="x")
             axes.set_title(one.title)

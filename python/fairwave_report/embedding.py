@@ -21,7 +21,9 @@ TYPES = {
     "md": "text/markdown",
     "mp4": "video/mp4",
     "parquet": "application/vnd.apache.parquet",
+    "pdf": "application/pdf",
     "png": "image/png",
+    "svg": "image/svg+xml",
     "toml": "application/toml",
     "wav": "audio/wav",
 }
@@ -83,12 +85,21 @@ def download(file: Path) -> Download:
 
 
 def beside(folder: Path, names: Iterable[str]) -> list[Download]:
-    """What a figure or table offers: its picture as PNG and its numbers as CSV, or as Parquet where those are many."""
+    """What a figure or table offers: its picture, and its numbers as CSV, or as Parquet where those are many.
+
+    The picture is offered as PDF, where there is one, and as PNG; as SVG where there is neither.
+    """
     files = {name.rsplit(".", 1)[-1]: folder / name for name in names}
     numbers = [files[ending] for ending in ("csv", "parquet") if ending in files]
     chosen = [one for one in numbers if one.stat().st_size <= MOST_CSV][:1] or numbers[-1:]
     carried = [download(one) for one in chosen if one.stat().st_size <= MOST_EACH]
-    return [_picture(files["png"]), *carried] if "png" in files else carried
+    endings = [one for one in ("pdf", "png") if one in files] or [one for one in ("svg",) if one in files]
+    pictures = [
+        _picture(files[one]) if one == "png" else download(files[one])
+        for one in endings
+        if one == "png" or files[one].stat().st_size <= MOST_EACH
+    ]
+    return [*pictures, *carried]
 
 
 def _picture(file: Path) -> Download:

@@ -113,7 +113,7 @@ def canvas(salt: str, size: tuple[float, float]) -> Iterator[Figure]:
 
 def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     """Draws panels side by side, up to three in a row, with one legend."""
-    columns = min(len(panels), style.current().most_columns)
+    columns = columns_for(len(panels))
     rows = -(-len(panels) // columns)
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -167,7 +167,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
             fontsize=style.points(8.5),
         )
     if not numeric:
-        axes.set_xticks(range(len(ticks)), [spelled(one) for one in ticks])
+        name_ticks(axes, [spelled(one) for one in ticks])
         axes.grid(visible=False, axis="x")
         if panel.kind == "dot":
             axes.set_xlim(-0.6, len(ticks) - 0.4)
@@ -206,19 +206,46 @@ def _draw_apart(
     if panel.kind == "bar":
         above = [m - panel.foot for m in mean]
         bars = axes.bar(
-            at, above, width, panel.foot, color=[one.colour for one in looks], label=label, zorder=2
+            at,
+            above,
+            width,
+            panel.foot,
+            color=[one.fill or one.colour for one in looks],
+            label=label,
+            zorder=2,
         )
         for bar, look, words in zip(bars, looks, said, strict=True):
             bar.set(hatch=look.hatch, gid=words)
-            if look.hatch:
-                bar.set_edgecolor(style.PAPER)
+            if look.hatch or look.fill:
+                bar.set(edgecolor=style.INK, linewidth=0.6)
     else:
         for number, (place, m, look, words) in enumerate(zip(at, mean, looks, said, strict=True)):
             axes.plot(
                 [place], [m], look.marker, color=look.colour, markersize=style.points(8), gid=words,
                 label=None if number else label, zorder=4,
             )  # fmt: skip
-    axes.errorbar(at, mean, yerr=reach, fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=3)
+    axes.errorbar(
+        at,
+        mean,
+        yerr=reach,
+        fmt="none",
+        color=style.INK,
+        ecolor=style.INK,
+        elinewidth=1.2,
+        capsize=3,
+        zorder=3,
+    )
+
+
+ROW = 34
+"""Characters of all labels below a panel, above which they are turned so as not to cover each other."""
+
+
+def name_ticks(axes: Axes, words: Sequence[str]) -> None:
+    """Labels at 0, 1, … of the horizontal axis."""
+    turned = sum(len(one) + 2 for one in words) > ROW
+    how: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    axes.set_xticks(range(len(words)), words, **how)
 
 
 TIP = "tip|"
@@ -372,9 +399,14 @@ def mark(axes: Axes, marks: Sequence[dict[str, Any]], *, labels: bool) -> None:
             )  # fmt: skip
 
 
+def columns_for(panels: int) -> int:
+    """Panels side by side; four are two rows of two."""
+    return min(2 if panels == 4 else panels, style.current().most_columns)
+
+
 def size_for(panels: int) -> tuple[float, float]:
     """Inches for so many panels."""
-    return {1: (6.4, 3.7), 2: (9.2, 3.7)}.get(panels, (11.4, 3.7 * -(-panels // 3)))
+    return {1: (6.4, 3.7), 2: (9.2, 3.7), 4: (9.2, 7.0)}.get(panels, (11.4, 3.7 * -(-panels // 3)))
 
 
 def save(

@@ -78,6 +78,7 @@ def write_overlay(
     return comparison.write(
         results, name, group, out,
         title=title, lead=lead, notes=notes, found=found, setups=scenarios, more=more,
+        bars=along is None,
         tables=[differences] if differences else [],
     )  # fmt: skip
 
@@ -107,6 +108,8 @@ def _curves(
             for label, cell in line.cells.items()
             if cell.n
         ]  # fmt: skip
+        if all(one["mean"] == 0 for one in rows):
+            continue
         data = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("mean", "low", "high"), pl.Float64))
         foot = max(line.measure.limits[0], 0.0)
         panels.append(

@@ -34,6 +34,7 @@ class SeriesStyle:
         marker: Matplotlib's sign for the marker.
         line: Matplotlib's line style.
         hatch: Matplotlib's hatch of bars, where colours do not tell them apart.
+        fill: Colour of bars; that of lines when empty.
     """
 
     name: str
@@ -42,6 +43,7 @@ class SeriesStyle:
     marker: str
     line: Any
     hatch: str = ""
+    fill: str = ""
 
 
 LOOKS: tuple[SeriesStyle, ...] = (
@@ -57,9 +59,10 @@ LOOKS: tuple[SeriesStyle, ...] = (
 
 GREYS = ("#111111", "#6e6e6e", "#a8a8a8", "#3d3d3d", "#8b8b8b", "#c4c4c4", "#555555", "#262626")
 HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
+FILLS = ("#9c9c9c", "#e4e4e4", "#c6c6c6", "#f4f4f4", "#b2b2b2", "#dadada", "#a6a6a6", "#ececec")
 MONOCHROME: tuple[SeriesStyle, ...] = tuple(
-    replace(look, name=f"grey-{at}", colour=grey, dark=grey, hatch=hatch)
-    for at, (look, grey, hatch) in enumerate(zip(LOOKS, GREYS, HATCHES, strict=True))
+    replace(look, name=f"grey-{at}", colour=grey, dark=grey, hatch=hatch, fill=fill)
+    for at, (look, grey, hatch, fill) in enumerate(zip(LOOKS, GREYS, HATCHES, FILLS, strict=True))
 )
 """Series without colour: greys with the same markers and line styles, bars with hatches."""
 

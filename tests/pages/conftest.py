@@ -14,6 +14,13 @@ from scenarios import CALLS
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
+def short_calls(folder):
+    """The scenario of calls as a file."""
+    file = folder / "short.toml"
+    file.write_text(CALLS, encoding="utf-8")
+    return file
+
+
 def study():
     base = fairwave.load(CALLS).with_overrides({"duration": "3 s", "warmup": "0 s"})
     loss = measures.loss("voice")
@@ -49,7 +56,7 @@ def study():
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
-    """Kind to page: `run`, `compare` (with a call to listen to) and `study`."""
+    """Kind to page: `run`, `compare` (with a call to listen to), `sweep` over two axes, `find` and `study`."""
     pytest.importorskip("av", reason="a recording cannot be read without PyAV")
     folder = tmp_path_factory.mktemp("pages")
     scenario = folder / "calls.toml"
@@ -60,8 +67,12 @@ def pages(tmp_path_factory):
         words = ("compare", scenario, "--over", "udp,tcp/reno", "-n", 3, "--speech", said)
         assert command(*words, "--out", folder / "compare") == 0
         assert command("run", scenario, "-n", 2, "--out", folder / "run") == 0
+        over = ("--grid", "flow.voice.count=2,4,6", "--grid", "topology.bottleneck.rate=200 kb/s,300 kb/s")
+        assert command("sweep", short_calls(folder), *over, "-n", 3, "--out", folder / "sweep") == 0
+        search = ("--vary", "flow.voice.count=1..12", "--until", "loss.voice <= 1", "-n", 3, "--most", 6)
+        assert command("find", short_calls(folder), *search, "--out", folder / "find") == 0
     study().run(folder / "study", 3)
-    return {kind: folder / kind / "index.html" for kind in ("run", "compare", "study")}
+    return {kind: folder / kind / "index.html" for kind in ("run", "compare", "sweep", "find", "study")}
 
 
 @pytest.fixture(scope="session")

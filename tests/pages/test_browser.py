@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-KINDS = ("run", "compare", "study")
+KINDS = ("run", "compare", "sweep", "find", "study")
 
 WIDER = """
 () => [...document.querySelectorAll("body *")].filter((one) => {

@@ -13,7 +13,7 @@ from fairwave.layers import study as find
 from page_links import elements, problems
 from page_making import command, recording
 
-KINDS = ("run", "compare", "study")
+KINDS = ("run", "compare", "sweep", "find", "study")
 
 
 @pytest.mark.parametrize("kind", KINDS)
