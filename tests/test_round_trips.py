@@ -104,7 +104,14 @@ def test_tcp_s_round_trip_is_measured_where_it_is_asked_for():
 
 
 def test_responsiveness_leaves_out_the_longest_twentieth_and_divides_a_minute():
-    table = Table.of({"run": [0, 0], "group": ["p", "p"], "trimmed_mean_s": [0.05, 0.1]})
+    table = Table.of(
+        {
+            "run": [0, 0, 0],
+            "group": ["p", "p", "p"],
+            "trimmed_mean_s": [0.05, 0.1, 0.2],
+            "requests": [10.0, 10.0, None],
+        }
+    )
 
     class Made:
         def rows(self, _name):
