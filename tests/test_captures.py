@@ -247,7 +247,7 @@ def test_data_says_whether_it_can_be_marked_and_the_handshake_agrees_on_it(
 @needs_tshark
 def test_rtp_streams_lose_what_ours_lost(seen):
     results, folder = seen
-    for name, kind in (("call", "g729"), ("twice", "97"), ("reported", "98")):
+    for name, kind in (("call", "g729"), ("twice", "red"), ("reported", "98")):
         row = row_of(results, name)
         text = dissected(folder / f"{name}-receiver.pcapng", "-q", "-z", "rtp,streams")
         [line] = [line for line in text.splitlines() if "5004" in line]

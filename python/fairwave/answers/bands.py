@@ -133,6 +133,11 @@ SCALES: tuple[Scale, ...] = (
         "frame in 25 is, a freeze each second at 25 frames per second (a bound of fairwave's own).",
     ),
     Scale(
+        "responsiveness", "responsiveness", "{}", "round trips/min", (0.0, 2000.0), 1000.0, 200.0, higher=True,
+        source="Bands of pings: good from 1000 round trips per minute (60 ms each), fair from 200 (300 ms each, ITU-T "
+        "G.114's 150 ms one way), poor below. The lower bound is G.114's, the upper one fairwave's own.",
+    ),
+    Scale(
         "missed", "packets missed", "{} of the packets missed", "%", (0.0, 10.0), 1.0, 3.0, higher=False,
         source="Bands after ITU-T G.1010: good up to 1 % of the information lost, what it asks for video; fair up "
         "to 3 %, what it asks for a voice. Missed is what was lost or still waits in the sender.",

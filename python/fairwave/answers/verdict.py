@@ -36,7 +36,13 @@ ORDER = ("good", "fair", "poor")
 Cells = dict[Any, Interval]
 """Alternative to the mean of a measure."""
 
-TELLING = (("conversation_mos", "mos"), ("mos", "mos"), ("decodable", "decodable"), ("missed", "missed"))
+TELLING = (
+    ("conversation_mos", "mos"),
+    ("mos", "mos"),
+    ("decodable", "decodable"),
+    ("responsiveness", "responsiveness"),
+    ("missed", "missed"),
+)
 """The measures that say how a group fares, the first that is defined; each with the scale of its bands."""
 
 
@@ -426,7 +432,7 @@ def subject(group: str, scale: Scale, results: Results, *, named: bool = True) -
     """Who is good, fair or poor, with the verb: "The call is", "The 21 calls of voice are"."""
     flows = results.rows("flows").only(group=group)
     counts = sorted({len(part["flow"].unique()) for part in flows.parted("run")})
-    noun = {"mos": "call", "decodable": "video"}.get(scale.measure, "stream")
+    noun = {"mos": "call", "decodable": "video", "responsiveness": "ping"}.get(scale.measure, "stream")
     if noun == "call" and shown.is_conversation(results, group):
         noun, counts = "conversation", [count // 2 for count in counts]
     article = "The" if named else "the"

@@ -815,7 +815,7 @@ def _of_round_trips(
     return Measure(id, _name(title, group), unit, reduction, better, (), ROUND_TRIPS, limits, scale)
 
 
-@shown(STREAM | TRANSFER | BULK, EVERY, headline=True, figure="call")
+@shown(STREAM | TRANSFER | BULK, EVERY, figure="call")
 def rtt(group: str | None = None) -> Measure:
     """Round trip as the sender sees it, in ms: mean over samples, then over flows.
 
@@ -853,23 +853,23 @@ def ping_loss(group: str | None = None) -> Measure:
     )
 
 
-@shown(STREAM)
+@shown(STREAM, headline=True, figure="call")
 def responsiveness(group: str | None = None) -> Measure:
-    """Round trips per minute (draft-ietf-ippm-responsiveness): 60 s over the mean round trip, mean over flows.
+    """Round trips per minute of pings (draft-ietf-ippm-responsiveness): 60 s over the mean round trip, mean over flows.
 
     The longest 5 % of a flow's samples are left out of its mean, as in the draft. The draft also probes TLS, HTTP and
-    the loaded connections themselves; here the samples are the flow's own round trips. So compare it with pings alone.
+    the loaded connections themselves; here all samples are pings. Of other flows it is not defined.
     """
 
     def value(rows: Table) -> float:
-        trimmed = rows.numbers("trimmed_mean_s")
+        trimmed = np.where(np.isnan(rows.numbers("requests")), math.nan, rows.numbers("trimmed_mean_s"))
         there = trimmed[trimmed > 0]
         return float(np.mean(60 / there)) if len(there) else math.nan
 
     return _of_round_trips("responsiveness", "responsiveness", group, value, "round trips/min", "higher")
 
 
-@shown(EVERY, EVERY, headline=True)
+@shown(EVERY, EVERY)
 def qoo(group: str | None = None) -> Measure:
     """Quality of Outcome (draft-ietf-ippm-qoo), 0 to 100, of groups with an `outcome`, mean over flows.
 

@@ -93,7 +93,7 @@ def undefined(results: Results, measure: str, group: str | None = None) -> str:
     return "; ".join(one.text for one in said if one.kind == NOT_DEFINED and one.flows == one.of)
 
 
-ROUND_TRIPS = frozenset({"rtt", "rtt_median", "rtt_p95", "responsiveness"})
+ROUND_TRIPS = frozenset({"rtt", "rtt_median", "rtt_p95"})
 """Ids of the measures that are round trips: of flows that are no pings only where the scenario asks for it."""
 
 

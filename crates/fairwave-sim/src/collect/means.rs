@@ -73,21 +73,18 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
             }
         }
         let name = &run.plan.groups[group];
-        let goodput = |means: &Means| means.payload as f64 * 8.0 / record.bin.seconds();
-        let kinds: [(&'static str, &dyn Fn(&Means) -> f64); 5] = [
-            ("group_goodput_bps", &goodput),
-            ("group_delay_s", &|means| means.delay.value()),
-            ("group_loss", &|means| means.lost.value()),
-            ("group_mos", &|means| means.mos.value()),
-            ("group_round_trip_s", &|means| means.round_trip.value()),
-        ];
-        for (kind, value) in kinds {
+        let mut tell = |kind: &'static str, value: &dyn Fn(&Means) -> f64| {
             let row = |(bin, means): (usize, &Means)| {
                 let value = value(means);
                 value.is_finite().then(|| SeriesRow { kind, name: name.clone(), time_s: time(bin), value })
             };
             rows.extend(means.iter().enumerate().filter_map(row));
-        }
+        };
+        tell("group_goodput_bps", &|means| means.payload as f64 * 8.0 / record.bin.seconds());
+        tell("group_delay_s", &|means| means.delay.value());
+        tell("group_loss", &|means| means.lost.value());
+        tell("group_mos", &|means| means.mos.value());
+        tell("group_round_trip_s", &|means| means.round_trip.value());
     }
     for &link in &record.queues {
         let measure = &run.links[link].measure;
