@@ -1,4 +1,4 @@
-"""DSCP, class maps, policers, shapers and routes through the public interface: what is said of mistakes, and what runs leave."""
+"""DSCP, class maps, policers, shapers and routes: what is said of mistakes, and what runs leave."""
 
 import json
 import struct

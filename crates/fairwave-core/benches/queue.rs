@@ -26,7 +26,16 @@ fn packet(serial: u32) -> Packet {
     // Voice sends small packets often, the others large ones: every class is the heaviest now and then.
     let class = Class::ALL[serial as usize % 3];
     let wire = [252, 500, 480][serial as usize % 3];
-    Packet { flow: FlowId(serial % 20), wire, class, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+    Packet {
+        flow: FlowId(serial % 20),
+        wire,
+        class,
+        dscp: Default::default(),
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    }
 }
 
 fn queue(text: &str) -> Queue {

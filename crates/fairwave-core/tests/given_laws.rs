@@ -49,8 +49,16 @@ fn all(name: &str, lost: bool) -> RuntimeLaw<dyn AnyLossLaw> {
 
 fn loses(config: &LossConfig) -> bool {
     let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-    let packet =
-        Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(0),
+        wire: 1,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     let mut model = loss::Loss::new(config, Seed(1).stream("loss")).expect("a model");
     model.lost(Instant::ZERO, &packet)
 }

@@ -161,7 +161,16 @@ fn queue(text: &str) -> Queue {
 
 fn packet(flow: u32, wire: u16) -> Packet {
     let body = Body::Datagram { payload: wire, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-    Packet { flow: FlowId(flow), wire, class: Class::Tcp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+    Packet {
+        flow: FlowId(flow),
+        wire,
+        class: Class::Tcp,
+        dscp: Default::default(),
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    }
 }
 
 const TEXT: &str = r#"{"discipline":"round-robin","capacity":{"packets":100},"quantum":"1500 B"}"#;

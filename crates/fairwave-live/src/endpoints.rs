@@ -56,7 +56,8 @@ pub fn format(plan: &Plan, flow: usize) -> Option<Format> {
 
 /// Reads what comes from a flow's sender, or with `feedback` from its receiver.
 pub fn decoder(flow: usize, planned: &FlowPlan, format: Format, feedback: bool) -> Decoder {
-    let context = FlowContext { flow: FlowId(flow as u32), class: planned.class, dscp: planned.dscp, ..FlowContext::default() };
+    let context =
+        FlowContext { flow: FlowId(flow as u32), class: planned.class, dscp: planned.dscp, ..FlowContext::default() };
     Decoder::new(&context, format, feedback)
 }
 

@@ -165,8 +165,16 @@ impl Sender for HostSender {
                 created: unit.created,
             };
             let (flow, class) = (self.flow, self.class);
-            let packet =
-                Packet { flow, wire: payload, class, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: unit.layer, body };
+            let packet = Packet {
+                flow,
+                wire: payload,
+                class,
+                dscp: Default::default(),
+                feedback: false,
+                ecn: Ecn::NotEct,
+                layer: unit.layer,
+                body,
+            };
             out.packets.push(packet);
             if left == 0 {
                 return;

@@ -163,8 +163,12 @@ table_with_direction! {
 
 impl From<LinkSpecTable> for LinkSpec {
     fn from(table: LinkSpecTable) -> Self {
-        let LinkSpecTable { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate, reverse } = table;
-        LinkSpec { there: Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate }, reverse }
+        let LinkSpecTable { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate, reverse } =
+            table;
+        LinkSpec {
+            there: Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate },
+            reverse,
+        }
     }
 }
 

@@ -17,8 +17,8 @@ use crate::law::{BandwidthDelay, LawTable};
 use crate::model::{Link, Scenario};
 use crate::path::Path;
 use crate::plan::LinkPlan;
-use crate::rate::WrittenRate;
 use crate::ranges::within;
+use crate::rate::WrittenRate;
 use crate::route::Edge;
 use crate::suggest::nearest;
 use crate::template::Template;
@@ -333,7 +333,8 @@ impl TemplateProperties {
 
     fn queue(&mut self, direction: &DirectionProperties, used: &DirectionUse) -> Result<QueueConfig, Box<Problem>> {
         let slowed = self.shape.as_ref().map_or(direction.nominal_rate, |shape| shape.rate.of(direction.nominal_rate));
-        let packets = self.buffer.map(|buffer| buffer_packets(&buffer, slowed.min(direction.nominal_rate), direction, used));
+        let packets =
+            self.buffer.map(|buffer| buffer_packets(&buffer, slowed.min(direction.nominal_rate), direction, used));
         let queue = match self.sized.get(&packets) {
             Some(known) => known.clone(),
             None => {

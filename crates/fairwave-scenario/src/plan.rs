@@ -72,7 +72,11 @@ impl Plan {
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
         let said =
             crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?)));
-        said.chain(self.left_over()).chain(self.marked_in_vain()).chain(self.classic_by_mistake()).chain(service::unmatched(&self.flows, &self.links)).collect()
+        said.chain(self.left_over())
+            .chain(self.marked_in_vain())
+            .chain(self.classic_by_mistake())
+            .chain(service::unmatched(&self.flows, &self.links))
+            .collect()
     }
 
     /// What is recorded for longer than the run lasts: once for links whose rates were recorded for the same time.

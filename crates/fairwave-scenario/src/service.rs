@@ -48,8 +48,11 @@ fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
     for flow in flows {
         let data = law::largest_packet(&flow.traffic, &flow.transport);
         for (route, size) in [(&flow.forward, data), (&flow.backward, 0)] {
-            let looking: Vec<usize> =
-                route.iter().copied().filter(|link| links.get(*link).is_some_and(|link| looks(&link.direction))).collect();
+            let looking: Vec<usize> = route
+                .iter()
+                .copied()
+                .filter(|link| links.get(*link).is_some_and(|link| looks(&link.direction)))
+                .collect();
             if looking.is_empty() || !seen.insert((flow.group, size, looking.clone())) {
                 continue;
             }
@@ -74,7 +77,12 @@ fn class_of(number: u8) -> Class {
 }
 
 /// Refuses policers and shapers whose bucket cannot hold a packet that comes: it would never get through.
-pub(crate) fn check(flows: &[FlowPlan], links: &[LinkPlan], place: &dyn Fn(usize) -> Path, problems: &mut Vec<Problem>) {
+pub(crate) fn check(
+    flows: &[FlowPlan],
+    links: &[LinkPlan],
+    place: &dyn Fn(usize) -> Path,
+    problems: &mut Vec<Problem>,
+) {
     for (index, comers) in comers(flows, links) {
         let Some(link) = links.get(index) else { continue };
         let Direction { rate, queue, police, shape, .. } = &link.direction;
@@ -82,7 +90,10 @@ pub(crate) fn check(flows: &[FlowPlan], links: &[LinkPlan], place: &dyn Fn(usize
         for ((dscp, class), size) in comers {
             let least = largest_packet(queue, police, shape, rate, dscp, class_of(class));
             let Some((bucket, key)) = least.filter(|(bucket, _)| *bucket < size) else { continue };
-            let what = format!("a bucket of {bucket} bytes holds no packet of the {size} bytes that come to `{}`: none would get through", link.name);
+            let what = format!(
+                "a bucket of {bucket} bytes holds no packet of the {size} bytes that come to `{}`: none would get through",
+                link.name
+            );
             let problem = Problem::new(within(&place(index), &key), what)
                 .allowed(format!("{size} bytes or more"))
                 .help(format!("write for example `burst = \"{} B\"`", size * 10));

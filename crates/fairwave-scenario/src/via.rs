@@ -63,7 +63,8 @@ impl Waypoints {
         let (mut here, mut links, mut name) = (from, Vec::new(), String::new());
         let mut passed = BTreeSet::from([from]);
         for (index, next) in self.nodes.iter().map(Some).chain([None]).enumerate() {
-            let refuse = |what: String| Problem::new(self.at.index(index.min(self.nodes.len().saturating_sub(1))), what);
+            let refuse =
+                |what: String| Problem::new(self.at.index(index.min(self.nodes.len().saturating_sub(1))), what);
             let node = match next {
                 None => to,
                 Some(template) => {
@@ -88,7 +89,8 @@ impl Waypoints {
             for link in leg {
                 let reached = network.edges().get(link).map_or(here, |edge| edge.to);
                 if !passed.insert(reached) {
-                    let problem = refuse(format!("by these nodes packets would pass `{}` twice", network.name(reached)));
+                    let problem =
+                        refuse(format!("by these nodes packets would pass `{}` twice", network.name(reached)));
                     return Err(Box::new(problem.help("name the nodes in the order of the way, and no end of it")));
                 }
                 links.push(link);
@@ -136,7 +138,8 @@ pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[Li
                 if first.iter().all(|link| !down.contains(link)) {
                     return first.clone();
                 }
-                let found = known.entry((from, to, down.clone())).or_insert_with(|| without(nodes, &edges, down, from, to));
+                let found =
+                    known.entry((from, to, down.clone())).or_insert_with(|| without(nodes, &edges, down, from, to));
                 found.clone().unwrap_or_else(|| held.clone())
             };
             let next = (around(&forward, &now.0, flow.from, flow.to), around(&backward, &now.1, flow.to, flow.from));

@@ -343,7 +343,16 @@ mod tests {
 
     fn packet(number: u32) -> Packet {
         let body = Body::Datagram { payload: 1, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        Packet { flow: FlowId(0), wire: 1, class: Class::Voice, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+        Packet {
+            flow: FlowId(0),
+            wire: 1,
+            class: Class::Voice,
+            dscp: Default::default(),
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        }
     }
 
     fn pop(queue: &mut EventQueue, end: Instant) -> Option<Entry> {

@@ -75,7 +75,16 @@ mod tests {
 
     fn packet(sequence: u32) -> Packet {
         let body = Body::Datagram { payload: 1, sequence, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        Packet { flow: FlowId(0), wire: 1, class: Class::OtherUdp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+        Packet {
+            flow: FlowId(0),
+            wire: 1,
+            class: Class::OtherUdp,
+            dscp: Default::default(),
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        }
     }
 
     fn verdict(first: u64, packets: u64, congestion: bool) -> LossVerdict {

@@ -101,8 +101,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         for (index, (flow, ahead)) in plan.flows.iter().zip(ahead).enumerate() {
             [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead)?;
         }
-        let detours =
-            Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
+        let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
         let mut simulation = Simulation {
             plan,

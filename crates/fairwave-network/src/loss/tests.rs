@@ -17,7 +17,16 @@ fn packet() -> Packet {
         marked: 0,
         sack: Default::default(),
     };
-    Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body }
+    Packet {
+        flow: FlowId(0),
+        wire: 40,
+        class: Class::Tcp,
+        dscp: Default::default(),
+        feedback: true,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    }
 }
 
 /// Which of `n` packets, one every `gap`, are lost.

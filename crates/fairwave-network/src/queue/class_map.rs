@@ -114,7 +114,8 @@ impl<'de> Deserialize<'de> for ClassQueue {
             Value::String(name) => Map::from_iter([(tag.to_owned(), Value::from(name))]),
             Value::Object(table) => table,
             other => {
-                let message = format!("invalid type: {other}, expected the name of a queue discipline or a table with `{tag}`");
+                let message =
+                    format!("invalid type: {other}, expected the name of a queue discipline or a table with `{tag}`");
                 return Err(D::Error::custom(message));
             }
         };

@@ -54,7 +54,8 @@ impl Checked for DrrConfig {
 
 impl Law for DrrConfig {
     const NAME: &'static str = "drr";
-    const EXAMPLE: &'static str = r#"{"classes": [{"name": "voice", "match": {"dscp": "ef"}, "weight": 3}, {"name": "data"}]}"#;
+    const EXAMPLE: &'static str =
+        r#"{"classes": [{"name": "voice", "match": {"dscp": "ef"}, "weight": 3}, {"name": "data"}]}"#;
 }
 
 impl DisciplineLaw for DrrConfig {

@@ -55,7 +55,8 @@ fn turns_are_as_long_as_the_weights_and_the_least_has_the_quantum() {
     let packets = |number: u64| [marked(8, 500, 2 * number), marked(16, 500, 2 * number + 1)];
     let arrivals: Vec<(Instant, Packet)> = (0..100).flat_map(packets).map(|packet| (Instant::ZERO, packet)).collect();
     let (served, _) = served(&mut link_queue(queue, None, None), rate(), &arrivals);
-    let order: String = served.iter().take(16).map(|(_, packet)| if packet.dscp.get() == 8 { 'a' } else { 'b' }).collect();
+    let order: String =
+        served.iter().take(16).map(|(_, packet)| if packet.dscp.get() == 8 { 'a' } else { 'b' }).collect();
     // `default` of weight 1 is there besides and stays empty.
     assert_eq!(order, "aabbbbbbaabbbbbb");
 }

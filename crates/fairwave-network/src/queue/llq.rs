@@ -33,7 +33,8 @@ impl Checked for LlqConfig {
         class_map::check_classes(&self.classes, true)?;
         if !self.classes.iter().any(|class| class.priority) {
             let allowed = "classes one of which has `priority = true`; `wfq` and `drr` have none";
-            let example = "{ name = \"voice\", match = { dscp = \"ef\" }, priority = true, police = { rate = \"30 %\" } }";
+            let example =
+                "{ name = \"voice\", match = { dscp = \"ef\" }, priority = true, police = { rate = \"30 %\" } }";
             return Err(ConfigError::new("classes", "without priority", allowed, example));
         }
         Ok(())
@@ -63,7 +64,8 @@ impl DisciplineLaw for LlqConfig {
     }
 
     fn caution(&self) -> Option<String> {
-        let free = self.classes.iter().find(|class| class.priority && class.police.is_none() && class.shape.is_none())?;
+        let free =
+            self.classes.iter().find(|class| class.priority && class.police.is_none() && class.shape.is_none())?;
         Some(format!(
             "the class `{}` has priority and no policer: while it fills the link, all other classes starve. Write for example police = \
              {{ rate = \"30 %\" }}",

@@ -127,7 +127,11 @@ fn stages() -> Vec<(serde_json::Value, Option<&'static str>, Option<&'static str
             ]);
             let config = json!({"discipline": discipline, "capacity": {"packets": 12}, "classes": classes});
             all.push((config.clone(), None, None));
-            all.push((config, Some(r#"{"rate": "700 kb/s", "exceed": {"remark": "cs1"}}"#), Some(r#"{"rate": "600 kb/s"}"#)));
+            all.push((
+                config,
+                Some(r#"{"rate": "700 kb/s", "exceed": {"remark": "cs1"}}"#),
+                Some(r#"{"rate": "600 kb/s"}"#),
+            ));
         }
     }
     let plain = json!({"discipline": "drop-tail", "capacity": {"packets": 12}});
@@ -209,7 +213,8 @@ proptest! {
 
 #[test]
 fn a_queue_alone_stays_a_queue_alone() {
-    let config: QueueConfig = serde_json::from_value(json!({"discipline": "red", "capacity": {"packets": 50}})).expect("a queue");
+    let config: QueueConfig =
+        serde_json::from_value(json!({"discipline": "red", "capacity": {"packets": 50}})).expect("a queue");
     let queue = LinkQueue::new(&config, None, None, rate(), |name| fairwave_units::random::Seed(1).stream(name));
     assert!(matches!(queue, LinkQueue::Plain(_)) && queue.stages().is_empty());
 }

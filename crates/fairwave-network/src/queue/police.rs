@@ -189,7 +189,12 @@ impl PoliceConfig {
             }
         } else if let Some(burst) = self.peak_burst {
             let allowed = "left out without `peak`, whose burst it is";
-            return Err(ConfigError::new("peak-burst", burst, allowed, "peak = \"600 kb/s\", peak-burst = \"15000 B\""));
+            return Err(ConfigError::new(
+                "peak-burst",
+                burst,
+                allowed,
+                "peak = \"600 kb/s\", peak-burst = \"15000 B\"",
+            ));
         }
         let three = self.peak.is_some() || self.excess_burst.is_some();
         if three && self.exceed == Action::Drop {
@@ -378,7 +383,8 @@ mod tests {
 
     #[test]
     fn what_exceeds_is_remarked_and_goes_on() {
-        let said = actions(r#"{"rate": "8 %", "burst": "1000 B", "exceed": {"remark": "af12"}}"#, &[(0, 1000), (0, 1000)]);
+        let said =
+            actions(r#"{"rate": "8 %", "burst": "1000 B", "exceed": {"remark": "af12"}}"#, &[(0, 1000), (0, 1000)]);
         assert_eq!(said, [Action::Transmit, AF12]);
     }
 
@@ -387,7 +393,8 @@ mod tests {
         let text = r#"{"rate": "80 kb/s", "burst": "1000 B", "excess-burst": "500 B", "exceed": {"remark": "af12"}}"#;
         use Action::{Drop, Transmit};
         // Both begin full; 100 ms fill the first bucket, 150 ms both; the second gets nothing before.
-        let said = actions(text, &[(0, 1000), (0, 500), (0, 1), (100, 500), (100, 500), (100, 1), (200, 1000), (200, 1)]);
+        let said =
+            actions(text, &[(0, 1000), (0, 500), (0, 1), (100, 500), (100, 500), (100, 1), (200, 1000), (200, 1)]);
         assert_eq!(said, [Transmit, AF12, Drop, Transmit, Transmit, Drop, Transmit, Drop]);
         let said = actions(text, &[(0, 1000), (0, 500), (130, 1000), (130, 301), (130, 300)]);
         assert_eq!(said, [Transmit, AF12, Transmit, Drop, AF12]);
@@ -405,7 +412,8 @@ mod tests {
 
     #[test]
     fn a_policer_for_congestion_lets_everything_through_while_nothing_waits() {
-        let mut policer = Policer::new(&config(r#"{"rate": "80 kb/s", "burst": "1000 B", "when": "congested"}"#), link());
+        let mut policer =
+            Policer::new(&config(r#"{"rate": "80 kb/s", "burst": "1000 B", "when": "congested"}"#), link());
         let mut judge = |congested| policer.judge(Instant::ZERO, &packet(1, 1000, Class::Tcp), congested);
         assert_eq!([false, false, true].map(&mut judge), [Action::Transmit, Action::Transmit, Action::Drop]);
     }
@@ -425,14 +433,22 @@ mod tests {
             (r#"{"rate": "120 %"}"#, "rate", "100 %"),
             (r#"{"rate": "80 kb/s", "peak": "40 kb/s", "exceed": "transmit"}"#, "peak", "or more"),
             (r#"{"rate": "80 kb/s", "peak-burst": "4 kB"}"#, "peak-burst", "without `peak`"),
-            (r#"{"rate": "80 kb/s", "peak": "90 kb/s", "excess-burst": "4 kB", "exceed": "transmit"}"#, "excess-burst", "2697"),
+            (
+                r#"{"rate": "80 kb/s", "peak": "90 kb/s", "excess-burst": "4 kB", "exceed": "transmit"}"#,
+                "excess-burst",
+                "2697",
+            ),
             (r#"{"rate": "80 kb/s", "peak": "90 kb/s"}"#, "exceed", "three colours"),
             (r#"{"rate": "80 kb/s", "violate": "drop"}"#, "violate", "two colours"),
         ] {
             let error = config(text).check().expect_err(text);
             assert!(error.key == key && error.allowed.contains(word), "{text}: {error}");
         }
-        for wrong in [r#"{"rate": "80 kb/s", "exceed": "shape"}"#, r#"{"burst": "1 kB"}"#, r#"{"rate": "80 kb/s", "exceed": {"remark": 64}}"#] {
+        for wrong in [
+            r#"{"rate": "80 kb/s", "exceed": "shape"}"#,
+            r#"{"burst": "1 kB"}"#,
+            r#"{"rate": "80 kb/s", "exceed": {"remark": 64}}"#,
+        ] {
             assert!(serde_json::from_str::<PoliceConfig>(wrong).is_err(), "{wrong}");
         }
     }

@@ -44,7 +44,8 @@ fn waits(loads: [f64; 3], sizes: [&[u16]; 3]) -> [f64; 3] {
         }
     }
     arrivals.sort_by_key(|(at, _)| *at);
-    let came: std::collections::BTreeMap<u64, Instant> = arrivals.iter().map(|(at, packet)| (number(packet), *at)).collect();
+    let came: std::collections::BTreeMap<u64, Instant> =
+        arrivals.iter().map(|(at, packet)| (number(packet), *at)).collect();
     let (served, _) = served(&mut link_queue(priority(), None, None), rate(), &arrivals);
     let mut sums = [(Span::ZERO, 0u32); 3];
     for (begun, packet) in served {
@@ -79,7 +80,11 @@ fn mean_waits_are_cobhams() {
     for (class, load) in loads.into_iter().enumerate() {
         let expected = residual / ((1.0 - above) * (1.0 - above - load));
         above += load;
-        assert!((found[class] / expected - 1.0).abs() < 0.05, "class {class}: {} s, by the formula {expected} s", found[class]);
+        assert!(
+            (found[class] / expected - 1.0).abs() < 0.05,
+            "class {class}: {} s, by the formula {expected} s",
+            found[class]
+        );
     }
 }
 

@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_peak_rate_spaces_a_burst() {
-        let mut shaper = shaper(r#"{"rate": "80 kb/s", "burst": "4000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
+        let mut shaper =
+            shaper(r#"{"rate": "80 kb/s", "burst": "4000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
         assert!(shaper.takes(at(0), 1000) && !shaper.takes(at(0), 1000));
         assert_eq!(shaper.ready_at(1000), at(20), "1000 bytes at 50 bytes each millisecond");
         let mut left = vec![0];

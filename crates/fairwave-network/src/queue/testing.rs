@@ -149,13 +149,7 @@ pub fn link_queue(queue: serde_json::Value, police: Option<&str>, shape: Option<
 
 /// A packet with this code point; `number` tells it from others.
 pub fn marked(dscp: u8, wire: u16, number: u64) -> Packet {
-    let body = Body::Datagram {
-        payload: wire,
-        sequence: 0,
-        unit: 0,
-        part: 0,
-        parts: 1,
-        created: Instant::from_nanos(number),
-    };
+    let body =
+        Body::Datagram { payload: wire, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::from_nanos(number) };
     Packet { dscp: Dscp::new(dscp).unwrap_or_default(), body, ..packet(u32::from(dscp), wire, Class::Tcp) }
 }

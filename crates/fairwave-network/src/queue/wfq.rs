@@ -42,7 +42,8 @@ impl Checked for WfqConfig {
 
 impl Law for WfqConfig {
     const NAME: &'static str = "wfq";
-    const EXAMPLE: &'static str = r#"{"classes": [{"name": "voice", "match": {"dscp": "ef"}, "weight": 3}, {"name": "data"}]}"#;
+    const EXAMPLE: &'static str =
+        r#"{"classes": [{"name": "voice", "match": {"dscp": "ef"}, "weight": 3}, {"name": "data"}]}"#;
 }
 
 impl DisciplineLaw for WfqConfig {

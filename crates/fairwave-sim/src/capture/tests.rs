@@ -255,7 +255,16 @@ fn marks_and_what_is_said_of_them_are_in_the_headers() {
         let plan = Scenario::from_text(&text, "marked.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
         let at = Instant::ZERO;
         let show = |headers: &Headers<'_>, body, feedback, ecn| {
-            let packet = Packet { flow: FlowId(0), wire: 1040, class: Class::Tcp, dscp: Default::default(), feedback, ecn, layer: 0, body };
+            let packet = Packet {
+                flow: FlowId(0),
+                wire: 1040,
+                class: Class::Tcp,
+                dscp: Default::default(),
+                feedback,
+                ecn,
+                layer: 0,
+                body,
+            };
             let (bytes, _) = headers.of(&packet, at, true);
             let Ok(SlicedPacket { transport: Some(TransportSlice::Tcp(tcp)), .. }) = SlicedPacket::from_ip(&bytes)
             else {

@@ -145,7 +145,16 @@ mod tests {
 
     fn packet(flow: u32, wire: u16) -> Packet {
         let body = Body::Datagram { payload: wire, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-        Packet { flow: FlowId(flow), wire, class: Class::OtherUdp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
+        Packet {
+            flow: FlowId(flow),
+            wire,
+            class: Class::OtherUdp,
+            dscp: Default::default(),
+            feedback: false,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        }
     }
 
     /// Which flows' packets leave when these (flow, size) have arrived together.

@@ -61,8 +61,16 @@ impl Rig {
         }
         let echo = Instant::from_nanos(self.now.nanos() - 100_000_000);
         let body = Body::Ack { next, echo, rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
-        let ack =
-            Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+        let ack = Packet {
+            flow: FlowId(0),
+            wire: 40,
+            class: Class::Tcp,
+            dscp: Default::default(),
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         let mut out = Output::default();
         self.sender.on_packet(self.now, &ack, &mut out);
         numbers(&out)
@@ -437,8 +445,16 @@ fn ns2s_vegas_counts_no_header() {
             marked: 0,
             sack: [SackBlock::default(); 3],
         };
-        let ack =
-            Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+        let ack = Packet {
+            flow: FlowId(0),
+            wire: 40,
+            class: Class::Tcp,
+            dscp: Default::default(),
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         sender.on_packet(at(100), &ack, &mut out);
         (out.packets[0].wire, out.packets[1].wire)
     };

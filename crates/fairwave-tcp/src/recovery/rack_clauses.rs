@@ -31,8 +31,16 @@ impl Rig {
             *block = SackBlock { first, end };
         }
         let body = Body::Ack { next, echo: at(echo), rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
-        let ack =
-            Packet { flow: FlowId(0), wire: 40, class: Class::Tcp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+        let ack = Packet {
+            flow: FlowId(0),
+            wire: 40,
+            class: Class::Tcp,
+            dscp: Default::default(),
+            feedback: true,
+            ecn: Ecn::NotEct,
+            layer: 0,
+            body,
+        };
         let mut out = Output::default();
         self.sender.on_packet(self.now, &ack, &mut out);
         numbers(&out)

@@ -295,8 +295,16 @@ fn a_packet_from_before_the_first_one_is_delivered_and_no_less_is_missing() {
 fn what_is_not_dvrcs_data_is_counted_and_nothing_else() {
     let mut receiver = receiver();
     let body = body([0; 32], ms(0));
-    let packet =
-        Packet { flow: FlowId(7), wire: 60, class: Class::OtherUdp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(7),
+        wire: 60,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     let mut out = Output::default();
     receiver.on_packet(ms(0), &packet, &mut out);
     assert_eq!((receiver.malformed(), out.packets.len(), receiver.deadline()), (1, 0, Instant::NEVER));

@@ -52,8 +52,16 @@ fn hear(sender: &mut DvrcSender, now: Instant, control: Control) -> Vec<Packet> 
     let mut bytes = [0; 32];
     bytes[..CONTROL].copy_from_slice(&control.encode());
     let body = body(bytes, Instant::ZERO);
-    let packet =
-        Packet { flow: FlowId(7), wire: 52, class: Class::OtherUdp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(7),
+        wire: 52,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback: true,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     let mut out = Output::default();
     sender.on_packet(now, &packet, &mut out);
     out.packets
@@ -88,7 +96,17 @@ fn a_data_packet_has_dvrcs_header_below_its_payload_and_names_its_part() {
     assert_eq!((first.timestamp, first.round_trip, first.timeout), (3_000, 0, 0), "nothing is known of the path yet");
     let second = header(&sent[1].1);
     assert_eq!((second.part, second.length, second.sequence, second.frame_type), (1, 500, 1, FrameType::P));
-    assert_eq!(sent[1].1, Packet { flow: FlowId(7), class: Class::OtherUdp, dscp: Default::default(), feedback: false, layer: 0, ..sent[1].1 });
+    assert_eq!(
+        sent[1].1,
+        Packet {
+            flow: FlowId(7),
+            class: Class::OtherUdp,
+            dscp: Default::default(),
+            feedback: false,
+            layer: 0,
+            ..sent[1].1
+        }
+    );
     assert_eq!(sender.view().sent, 2);
 }
 

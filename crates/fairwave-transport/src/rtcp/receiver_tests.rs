@@ -131,8 +131,16 @@ fn a_report_echoes_the_latest_sender_report_and_how_long_ago_it_came() {
     let mut receiver = receiver(&regular());
     arrive(&mut receiver, ms(0), 0, ms(0));
     let body = Body::RtcpSenderReport { sent: ms(100), packets: 1, octets: 100 };
-    let packet =
-        Packet { flow: FlowId(4), wire: 80, class: Class::OtherUdp, dscp: Default::default(), feedback: false, ecn: Ecn::NotEct, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(4),
+        wire: 80,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback: false,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     receiver.on_packet(ms(150), &packet, &mut Output::default());
     let (time, report) = next(&mut receiver).expect("a report");
     assert_eq!((report.sender_report, report.delay), (Some(ms(100)), time - ms(150)));

@@ -32,8 +32,16 @@ fn report(lost: u8, early: bool, highest: u32) -> Body {
 }
 
 fn hear(sender: &mut RtcpSender, now: Instant, body: Body) {
-    let packet =
-        Packet { flow: FlowId(4), wire: 80, class: Class::OtherUdp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(4),
+        wire: 80,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback: true,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     sender.on_packet(now, &packet, &mut Output::default());
 }
 

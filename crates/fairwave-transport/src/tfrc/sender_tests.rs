@@ -34,8 +34,16 @@ fn report(sender: &mut TfrcSender, now: Instant, echo: Instant, delay: u64, rece
         receive_rate: Rate::from_bits_per_second(8 * received),
         loss_event_rate: loss,
     };
-    let packet =
-        Packet { flow: FlowId(3), wire: 40, class: Class::OtherUdp, dscp: Default::default(), feedback: true, ecn: Ecn::NotEct, layer: 0, body };
+    let packet = Packet {
+        flow: FlowId(3),
+        wire: 40,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback: true,
+        ecn: Ecn::NotEct,
+        layer: 0,
+        body,
+    };
     let mut out = Output::default();
     sender.on_packet(now, &packet, &mut out);
     out.packets

@@ -109,7 +109,14 @@ pub struct Decoder {
 impl Decoder {
     /// That of the flow's receiver, or with `feedback` of its sender.
     pub fn new(context: &FlowContext, format: Format, feedback: bool) -> Self {
-        Decoder { flow: context.flow, class: context.class, dscp: context.dscp, feedback, format, extender: SequenceExtender::default() }
+        Decoder {
+            flow: context.flow,
+            class: context.class,
+            dscp: context.dscp,
+            feedback,
+            format,
+            extender: SequenceExtender::default(),
+        }
     }
 
     /// The packet that a datagram is; its codepoint is what the IP packet bore, its size that of the IP packet.
@@ -129,7 +136,16 @@ impl Decoder {
             Protocol::Opaque => opaque::read(datagram)?,
         };
         let wire = u16::try_from(datagram.len() + LOWER_HEADERS).unwrap_or(u16::MAX);
-        Ok(Packet { flow: self.flow, wire, class: self.class, dscp: self.dscp, feedback: self.feedback, ecn, layer, body })
+        Ok(Packet {
+            flow: self.flow,
+            wire,
+            class: self.class,
+            dscp: self.dscp,
+            feedback: self.feedback,
+            ecn,
+            layer,
+            body,
+        })
     }
 }
 

@@ -22,7 +22,16 @@ fn decoder(protocol: Protocol, feedback: bool) -> Decoder {
 }
 
 fn packet(wire: u16, feedback: bool, layer: u8, body: Body) -> Packet {
-    Packet { flow: FlowId(6), wire, class: Class::OtherUdp, dscp: Default::default(), feedback, ecn: Ecn::Ect0, layer, body }
+    Packet {
+        flow: FlowId(6),
+        wire,
+        class: Class::OtherUdp,
+        dscp: Default::default(),
+        feedback,
+        ecn: Ecn::Ect0,
+        layer,
+        body,
+    }
 }
 
 fn encoded(packet: &Packet, protocol: Protocol) -> Vec<u8> {
