@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from practice import (
     arriving,
+    classes,
     finish,
     losses,
     marks,
@@ -38,6 +39,7 @@ AREAS = {
     "share": ("Who gets what", sharing),
     "switch": ("A switch that marks", switch),
     "repair": ("Losses repaired, and what looks like one", repairs),
+    "class": ("Classes, token buckets and routes", classes),
     "phase": ("Sources out of step", phases),
 }
 """First part of a key to the area's title and module."""

@@ -81,7 +81,8 @@ fn every_disciplines_example_goes_before_a_buffer_and_is_written_as_it_was_read(
         let told = queue(&example);
         told.check().unwrap_or_else(|error| panic!("{example}: {error}"));
         let written = serde_json::to_value(&told).expect("a table");
-        for (key, value) in example.as_object().expect("a table") {
+        // What a class leaves out is written for it: what is read from that is the same.
+        for (key, value) in example.as_object().expect("a table").iter().filter(|(key, _)| *key != "classes") {
             assert_eq!(written[key], *value, "{key} of {example}");
         }
         assert_eq!(queue(&written), told);

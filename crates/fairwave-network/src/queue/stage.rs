@@ -394,6 +394,7 @@ impl Classes {
 }
 
 /// Where packets wait before a link: a queue alone, or with a policer, a class map, a shaper.
+#[allow(clippy::large_enum_variant)] // a queue alone is the rule, and pays for no further step
 pub enum LinkQueue {
     /// A queue alone.
     Plain(Queue),
