@@ -13,6 +13,7 @@ from practice import (
     rating,
     repairs,
     sharing,
+    sources,
     switch,
     tcp,
     video,
@@ -39,6 +40,7 @@ AREAS = {
     "switch": ("A switch that marks", switch),
     "repair": ("Losses repaired, and what looks like one", repairs),
     "phase": ("Sources out of step", phases),
+    "source": ("Sources and codecs", sources),
 }
 """First part of a key to the area's title and module."""
 

@@ -105,7 +105,9 @@ def of_comparison(
     if line is None:
         names = ("video_rate", "completion") if whole else ("goodput", "goodput_per_flow")
         told = [own[name] for name in names if name in own]
-        line = next((one for one in told if any(cell.n for cell in one.cells.values())), told[-1] if told else None)
+        line = next(
+            (one for one in told if any(cell.n for cell in one.cells.values())), told[-1] if told else None
+        )
     why = next((line.undefined for line in found if line.group == group and line.undefined), "")
     if line is None:
         said = f"No file or page of {group} was complete when the run ended."

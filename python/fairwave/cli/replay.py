@@ -33,7 +33,9 @@ def show_replay(
     from fairwave import patterns, replay
 
     if out and not rate:
-        raise BadInputError("--out writes a scenario, which needs the rate of its link: add for example --rate '2 Mb/s'")
+        raise BadInputError(
+            "--out writes a scenario, which needs the rate of its link: add for example --rate '2 Mb/s'"
+        )
     try:
         with console.progress(f"reading {file.name}") as progress:
             capture = replay.read(file, progress=progress)
@@ -58,7 +60,9 @@ def show_replay(
         except replay.CaptureError as error:
             raise BadInputError(str(error)) from None
         if out is None and where.exists():
-            raise BadInputError(f"{where} is there already: say --out FILE to choose another name, or to overwrite it")
+            raise BadInputError(
+                f"{where} is there already: say --out FILE to choose another name, or to overwrite it"
+            )
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(text, encoding="utf-8")
         written["scenario"] = str(where)
@@ -109,7 +113,9 @@ def _show(capture: Capture) -> None:
         )
     more = len(capture.flows) - SHOWN
     lasts = (capture.last_ns - capture.first_ns) / 1e9
-    caption = f"{capture.notes.packets} packets in {lasts:.3f} s" + (f"; and {more} smaller flows" if more > 0 else "")
+    caption = f"{capture.notes.packets} packets in {lasts:.3f} s" + (
+        f"; and {more} smaller flows" if more > 0 else ""
+    )
     console.table(
         capture.path,
         ["flow", "select", "packets", "bytes", "seconds", "rate", "lost before (RTP)"],

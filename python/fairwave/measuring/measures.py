@@ -724,7 +724,9 @@ def experience(group: str | None = None) -> Measure:
 
     The mean rate, less its changes, less the highest rate for each second of stalls and start-up.
     """
-    return _of_sessions("experience", "quality of experience", group, "experience_bps", "Mb/s", "higher", UNBOUNDED, 1e-6)
+    return _of_sessions(
+        "experience", "quality of experience", group, "experience_bps", "Mb/s", "higher", UNBOUNDED, 1e-6
+    )
 
 
 CONVERSATIONS = "conversations"

@@ -121,9 +121,7 @@ class FlowSummary:
             gaps[starts].tolist(), sizes[starts].tolist(), counts.tolist(), strict=True
         ):
             whole, part = divmod(gap, 1000)
-            words.append(
-                f"{whole}{f'.{part:03d}' if part else ''}:{size}{f'*{count}' if count > 1 else ''}"
-            )
+            words.append(f"{whole}{f'.{part:03d}' if part else ''}:{size}{f'*{count}' if count > 1 else ''}")
         return " ".join(words)
 
 

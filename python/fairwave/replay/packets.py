@@ -286,7 +286,9 @@ def _pcapng(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
             interfaces = []
             length = struct.unpack(order + "I", head[4:])[0]
             if mark not in (b"\x4d\x3c\x2b\x1a", b"\x1a\x2b\x3c\x4d"):
-                raise CaptureError(f"{name}: at byte {at} begins no section of a pcapng; the file is damaged there")
+                raise CaptureError(
+                    f"{name}: at byte {at} begins no section of a pcapng; the file is damaged there"
+                )
             kind, before = _SECTION, 12
         else:
             kind, length = struct.unpack(order + "II", head)
@@ -305,7 +307,9 @@ def _pcapng(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
             number = number & 0xFFFF if kind == _OLD and order == "<" else number
             number = number >> 16 if kind == _OLD and order == ">" else number
             if number >= len(interfaces):
-                raise CaptureError(f"{name}: the packet at byte {at} is of interface {number}, which is not described")
+                raise CaptureError(
+                    f"{name}: the packet at byte {at} is of interface {number}, which is not described"
+                )
             link, mul, div, offset = interfaces[number]
             _known(link, name)
             ticks = high << 32 | low
