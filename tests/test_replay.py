@@ -175,9 +175,9 @@ def test_time_that_goes_backward_is_made_up_for_and_a_clock_that_was_set_is_refu
     capture = replay.read(pcap(tmp_path / "a", frames), True)
     assert capture.flows[0].text() == "0:180 5000:180 0:180 4000:180"
     assert capture.notes.sentences() == [
-        "1 packet has an earlier time than the one before (by up to 3 ms): they leave together with that one."
+        "1 packet has an earlier time than the one before (by up to 3 ms): sent together with it."
     ]
-    with pytest.raises(replay.CaptureError, match=r"packet 2 was captured 3600 s before .* reordercap"):
+    with pytest.raises(replay.CaptureError, match=r"packet 2 was captured 3600 s before .*`reordercap"):
         replay.read(pcap(tmp_path / "a", [(3600 * 10**9, CALL[0][1]), (0, CALL[1][1])]))
 
 
@@ -222,12 +222,15 @@ def test_rtps_missing_numbers_are_a_pattern_whatever_their_order_and_across_thei
         patterns.read(pcap(tmp_path / "b.pcap", [(0, ethernet(ip4(udp(b"abc"))))]))
 
 
+UDP = {"name": "udp", "header": "20 B"}
+
+
 def scenario(traffic, seconds=2):
     return fairwave.Scenario.from_dict(
         {
             "name": "replayed", "duration": f"{seconds} s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"},
             "link": [{"from": "a", "to": "b", "rate": "10 Mb/s", "delay": "1 ms"}],
-            "flow": [{"name": "f", "from": "a", "to": "b", "transport": {"name": "udp", "header": "20 B"}, "traffic": traffic}],
+            "flow": [{"name": "f", "from": "a", "to": "b", "transport": UDP, "traffic": traffic}],
             "record": {"units": ["f"]},
         }
     )  # fmt: skip

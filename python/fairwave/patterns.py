@@ -227,7 +227,7 @@ class Gilbert:
 
     @property
     def law(self) -> dict[str, Any] | None:
-        """The loss model `gilbert` with these parameters, as a scenario has it; None where one is not defined, or nothing is lost."""
+        """The loss model `gilbert` of a scenario; None where a parameter is not defined, or nothing is lost."""
         if not self.loss or self.burst is None:
             return None
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -127,7 +128,7 @@ def _show(capture: Capture) -> None:
 
 
 def _rate(bits: float) -> str:
-    if bits != bits:
+    if math.isnan(bits):
         return "–"
     for factor, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")):
         if bits >= factor:

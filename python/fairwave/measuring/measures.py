@@ -720,7 +720,7 @@ def switches(group: str | None = None) -> Measure:
 
 @shown(TRANSFER)
 def experience(group: str | None = None) -> Measure:
-    """Quality of experience of an adaptive stream (Yin et al. 2015, Eq. 5) for each segment, in Mb/s, mean over streams.
+    """Quality of experience of an adaptive stream per segment (Yin et al. 2015, Eq. 5), in Mb/s, mean over streams.
 
     The mean rate, less its changes, less the highest rate for each second of stalls and start-up.
     """
