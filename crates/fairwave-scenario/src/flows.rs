@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fairwave_core::random::Seed;
 use fairwave_core::quality::impairment::Reception;
+use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};

@@ -293,18 +293,19 @@ impl Codec {
         if let Codec::Other(other) = self {
             return other.has_discontinuous_transmission();
         }
-        !self.is_opus() && !matches!(
-            self,
-            Codec::G711
-                | Codec::G722
-                | Codec::G726At40
-                | Codec::G726At32
-                | Codec::G726At24
-                | Codec::G726At16
-                | Codec::G728
-                | Codec::Ilbc20
-                | Codec::Ilbc30
-        )
+        !self.is_opus()
+            && !matches!(
+                self,
+                Codec::G711
+                    | Codec::G722
+                    | Codec::G726At40
+                    | Codec::G726At32
+                    | Codec::G726At24
+                    | Codec::G726At16
+                    | Codec::G728
+                    | Codec::Ilbc20
+                    | Codec::Ilbc30
+            )
     }
 
     /// The standard that defines the RTP payload.

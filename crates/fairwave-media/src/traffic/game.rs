@@ -241,7 +241,9 @@ mod tests {
     fn a_frame_is_a_burst_of_its_packets_and_behind_them_those_of_the_code() {
         let units = units(r#"{"frame": "5 kB", "redundancy": "40 %", "phase": "zero", "frame-rate": 50}"#, 14);
         let of = |unit: &Unit| (unit.created.nanos() / 1_000_000, unit.layer, unit.payload);
-        let frame = |at| [(at, 0, 1200), (at, 0, 1200), (at, 0, 1200), (at, 0, 1200), (at, 0, 200), (at, 1, 1200), (at, 1, 1200)];
+        let frame = |at| {
+            [(at, 0, 1200), (at, 0, 1200), (at, 0, 1200), (at, 0, 1200), (at, 0, 200), (at, 1, 1200), (at, 1, 1200)]
+        };
         assert_eq!(units.iter().map(of).collect::<Vec<_>>(), [frame(0), frame(20)].concat());
         assert_eq!(units.iter().map(|unit| unit.id).collect::<Vec<_>>(), (0..14).collect::<Vec<_>>());
     }

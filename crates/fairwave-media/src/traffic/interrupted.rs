@@ -166,7 +166,8 @@ mod tests {
         // At 10 packets per ms somebody who is on sends within the first ms.
         let early = |more: &str| {
             let json = format!(r#"{{"rate": "80 Mb/s"{more}}}"#);
-            let at_once = |seed: &u64| source(&json, *seed).next_unit().is_some_and(|unit| unit.created.seconds() < 2e-3);
+            let at_once =
+                |seed: &u64| source(&json, *seed).next_unit().is_some_and(|unit| unit.created.seconds() < 2e-3);
             (0..5000).filter(at_once).count() as f64 / 5000.0
         };
         assert!((early("") - 0.352 / 1.002).abs() < 0.03, "{}", early(""));

@@ -318,9 +318,9 @@ mod tests {
         // 1000 B at 1 Mb/s take 8 ms; at 80 % use the mean wait is ρ S (1 + c²) / (2 (1 − ρ)).
         let of = |payload: &str| format!(r#"{{"kind":"poisson","rate":"800 kb/s","payload":{payload}}}"#);
         for (payload, spread, tolerance) in [
-            (r#""1000 B""#, 0.0, 0.02),                                                   // M/D/1
-            (r#"{"distribution":"exponential","mean":"1000 B"}"#, 1.0, 0.04),             // M/M/1
-            (r#"{"distribution":"list","sizes":["500 B","1500 B"]}"#, 0.25, 0.03),        // M/G/1
+            (r#""1000 B""#, 0.0, 0.02),                                            // M/D/1
+            (r#"{"distribution":"exponential","mean":"1000 B"}"#, 1.0, 0.04),      // M/M/1
+            (r#"{"distribution":"list","sizes":["500 B","1500 B"]}"#, 0.25, 0.03), // M/G/1
         ] {
             let expected = 0.8 * 0.008 * (1.0 + spread) / (2.0 * 0.2);
             let found = wait(&of(payload), 1e6);
@@ -376,7 +376,8 @@ mod tests {
         let per_second = |json: &str| {
             serde_json::from_str::<TrafficConfig>(json).expect("a source").units_per_second().expect("a rate")
         };
-        let exponential = r#"{"kind":"poisson","rate":"800 kb/s","payload":{"distribution":"exponential","mean":"500 B"}}"#;
+        let exponential =
+            r#"{"kind":"poisson","rate":"800 kb/s","payload":{"distribution":"exponential","mean":"500 B"}}"#;
         assert!((per_second(exponential) - 200.0).abs() < 1e-6);
         assert_eq!(per_second(r#"{"kind":"poisson","rate":"800 kb/s"}"#), 100.0);
         assert_eq!(per_second(r#"{"kind":"poisson","per-second":7}"#), 7.0);

@@ -146,7 +146,15 @@ impl TrafficLaw for ReplayConfig {
             let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
             return Err(ConfigError::new("file", format!("`{file}`"), allowed, "packets = \"0:1200 20000:1200*49\""));
         }
-        Ok(Replay { packets: self.packets.0.clone(), place: 0, entry: None, speed: self.speed, start, then: 0, next_id: 0 })
+        Ok(Replay {
+            packets: self.packets.0.clone(),
+            place: 0,
+            entry: None,
+            speed: self.speed,
+            start,
+            then: 0,
+            next_id: 0,
+        })
     }
 
     fn volume(&self, _lasts: f64) -> Option<Volume> {
@@ -198,8 +206,7 @@ impl TrafficSource for Replay {
         if created == Instant::NEVER {
             return None;
         }
-        let unit =
-            Unit { id: self.next_id, payload: entry.payload, created, layer: 0, frame_type: FrameType::None };
+        let unit = Unit { id: self.next_id, payload: entry.payload, created, layer: 0, frame_type: FrameType::None };
         self.next_id = self.next_id.wrapping_add(1);
         Some(unit)
     }
@@ -214,7 +221,9 @@ mod tests {
         let config: ReplayConfig = serde_json::from_str(json).expect("a replay");
         config.check().expect("sound");
         let mut source = config.source(Instant::from_seconds(1.0), Seed(1).stream("traffic")).expect("a source");
-        std::iter::from_fn(|| source.next_unit()).map(|unit| (unit.created.nanos() - 1_000_000_000, unit.payload)).collect()
+        std::iter::from_fn(|| source.next_unit())
+            .map(|unit| (unit.created.nanos() - 1_000_000_000, unit.payload))
+            .collect()
     }
 
     #[test]

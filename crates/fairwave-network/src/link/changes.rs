@@ -307,7 +307,8 @@ mod tests {
         let changes = Changes { delays, ..Changes::default() };
         let arrivals = |changes: &Changes| {
             let mut changing = changing(50, changes);
-            [90, 99, 100, 120, 160, 200].map(|sent| (ms(sent) + changing.delay(ms(sent), span(5), Span::ZERO)).nanos() / 1_000_000)
+            [90, 99, 100, 120, 160, 200]
+                .map(|sent| (ms(sent) + changing.delay(ms(sent), span(5), Span::ZERO)).nanos() / 1_000_000)
         };
         assert_eq!(arrivals(&changes), [140, 149, 149, 149, 170, 280]);
         assert_eq!(arrivals(&Changes { overtaking: true, ..changes }), [140, 149, 110, 130, 170, 280]);

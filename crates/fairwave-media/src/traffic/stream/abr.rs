@@ -336,7 +336,8 @@ mod tests {
             for throughput in [200e3, 700e3, 1200e3, 2500e3, 9000e3] {
                 for before in 0..4 {
                     let view = View { sizes: &sizes, throughput: &[throughput], ..view(buffer, before) };
-                    let ways = (0..1024).map(|way: usize| [way & 3, way >> 2 & 3, way >> 4 & 3, way >> 6 & 3, way >> 8]);
+                    let ways =
+                        (0..1024).map(|way: usize| [way & 3, way >> 2 & 3, way >> 4 & 3, way >> 6 & 3, way >> 8]);
                     let best = ways.clone().map(|way| worth(&way, &view, throughput)).fold(f64::MIN, f64::max);
                     let (rung, _) = view.choose(Abr::Mpc);
                     let reached = ways.filter(|way| way[0] == rung).map(|way| worth(&way, &view, throughput));
@@ -351,7 +352,11 @@ mod tests {
 
     #[test]
     fn throughput_is_the_harmonic_mean_of_the_last_five_and_robust_mpc_takes_its_errors_off() {
-        let view = View { throughput: &[9e9, 1e6, 1e6, 1e6, 4e6, 4e6], errors: &[9.0, 0.1, 0.1, -0.5, 0.1, 0.1], ..view(8.0, 0) };
+        let view = View {
+            throughput: &[9e9, 1e6, 1e6, 1e6, 4e6, 4e6],
+            errors: &[9.0, 0.1, 0.1, -0.5, 0.1, 0.1],
+            ..view(8.0, 0)
+        };
         let mean = 5.0 / (3.0 / 1e6 + 2.0 / 4e6);
         assert!((view.predicted().expect("known") - mean).abs() < 1.0);
         assert_eq!(view.choose(Abr::Rate).0, 1);

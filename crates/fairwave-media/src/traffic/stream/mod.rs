@@ -336,7 +336,8 @@ impl TrafficSource for Stream {
     }
 
     fn on_received(&mut self, unit: u32, now: Instant) {
-        let Some(request) = self.wanted.last().filter(|request| request.first == unit && self.came == u64::from(unit)) else {
+        let Some(request) = self.wanted.last().filter(|request| request.first == unit && self.came == u64::from(unit))
+        else {
             return;
         };
         let took = now.since(request.began).seconds().max(1e-9);
@@ -355,7 +356,8 @@ impl TrafficSource for Stream {
         }
         .predicted();
         // Only the latest few are ever looked at.
-        for (list, value) in [(&mut self.throughput, Some(rate)), (&mut self.errors, predicted.map(|one| one / rate - 1.0))]
+        for (list, value) in
+            [(&mut self.throughput, Some(rate)), (&mut self.errors, predicted.map(|one| one / rate - 1.0))]
         {
             list.extend(value);
             if list.len() > abr::HORIZON {
