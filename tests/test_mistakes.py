@@ -113,7 +113,7 @@ def sentence(status, err):
         ("run calls.toml --speech calls.toml --out o", ["not a recording"]),
         ("explain wifi", ["share a radio channel", 'preset = "wifi"', "explain trace"]),
         ("explain LTE", ["share a radio channel", 'preset = "lte"']),
-        ("explain opus", ["the codecs are g711", "amr-wb-23.85", "explain cbr"]),
+        ("explain opus", ["the codecs are g711", "opus-24", "bpl = 19"]),
         ("explain tcp", ["tcp/cubic"]),
         ("explain queues", ["`fairwave list queues`"]),
         ("evaluate calls.toml", ["the file 'calls.toml'", "evaluate tcp/cubic", "fairwave compare"]),

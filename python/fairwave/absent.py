@@ -8,8 +8,8 @@ _RADIO = (
     "(`fairwave explain trace`)"
 )
 _CODEC = (
-    "the codecs are {codecs}. Wideband are amr-wb-23.85 and g722; any other codec without a rating is "
-    'traffic = { kind = "cbr", rate = "32 kb/s" } (`fairwave explain cbr`)'
+    "the codecs are {codecs}. Any other is described by its numbers: "
+    'codec = { rate = "24 kb/s", frame = "20 ms", ie = 11, bpl = 19, source = "…" } (`fairwave explain voice`)'
 )
 _DATAGRAMS = (
     "congestion control over datagrams is tfrc, rap, dvrc or rtcp, over TCP tcp/cubic, tcp/bbr and others "

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
 
@@ -64,10 +64,17 @@ class Codec:
     source: str | None
 
     @property
+    def unknown(self) -> str:
+        """Why a codec without factors has none."""
+        if self.codec.startswith(("evs-", "opus-")):
+            return f"no impairment factor for {self.codec} is known on the scales of ITU-T G.107 and G.107.1"
+        return f"ITU-T G.113 has no impairment factor for {self.codec}"
+
+    @property
     def remark(self) -> str:
         """What has to be known about ratings of its calls; empty when there is nothing."""
         if self.ie is None:
-            return f"not defined: ITU-T G.113 has no impairment factor for {self.codec}"
+            return f"not defined †: {self.unknown}"
         if self.assumed:
             return f"assumed: Ie {self.ie:g}, Bpl {self.bpl:g} ({self.source})"
         return ""
@@ -98,6 +105,21 @@ def find(name: str, concealment: str = CONCEALMENT) -> Codec:
     raise KeyError(f"no codec {name!r}; there are {', '.join(one.codec for one in known())}")
 
 
+def remark(codec: str | dict[str, Any], concealment: str = CONCEALMENT) -> str:
+    """What has to be known about ratings of a scenario's calls; empty when there is nothing.
+
+    Args:
+        codec: As a scenario has it: a name, or a table of the codec's numbers.
+        concealment: What receivers do about gaps.
+    """
+    if isinstance(codec, str):
+        return find(codec, concealment).remark
+    called = codec.get("name") or f"the codec of {codec.get('rate')}"
+    if codec.get("ie") is None:
+        return f"not defined †: `ie`, `bpl` and their `source` are not given for {called}"
+    return f"given: Ie {codec['ie']:g}, Bpl {codec['bpl']:g} ({codec['source']})"
+
+
 def markdown() -> str:
     """All codecs as a table for a page."""
     head = "codec", "frame, ms", "packet, ms", "payload, B", "on the wire, kb/s", "RFC", "Ie", "Bpl", "from"
@@ -109,9 +131,9 @@ def markdown() -> str:
             str(one.payload),
             f"{(one.payload + HEADERS) * 8 / one.packet_ms:.1f}",
             one.format.removeprefix("RFC "),
-            "–" if one.ie is None else f"{one.ie:g}{' wb' if one.wideband else ''}",
-            "–" if one.bpl is None else f"{one.bpl:g}{' †' if one.assumed else ''}",
-            one.source or "not in G.113: MOS and R are not defined",
+            "†" if one.ie is None else f"{one.ie:g}{' wb' if one.wideband else ''}",
+            "†" if one.bpl is None else f"{one.bpl:g}{' †' if one.assumed else ''}",
+            one.source or f"{one.unknown.replace(f' for {one.codec}', '')}: MOS and R are not defined",
         )
         for one in known()
     ]

@@ -227,10 +227,14 @@ class Gilbert:
 
     @property
     def law(self) -> dict[str, Any] | None:
-        """The loss model `gilbert` with these parameters, as a scenario has it; None where one is not defined, or nothing is lost."""
+        """The loss model `gilbert` of a scenario; None where a parameter is not defined, or nothing is lost."""
         if not self.loss or self.burst is None:
             return None
-        return {"model": "gilbert", "rate": float(f"{self.loss:.6g}"), "run": max(float(f"{self.burst:.6g}"), 1.0)}
+        return {
+            "model": "gilbert",
+            "rate": float(f"{self.loss:.6g}"),
+            "run": max(float(f"{self.burst:.6g}"), 1.0),
+        }
 
 
 def gilbert(lost: Pattern) -> Gilbert:

@@ -261,7 +261,7 @@ def prepared(scenario: Scenario) -> Scenario:
 
 
 def with_files(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with the patterns of loss, traces of rates and captured packets that its files hold, sought from `folder`.
+    """The scenario with what its files hold, sought from `folder`: patterns of loss, traces of rates, captured packets.
 
     Raises:
         fairwave.ScenarioError: A file is not there, or holds no pattern, trace or capture.

@@ -77,7 +77,8 @@ class RecordedCall:
             talk="all" if always else "activity",
             **({"pause_s": 0.0} if always else {}),
         )
-        codec, why = heard_as(traffic["codec"], said.frame)
+        own = traffic["codec"]
+        codec, why = heard_as(own if isinstance(own, str) else own.get("name", "this codec"), said.frame)
         table = said.traffic(traffic["codec"], traffic.get("payload"))
         written = _groups(scenario)[group]["traffic"]
         if isinstance(written, dict) and "phase" in written:

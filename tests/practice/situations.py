@@ -14,6 +14,7 @@ from practice import (
     rating,
     repairs,
     sharing,
+    sources,
     switch,
     tcp,
     video,
@@ -41,6 +42,7 @@ AREAS = {
     "repair": ("Losses repaired, and what looks like one", repairs),
     "class": ("Classes, token buckets and routes", classes),
     "phase": ("Sources out of step", phases),
+    "source": ("Sources and codecs", sources),
 }
 """First part of a key to the area's title and module."""
 

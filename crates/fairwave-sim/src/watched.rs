@@ -54,9 +54,8 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
 
 /// The same where each frame is a block of packets: it is there with as many of them, its own or the code's, as are its own.
 fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
-    let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
-    // A frame's packets leave before the next frame's; a nanosecond is what rounding takes.
-    let number_of = |unit: &LoggedUnit| ((unit.created - start).nanos() + 1) / frames.frame_time.nanos().max(1);
+    // A frame's packets leave within 0.99 of the time to the next; clocks are off by far less than the rest.
+    let next = frames.frame_time.scaled(0.995);
     let of_frame = |units: &[LoggedUnit]| {
         let own = units.iter().filter(|unit| unit.layer == 0).count();
         let mut arrived: Vec<Instant> = units.iter().map(arrival).collect();
@@ -65,7 +64,16 @@ fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
         of_layers[0] = own.checked_sub(1).and_then(|last| arrived.get(last)).copied().unwrap_or(Instant::NEVER);
         (units.first().map_or(Instant::ZERO, |unit| unit.created), of_layers)
     };
-    log.units.chunk_by(|one, next| number_of(one) == number_of(next)).map(of_frame).collect()
+    let mut first = 0;
+    let mut found = Vec::new();
+    for place in 1..=log.units.len() {
+        let ends = log.units.get(place).is_none_or(|unit| unit.created.since(log.units[first].created) >= next);
+        if ends {
+            found.push(of_frame(&log.units[first..place]));
+            first = place;
+        }
+    }
+    found
 }
 
 /// The same where each unit is a packet of a layer that is a stream of bytes: a frame's part of a layer is there with the packets
@@ -182,6 +190,7 @@ mod tests {
         let found: Vec<_> = of_blocks(&log, &game).iter().map(|(made, arrived)| (*made, arrived[0])).collect();
         assert_eq!(found, [(at(0), at(15)), (at(20), at(31)), (at(40), Instant::NEVER)]);
         let end = at(1000);
+        assert!(of_blocks(&UnitLog::new(&[], Instant::ZERO), &game).is_empty());
         assert_eq!(decodability(&log, &game, end).ratio(), Some(2.0 / 3.0));
     }
 

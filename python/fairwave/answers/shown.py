@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
     from fairwave.results import Results
 
-TRANSFERS = frozenset({"transfer", "web"})
+TRANSFERS = frozenset({"transfer", "web", "stream"})
 """Kinds of traffic that are wanted as a whole: they have a completion time and no rating as a stream."""
 
 

@@ -117,7 +117,9 @@ def of_comparison(
     if line is None:
         names = ("video_rate", "completion") if whole else ("goodput", "goodput_per_flow")
         told = [own[name] for name in names if name in own]
-        line = next((one for one in told if any(cell.n for cell in one.cells.values())), told[-1] if told else None)
+        line = next(
+            (one for one in told if any(cell.n for cell in one.cells.values())), told[-1] if told else None
+        )
     why = next((line.undefined for line in found if line.group == group and line.undefined), "")
     if line is None:
         said = f"No file or page of {group} was complete when the run ended."
@@ -152,7 +154,7 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
     plain: list[str] = []
     for name, kind in groups.items():
         if kind in shown.TRANSFERS:
-            sentences += _of_transfers(name, kind, results)
+            sentences += (_of_sessions if kind == "stream" else _of_transfers)(name, kind, results)
             continue
         scale, cell = (None, None) if kind.startswith("bulk") else _of_stream(name, results)
         if scale is None or cell is None:
@@ -409,6 +411,21 @@ def _of_transfers(name: str, kind: str, results: Results) -> list[str]:
     )
     who = f"The {noun} of {name} takes" if count == 1 else f"The {noun}s of {name} take"
     return [f"{who} {took}{got}{left}."]
+
+
+def _of_sessions(name: str, kind: str, results: Results) -> list[str]:
+    """In which rate adaptive streams of a group were, and whether they stood still."""
+    rate, stalled, start_up = (
+        one(name).over(results).interval()
+        for one in (measures.video_rate, measures.stalled, measures.start_up)
+    )
+    if not (rate.n and stalled.n and start_up.n):
+        return [f"No {kind} of {name} had begun to play when the run ended."]
+    rows = results.rows("sessions").only(group=name)
+    count = max((part.num_rows for part in rows.parted("run")), default=0)
+    still = f"stands still for {stalled.mean:.3g} % of the time" if stalled.mean > 0 else "never stands still"
+    who = f"The {kind} of {name}" if count == 1 else f"Each of the {count} {kind}s of {name}"
+    return [f"{who} plays in {_rounded(rate, 'Mb/s')} after {_rounded(start_up, 's')} and {still}."]
 
 
 def _picture(scale: Scale, cells: Mapping[str, Interval]) -> Picture:

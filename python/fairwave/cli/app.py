@@ -526,7 +526,10 @@ def check(
 def pattern(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A pattern of loss: text of 0 and 1, CSV, ITU-T G.191's, or a capture of RTP."),
+        typer.Argument(
+            metavar="FILE",
+            help="A pattern of loss: text of 0 and 1, CSV, ITU-T G.191's, or a capture of RTP.",
+        ),
     ],
     draw: Annotated[Optional[Path], typer.Option(metavar="PNG", help="Draw packets and runs.")] = None,
     convert: Annotated[
@@ -562,7 +565,8 @@ def replay(
         typer.Option(help="What becomes of TCP: a transfer of as many bytes, or its packets as they were."),
     ] = TcpReplay.TRANSFER,
     out: Annotated[
-        Optional[Path], typer.Option(metavar="TOML", help="Where the scenario goes. Default: beside the capture.")
+        Optional[Path],
+        typer.Option(metavar="TOML", help="Where the scenario goes. Default: beside the capture."),
     ] = None,
     losses: Annotated[
         Optional[Path],

@@ -153,7 +153,9 @@ def ratings(read: Scenario) -> dict[str, str]:
         if kind(flow) in {"voice", "recording", "conversation"}:
             traffic = flow.get("traffic")
             codec = traffic.get("codec", codecs.DEFAULT) if isinstance(traffic, dict) else codecs.DEFAULT
-            said = codecs.find(codec, flow.get("concealment", codecs.CONCEALMENT)).remark
+            said = codecs.remark(codec, flow.get("concealment", codecs.CONCEALMENT))
+            if advantage := flow.get("advantage"):
+                said = f"{said}; advantage: A {advantage:g} is part of R".removeprefix("; ")
             if said:
                 found[name] = said
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -33,7 +34,9 @@ def show_replay(
     from fairwave import patterns, replay
 
     if out and not rate:
-        raise BadInputError("--out writes a scenario, which needs the rate of its link: add for example --rate '2 Mb/s'")
+        raise BadInputError(
+            "--out writes a scenario, which needs the rate of its link: add for example --rate '2 Mb/s'"
+        )
     try:
         with console.progress(f"reading {file.name}") as progress:
             capture = replay.read(file, progress=progress)
@@ -58,7 +61,9 @@ def show_replay(
         except replay.CaptureError as error:
             raise BadInputError(str(error)) from None
         if out is None and where.exists():
-            raise BadInputError(f"{where} is there already: say --out FILE to choose another name, or to overwrite it")
+            raise BadInputError(
+                f"{where} is there already: say --out FILE to choose another name, or to overwrite it"
+            )
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(text, encoding="utf-8")
         written["scenario"] = str(where)
@@ -109,7 +114,9 @@ def _show(capture: Capture) -> None:
         )
     more = len(capture.flows) - SHOWN
     lasts = (capture.last_ns - capture.first_ns) / 1e9
-    caption = f"{capture.notes.packets} packets in {lasts:.3f} s" + (f"; and {more} smaller flows" if more > 0 else "")
+    caption = f"{capture.notes.packets} packets in {lasts:.3f} s" + (
+        f"; and {more} smaller flows" if more > 0 else ""
+    )
     console.table(
         capture.path,
         ["flow", "select", "packets", "bytes", "seconds", "rate", "lost before (RTP)"],
@@ -121,7 +128,7 @@ def _show(capture: Capture) -> None:
 
 
 def _rate(bits: float) -> str:
-    if bits != bits:
+    if math.isnan(bits):
         return "–"
     for factor, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")):
         if bits >= factor:

@@ -720,11 +720,13 @@ def switches(group: str | None = None) -> Measure:
 
 @shown(TRANSFER)
 def experience(group: str | None = None) -> Measure:
-    """Quality of experience of an adaptive stream (Yin et al. 2015, Eq. 5) for each segment, in Mb/s, mean over streams.
+    """Quality of experience of an adaptive stream per segment (Yin et al. 2015, Eq. 5), in Mb/s, mean over streams.
 
     The mean rate, less its changes, less the highest rate for each second of stalls and start-up.
     """
-    return _of_sessions("experience", "quality of experience", group, "experience_bps", "Mb/s", "higher", UNBOUNDED, 1e-6)
+    return _of_sessions(
+        "experience", "quality of experience", group, "experience_bps", "Mb/s", "higher", UNBOUNDED, 1e-6
+    )
 
 
 CONVERSATIONS = "conversations"

@@ -121,9 +121,7 @@ class FlowSummary:
             gaps[starts].tolist(), sizes[starts].tolist(), counts.tolist(), strict=True
         ):
             whole, part = divmod(gap, 1000)
-            words.append(
-                f"{whole}{f'.{part:03d}' if part else ''}:{size}{f'*{count}' if count > 1 else ''}"
-            )
+            words.append(f"{whole}{f'.{part:03d}' if part else ''}:{size}{f'*{count}' if count > 1 else ''}")
         return " ".join(words)
 
 
@@ -198,8 +196,7 @@ def read(
         one.packets += 1
         one.bytes += length
         one.last_ns = at_ns
-        if length - header > one.largest:
-            one.largest = length - header
+        one.largest = max(one.largest, length - header)
         if flow.protocol == UDP:
             # Version 2, and a payload type that RTCP has no packet for.
             if len(data) >= 20 and data[8] >> 6 == 2 and not 64 <= data[9] & 0x7F <= 95:

@@ -32,6 +32,7 @@ BACKWARD_NS = 60 * 10**9
 UDP, TCP, ICMP, ICMP6 = 17, 6, 1, 58
 PROTOCOLS = {UDP: "udp", TCP: "tcp", ICMP: "icmp", ICMP6: "icmp6", 132: "sctp", 50: "esp", 47: "gre"}
 
+_WITH_PORTS = frozenset({UDP, TCP, 132})
 _VLAN = frozenset({0x8100, 0x88A8, 0x9100})
 _EXTENSIONS = frozenset({0, 43, 60, 135})
 _FRAGMENT, _AUTHENTICATION = 44, 51
@@ -68,7 +69,7 @@ class Flow(NamedTuple):
         """As people write it: `udp 10.0.0.1:5004 > 10.0.0.2:6000`."""
         kind = PROTOCOLS.get(self.protocol, f"ip{self.protocol}")
         source, destination = (
-            _address(address, port, self.protocol in (UDP, TCP, 132))
+            _address(address, port, self.protocol in _WITH_PORTS)
             for address, port in ((self.source, self.source_port), (self.destination, self.destination_port))
         )
         return f"{kind} {source} > {destination}"
@@ -134,7 +135,7 @@ class Notes:
         if self.backward:
             said.append(
                 f"{_count(self.backward, 'packet has', 'packets have')} an earlier time than the one before "
-                f"(by up to {self.back_s * 1e3:.3g} ms): they leave together with that one."
+                f"(by up to {self.back_s * 1e3:.3g} ms): sent together with it."
             )
         if self.strangers:
             said.append(
@@ -286,7 +287,9 @@ def _pcapng(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
             interfaces = []
             length = struct.unpack(order + "I", head[4:])[0]
             if mark not in (b"\x4d\x3c\x2b\x1a", b"\x1a\x2b\x3c\x4d"):
-                raise CaptureError(f"{name}: at byte {at} begins no section of a pcapng; the file is damaged there")
+                raise CaptureError(
+                    f"{name}: at byte {at} begins no section of a pcapng; the file is damaged there"
+                )
             kind, before = _SECTION, 12
         else:
             kind, length = struct.unpack(order + "II", head)
@@ -305,7 +308,9 @@ def _pcapng(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
             number = number & 0xFFFF if kind == _OLD and order == "<" else number
             number = number >> 16 if kind == _OLD and order == ">" else number
             if number >= len(interfaces):
-                raise CaptureError(f"{name}: the packet at byte {at} is of interface {number}, which is not described")
+                raise CaptureError(
+                    f"{name}: the packet at byte {at} is of interface {number}, which is not described"
+                )
             link, mul, div, offset = interfaces[number]
             _known(link, name)
             ticks = high << 32 | low
@@ -365,6 +370,56 @@ def _network(link: int, data: bytes) -> int:
     return at if ether in (0x0800, 0x86DD) else -1
 
 
+class _Header(NamedTuple):
+    """What headers of IP say: bytes of all of IP, of the headers, of the fixed one; whose it is; which fragment."""
+
+    length: int
+    bytes: int
+    fixed: int
+    protocol: int
+    source: bytes
+    destination: bytes
+    place: int
+    more: bool
+    identification: int
+
+
+def _ip4(data: bytes, at: int, left: int) -> _Header | None:
+    if len(data) < at + 20:
+        return None
+    # A length of 0 is what network cards are handed that cut packets themselves.
+    length = data[at + 2] << 8 | data[at + 3] or left
+    fragment = data[at + 6] << 8 | data[at + 7]
+    return _Header(
+        length, (data[at] & 15) * 4, 20, data[at + 9], data[at + 12 : at + 16], data[at + 16 : at + 20],
+        fragment & 0x1FFF, bool(fragment & 0x2000), data[at + 4] << 8 | data[at + 5],
+    )  # fmt: skip
+
+
+def _ip6(data: bytes, at: int, left: int) -> _Header | None:
+    if len(data) < at + 40:
+        return None
+    header, place, more, identification = 40, 0, False, 0
+    length = (data[at + 4] << 8 | data[at + 5]) + 40
+    length = left if length == 40 else length
+    protocol = data[at + 6]
+    while not place and (protocol in _EXTENSIONS or protocol in (_FRAGMENT, _AUTHENTICATION)):
+        here = at + header
+        if len(data) < here + 8:
+            break
+        if protocol == _FRAGMENT:
+            place, more = (data[here + 2] << 8 | data[here + 3]) >> 3, bool(data[here + 3] & 1)
+            identification = int.from_bytes(data[here + 4 : here + 8], "big")
+            header += 8
+        elif protocol == _AUTHENTICATION:
+            header += (data[here + 1] + 2) * 4
+        else:
+            header += (data[here + 1] + 1) * 8
+        protocol = data[here]
+    source, destination = data[at + 8 : at + 24], data[at + 24 : at + 40]
+    return _Header(length, header, 40, protocol, source, destination, place, more, identification)
+
+
 def _ip(
     at_ns: int,
     data: bytes,
@@ -374,56 +429,25 @@ def _ip(
     notes: Notes,
 ) -> Packet | None:
     version = data[at] >> 4 if len(data) > at else 0
-    if version == 4 and len(data) >= at + 20:
-        header, fixed = (data[at] & 15) * 4, 20
-        # 0 is what network cards are handed that cut packets themselves.
-        length = data[at + 2] << 8 | data[at + 3] or left
-        protocol = data[at + 9]
-        place = (data[at + 6] << 8 | data[at + 7]) & 0x3FFF
-        more, place = bool(place & 0x2000), place & 0x1FFF
-        identification = data[at + 4] << 8 | data[at + 5]
-        source, destination = data[at + 12 : at + 16], data[at + 16 : at + 20]
-    elif version == 6 and len(data) >= at + 40:
-        fixed, header, place, more, identification = 40, 40, 0, False, 0
-        length = (data[at + 4] << 8 | data[at + 5]) + 40
-        length = left if length == 40 else length
-        protocol = data[at + 6]
-        source, destination = data[at + 8 : at + 24], data[at + 24 : at + 40]
-        while protocol in _EXTENSIONS or protocol in (_FRAGMENT, _AUTHENTICATION):
-            here = at + header
-            if len(data) < here + 8:
-                break
-            if protocol == _FRAGMENT:
-                place, more = (data[here + 2] << 8 | data[here + 3]) >> 3, bool(data[here + 3] & 1)
-                identification = struct.unpack_from(">I", data, here + 4)[0]
-                header += 8
-            elif protocol == _AUTHENTICATION:
-                header += (data[here + 1] + 2) * 4
-            else:
-                header += (data[here + 1] + 1) * 8
-            protocol = data[here]
-            if place:
-                break
-    else:
+    ip = _ip4(data, at, left) if version == 4 else _ip6(data, at, left) if version == 6 else None
+    if ip is None or ip.bytes < ip.fixed or ip.length < ip.bytes:
         notes.ignored += 1
         return None
-    if header < fixed or length < header:
-        notes.ignored += 1
-        return None
-    if place:
+    key = ip.source, ip.destination, ip.protocol, ip.identification
+    if ip.place:
         notes.fragments += 1
-        known = first.get((source, destination, protocol, identification))
+        known = first.get(key)
         if known is None:
             notes.strangers += 1
             return None
-        return Packet(at_ns, known, length, fixed, b"", length - header)
-    begin = at + header
+        return Packet(at_ns, known, ip.length, ip.fixed, b"", ip.length - ip.bytes)
+    begin = at + ip.bytes
     ports = 0, 0
-    if protocol in (UDP, TCP, 132) and len(data) >= begin + 4:
+    if ip.protocol in _WITH_PORTS and len(data) >= begin + 4:
         ports = data[begin] << 8 | data[begin + 1], data[begin + 2] << 8 | data[begin + 3]
-    flow = Flow(protocol, source, ports[0], destination, ports[1])
-    if more:
+    flow = Flow(ip.protocol, ip.source, ports[0], ip.destination, ports[1])
+    if ip.more:
         if len(first) >= MOST_FRAGMENTED:
             first.pop(next(iter(first)))
-        first[source, destination, protocol, identification] = flow
-    return Packet(at_ns, flow, length, fixed, data[begin : at + length], length - header)
+        first[key] = flow
+    return Packet(at_ns, flow, ip.length, ip.fixed, data[begin : at + ip.length], ip.length - ip.bytes)

@@ -79,7 +79,11 @@ def _flow(one: FlowSummary, capture: Capture, file: str, tcp: str) -> list[str]:
     if start:
         head.append(f'start = "{start:.6f} s"')
     if one.flow.protocol == TCP and tcp == "transfer" and one.wanted:
-        return [*head, 'transport = "tcp/cubic"', f'traffic = {{ kind = "transfer", size = "{one.wanted} B" }}']
+        return [
+            *head,
+            'transport = "tcp/cubic"',
+            f'traffic = {{ kind = "transfer", size = "{one.wanted} B" }}',
+        ]
     if one.flow.protocol == TCP and tcp == "transfer":
         # Nothing but acknowledgements: whoever sends the data has them sent again.
         return []

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::size::Size;
 use super::{FrameType, Frames, Phase, TrafficLaw, TrafficSource, Unit};
-use fairwave_units::config::{ConfigError, check_between, check_fraction, check_span};
+use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
@@ -42,7 +42,7 @@ pub struct GameConfig {
     /// How long after it was made a frame is shown; what arrives later is of no use. Default 50 ms.
     #[serde(default = "default_playout_delay")]
     pub playout_delay: Span,
-    /// The share of the time to the next frame over which a frame's packets leave evenly, from 0 to 1. Default 0: all at once.
+    /// The share of the time to the next frame over which a frame's packets leave evenly, from 0 to 0.99. Default 0: all at once.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
     pub pacing: f64,
     /// Where in its first interval the game begins: `random`, uniform over one frame; or `zero`, at the flow's start, so that flows
@@ -73,6 +73,8 @@ fn is_nothing(share: &f64) -> bool {
 
 /// More packets of the code than these nobody sends.
 const MOST_REDUNDANCY: f64 = 4.0;
+/// A frame's packets have left before the next frame is made, whatever the skew of clocks.
+const MOST_PACING: f64 = 0.99;
 
 impl GameConfig {
     fn frame_size(&self) -> Size {
@@ -121,7 +123,10 @@ impl Checked for GameConfig {
             return Err(ConfigError::new("redundancy", self.redundancy, "from 0 to 4", "redundancy = 0.2"));
         }
         check_span("playout-delay", self.playout_delay, "playout-delay = \"50 ms\"")?;
-        check_fraction("pacing", self.pacing, "pacing = 0.5")
+        if !(0.0..=MOST_PACING).contains(&self.pacing) {
+            return Err(ConfigError::new("pacing", self.pacing, "from 0 to 0.99", "pacing = 0.5"));
+        }
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<SessionRow> {
             if sending.refused || plan.start > run.window.end {
                 continue;
             }
-            let Some(session) = sending.source.session(until) else { continue };
+            let Some(session) = sending.source.session(sending.clock.shown(until)) else { continue };
             rows.push(SessionRow {
                 group: run.plan.groups[plan.group].clone(),
                 flow: index as u32,
