@@ -280,8 +280,8 @@ export class Scheduler {
 
   /** Takes over a checked scenario; the editor's text only with `replacesText`, or if the reader has not changed it. */
   private take(checked: CheckedScenario, replacesText: boolean): void {
-    const { json: scenario, complete, name, description, toml } = checked;
-    this.store.update({ scenario, complete, name, description, toml });
+    const { json: scenario, complete, name, description, toml, cost } = checked;
+    this.store.update({ scenario, complete, name, description, toml, cost });
     if (!replacesText && this.store.state.isTextEdited) return;
     this.store.update({ text: toml, problem: this.store.state.linkProblem });
   }

@@ -2,7 +2,7 @@
 
 import { type Control, Controls } from "./controls";
 import type { Path } from "./paths";
-import type { CallAudio, ObservedRun, Table } from "./protocol";
+import type { CallAudio, CheckedScenario, ObservedRun, Table } from "./protocol";
 import { formatDisplay } from "./quantities";
 import type { Schema } from "./schema";
 
@@ -82,6 +82,8 @@ export interface PageState {
   canUndo: boolean;
   canRedo: boolean;
   problem: PageProblem | undefined;
+  /** Upper estimates of a run of the scenario; undefined before the first check. */
+  cost: CheckedScenario["cost"] | undefined;
   /** What is wrong with the link of the page. It stays on the page until the reader changes something. */
   linkProblem: PageProblem | undefined;
   takes: { a?: Take; b?: Take };
@@ -114,6 +116,7 @@ export function initialState(): PageState {
     canRedo: false,
     problem: undefined,
     linkProblem: undefined,
+    cost: undefined,
     takes: {},
   };
 }

@@ -300,6 +300,14 @@ describe("progress and Stop", () => {
   });
 });
 
+test("the estimated cost of the scenario is in the state", async () => {
+  const cost = { seconds: 2, memory_bytes: 3e6, happenings: 4e7, flows: 5 };
+  const opened = scheduler.open("text", "x.toml");
+  await background.answer(checked({ rate: 1 }, { cost }));
+  await opened;
+  expect(store.state.cost).toEqual(cost);
+});
+
 describe("the question before a long run", () => {
   const question = "This run may take 50 seconds.";
 

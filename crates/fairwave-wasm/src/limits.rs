@@ -79,9 +79,9 @@ impl PageCost {
     pub fn question(&self) -> Option<String> {
         (self.seconds > ASKS_FROM_S).then(|| {
             format!(
-                "This run may take {} and {} of memory ({:.1e} packet-hops, {} flows). You can stop it at any time.",
+                "This run may take {} and about {} of memory ({:.1e} packet-hops, {} flows). You can stop it at any time.",
                 computing(self.seconds * HOPS_PER_SECOND),
-                bytes(self.memory),
+                bytes(self.memory.max(1e6)),
                 self.happenings,
                 self.flows
             )

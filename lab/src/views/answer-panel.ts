@@ -48,6 +48,10 @@ function renderProgress(state: Readonly<PageState>): void {
   const bar = find<HTMLProgressElement>("progress");
   bar.hidden = !isBusy || progress === undefined;
   if (progress !== undefined) bar.value = progress;
+  // The page has nothing of this scenario yet, and this may last.
+  const isEmpty = run === undefined && (progress !== undefined || (stopped !== undefined && !isBusy));
+  document.body.classList.toggle("empty", isEmpty);
+  if (isEmpty) setText("verdict", "No result yet.");
   find("again").hidden = stopped === undefined || isBusy || (run !== undefined && isCurrent);
   let words = stopped ?? "Ready.";
   if (isBusy) words = progress === undefined ? "Computing …" : `${Math.floor(progress * 100)} % of the simulated time`;

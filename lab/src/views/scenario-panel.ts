@@ -11,6 +11,7 @@ export function connectScenarioPanel(store: PageStore, scheduler: Scheduler): vo
     if (editor().value !== text) editor().value = text;
   });
   store.subscribe(["run"], renderDigest);
+  store.subscribe(["cost"], renderCost);
   editor().addEventListener("input", () => store.update({ text: editor().value, isTextEdited: true }));
   find("run-text").addEventListener("click", () => void openText(store, scheduler, editor().value, "scenario.toml"));
   find("scenario-file").addEventListener("change", async () => {
@@ -27,6 +28,15 @@ function renderDigest({ run, isCurrent }: Readonly<PageState>): void {
   setText("digest", run.digest);
   setText("seed", String(run.seed));
   document.documentElement.dataset.digest = run.digest;
+}
+
+function renderCost({ cost }: Readonly<PageState>): void {
+  if (!cost) return;
+  const { seconds, memory_bytes, happenings, flows } = cost;
+  const time = seconds < 1 ? "less than 1 s" : `up to ${Math.round(seconds)} s`;
+  const memory = memory_bytes < 1e6 ? "less than 1 MB" : `about ${Math.round(memory_bytes / 1e6)} MB`;
+  const hops = `${Number(happenings.toPrecision(2)).toLocaleString("en")} packet-hops`;
+  setText("cost", `Estimate of a run: ${time}, ${memory}, up to ${hops}, ${flows} ${flows === 1 ? "flow" : "flows"}.`);
 }
 
 /** Opens a text. If it has a mistake, the cursor goes to the line of the mistake. */
