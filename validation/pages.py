@@ -1,7 +1,7 @@
 """Pictures of pages for the documentation: ``docs/figures/page-*.png``, taken in a browser without a window.
 
-``python -m validation.pages`` makes the demo and takes the first screens of its pages, and what a phone shows in the dark.
-It needs Chromium (on Debian: ``apt install chromium``) and says so where there is none.
+``python -m validation.pages`` makes the demo and takes the first screens of its pages, and what a phone shows in the
+dark. It needs Chromium (on Debian: ``apt install chromium``) and says so where there is none.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def run_scenario(
     read = scenario(path, settings)
     warn(read, seed)
     names = measure_names(measures, read)
-    wanted_of = requiring.conditions(require, junit, read)
+    conditions = requiring.conditions(require, junit, read)
     read = timed(read, names)
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
@@ -109,12 +109,7 @@ def run_scenario(
         layer_or_note(needed=bool(clips or speech or asked), quiet=json) if out and (page or clips) else None
     )
     look = drawn_as(style, figures, pages, out if page else None)
-    # What a clip's viewer sees needs every unit of the flow.
-    record = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
-    if record:
-        read = read.with_overrides(
-            {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
-        )
+    read = _recorded(read, record, clips)
     only_captured = payload and bool(captures) and not out
     heard = _spoken(read, speech, drawn=bool(out and page)) if speech and not only_captured else None
     made = heard.scenario if heard is not None else read
@@ -129,31 +124,33 @@ def run_scenario(
         if out and shown is None:
             results.save(out)
     results = heard.whole(results) if heard is not None else results
-    captured = look_on(read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json)
-    required = of_results(wanted_of, results)
-    if json:
-        console.document(run_document(read, results, names) | captured | requiring.as_data(required))
-    else:
-        show(read, results, replications, names)
-        for film in watched:
-            console.say(f"\n{film}")
-        if out:
-            audio = " with audio" if heard is not None else ""
-            console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
-    requiring.settle(required, read.name, junit, json=json)
     logged = write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}
     captured = look_on(
         read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
     )
+    required = of_results(conditions, results)
     if json:
-        console.document(run_document(read, results, names) | captured | logged)
-        return
-    show(read, results, replications, names)
-    for film in watched:
-        console.say(f"\n{film}")
-    if out:
-        audio = " with audio" if heard is not None else ""
-        console.say(f"\npage{audio}: {shown}   tables: {out}" if shown else f"\ntables: {out}")
+        document = run_document(read, results, names) | captured | logged
+        console.document(document | requiring.as_data(required))
+    else:
+        show(read, results, replications, names)
+        with_audio = " with audio" if heard is not None else ""
+        kept_in = (
+            (f"page{with_audio}: {shown}   tables: {out}" if shown else f"tables: {out}",) if out else ()
+        )
+        for line in (*watched, *kept_in):
+            console.say(f"\n{line}")
+    requiring.settle(required, read.name, junit, json=json)
+
+
+def _recorded(read: Scenario, record: list[str], clips: list[str]) -> Scenario:
+    """The scenario that records units and windows of flows; what a clip's viewer sees needs every unit of its flow."""
+    flows = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
+    if not flows:
+        return read
+    return read.with_overrides(
+        {"record.units": flows, "record.windows": flows, "record.window-interval": "50 ms"}
+    )
 
 
 def timed(read: Scenario, names: Sequence[str]) -> Scenario:
