@@ -227,7 +227,8 @@ def _draw_violins(axes: Axes, one: Spread) -> None:
         values = one.defined(label)
         if np.ptp(values) > 0:
             parts = axes.violinplot(values, positions=[place], widths=0.7, showextrema=False)
-            for body in parts["bodies"]:
+            bodies: Any = parts["bodies"]
+            for body in bodies:
                 body.set(facecolor=look.colour, edgecolor=style.INK, alpha=0.45)
         # Side by side in the order of values: marks of equal runs do not cover each other.
         at = place + 0.12 * np.resize([0.0, -1.0, 1.0], len(values))

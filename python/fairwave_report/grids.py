@@ -262,7 +262,7 @@ def draw_curves(
 
 def _near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
     """Whether bounds lie so near to the means that they belong into the picture."""
-    means = [one for one in data["mean"].to_list() if one is not None]
+    means = [float(one) for one in data["mean"].to_list() if one is not None]
     if not lines or not means:
         return False
     room = max(max(means) - min(means), 0.5)
@@ -377,7 +377,7 @@ def _draw_cells(
     """Cells with their numbers, and lines where neighbours lie in different bands."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import Normalize, to_rgb
 
     colours = colormaps[style.current().map]
     # A scale from one number to the same number has no colours.
@@ -392,7 +392,7 @@ def _draw_cells(
         mean = cell.interval.mean
         defined = bool(cell.interval.n) and math.isfinite(mean)
         words = f"{drawing.TIP}{_cell_in_words(cell, across, up)}" if len(grid) <= MOST_CELLS else None
-        colour = colours(norm(mean)) if defined else style.PAPER
+        colour = to_rgb(colours(norm(mean))) if defined else (1.0, 1.0, 1.0)
         axes.bar(
             x, 1.0, 1.0, y - 0.5, color=colour, edgecolor=None if defined else style.FAINT, linewidth=0,
             hatch=None if defined else "//", zorder=2,
@@ -401,7 +401,7 @@ def _draw_cells(
             continue
         sure = scale is None or not defined or len(scale.bands(cell.interval)) == 1
         text = f"{_number(mean)}{'' if sure else ' ?'}" if defined else "–"
-        red, green, blue, _ = colour if defined else (1.0, 1.0, 1.0, 1.0)
+        red, green, blue = colour
         dark = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
         axes.text(
             x, y, text, ha="center", va="center", fontsize=style.points(8.5 if len(across.labels) <= 10 else 7),
