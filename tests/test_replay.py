@@ -27,7 +27,7 @@ from made_captures import CALL, START, A, B, ethernet, ip4, ip6, pcap, pcapng, r
 )
 def test_every_format_has_the_same_packets(tmp_path, write, order):
     (one,) = replay.read(write(tmp_path / "call", CALL, order=order), True).flows
-    assert (one.name, one.packets, one.bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 50, 50 * 200)
+    assert (one.name, one.packets, one.ip_bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 50, 50 * 200)
     assert one.text() == "0:180 20000:180*49"
     assert one.first_ns == START
     assert one.is_rtp
@@ -54,7 +54,7 @@ def test_times_in_powers_of_two_are_read(tmp_path):
 )
 def test_packets_are_found_behind_whatever_stands_before_them(tmp_path, frame, link):
     (one,) = replay.read(pcap(tmp_path / "a", [(0, frame)], link=link)).flows
-    assert (one.name, one.bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 200)
+    assert (one.name, one.ip_bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 200)
 
 
 def test_ip_version_6_is_read_with_its_extension_headers(tmp_path):
@@ -76,7 +76,7 @@ def test_fragments_count_to_the_flow_of_the_first_and_strangers_are_left_out(tmp
         for one in (first, rest, stranger, ip6(head + whole[:1480], 44), ip6(later + whole[1480:], 44))
     ]
     capture = replay.read(pcap(tmp_path / "a", list(enumerate(frames))))
-    assert {one.name: (one.packets, one.bytes) for one in capture.flows} == {
+    assert {one.name: (one.packets, one.ip_bytes) for one in capture.flows} == {
         "udp 10.0.0.1:5004 > 10.0.0.2:6000": (2, 2008 + 40),
         "udp [::1]:5004 > [::2]:6000": (2, 2008 + 2 * 48),
     }
