@@ -20,6 +20,7 @@ from fairwave.layers import studies as studies_there
 from fairwave.live import Live, kernel
 from fairwave.live.beside import simulated
 from fairwave_speech.fetch import Recordings
+from made_captures import CALL, pcap, pcapng
 
 tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
 
@@ -104,6 +105,8 @@ def desk(tmp_path, monkeypatch):
         (tmp_path / name).write_text(CALLS, encoding="utf-8")
     (tmp_path / "losses.txt").write_text("0001100" * 20, encoding="utf-8")
     patterns.write(tmp_path / "trace.g192", patterns.read(tmp_path / "losses.txt"))
+    pcapng(tmp_path / "last-night.pcapng", CALL)
+    pcap(tmp_path / "call.pcap", CALL)
     (tmp_path / "uplink.mahi").write_text("10\n20\n30\n30\n", encoding="utf-8")
     way = {"trace_pattern": [{"duration": 500, "capacity": 800}]}
     (tmp_path / "gym.json").write_text(json.dumps({"uplink": way, "downlink": way}), encoding="utf-8")

@@ -1,6 +1,7 @@
 """Mistakes at the command line: each ends in one sentence that says what to write, never in a traceback."""
 
 import os
+import struct
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -31,11 +32,17 @@ traffic = "bulk"
 """
 
 
+CAPTURE = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + struct.pack("<IIII", 1, 0, 28, 28)
+CAPTURE += struct.pack(">BBHIBBH", 0x45, 0, 28, 0, 64, 17, 0) + bytes(8) + struct.pack(">HHHH", 1, 2, 8, 0)
+"""One datagram over raw IP."""
+
+
 @pytest.fixture
 def calls(tmp_path, monkeypatch):
     """A scenario file, in the folder in which the command runs."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "calls.toml").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "night.pcap").write_bytes(CAPTURE)
     return "calls.toml"
 
 
@@ -366,6 +373,7 @@ FIRST = {
     "find": ["calls.toml", "--vary", "flow.voice.count=1..3", "--until", "mos.voice>=3", "-n", "2", "--most", "2"],
     "evaluate": ["nothing"], "study": ["nothing"], "explain": ["udp"], "list": ["queues"], "lab": ["calls.toml"],
     "pattern": ["calls.toml"], "trace": ["calls.toml"], "new": ["controller", "mine"], "schema": [],
+    "replay": ["night.pcap", "--rate", "2 Mb/s", "--out", "slower.toml"],
 }  # fmt: skip
 
 

@@ -11,81 +11,7 @@ import fairwave
 from fairwave import patterns, replay
 from fairwave.cli.input import BadInputError
 from fairwave.cli.replay import show_replay
-
-A, B = bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2))
-A6, B6 = bytes(15) + b"\1", bytes(15) + b"\2"
-START = 1_700_000_000 * 10**9
-
-
-def udp(payload: bytes, ports=(5004, 6000)) -> bytes:
-    return struct.pack(">HHHH", *ports, 8 + len(payload), 0) + payload
-
-
-def tcp(sequence: int, payload: bytes, ports=(443, 50000)) -> bytes:
-    return struct.pack(">HHIIBBHHH", *ports, sequence, 0, 5 << 4, 16, 0, 0, 0) + payload
-
-
-def ip4(above: bytes, protocol=17, ident=0, fragment=0, length=None, ends=(A, B)) -> bytes:
-    length = 20 + len(above) if length is None else length
-    return (
-        struct.pack(">BBHHHBBH", 0x45, 0, length, ident, fragment, 64, protocol, 0)
-        + ends[0]
-        + ends[1]
-        + above
-    )
-
-
-def ip6(above: bytes, protocol=17) -> bytes:
-    return struct.pack(">IHBB", 6 << 28, len(above), protocol, 64) + A6 + B6 + above
-
-
-def ethernet(packet: bytes, *tags: int) -> bytes:
-    kind = 0x86DD if packet[0] >> 4 == 6 else 0x0800
-    return bytes(12) + b"".join(struct.pack(">HH", tag, 5) for tag in tags) + struct.pack(">H", kind) + packet
-
-
-def rtp(number: int) -> bytes:
-    return udp(struct.pack(">BBHII", 0x80, 0, number & 0xFFFF, number * 160, 7) + bytes(160))
-
-
-def pcap(path, frames, *, order="<", unit=1000, link=1, cut=None):
-    """A pcap of frames, each with its time in ns since the first."""
-    magic = 0xA1B2C3D4 if unit == 1000 else 0xA1B23C4D
-    data = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link)
-    for at, frame in frames:
-        seconds, rest = divmod(START + at, 10**9)
-        data += struct.pack(order + "IIII", seconds, rest // unit, len(frame), len(frame)) + frame
-    path.write_bytes(data[:cut])
-    return path
-
-
-def block(kind: int, body: bytes, order="<") -> bytes:
-    body += bytes(-len(body) % 4)
-    return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
-
-
-def pcapng(path, frames, *, order="<", resolution=None, link=1, offset=0, simple=False):
-    """The same as pcapng; the resolution is the option's byte."""
-    options = b""
-    if resolution is not None:
-        options += struct.pack(order + "HHB3x", 9, 1, resolution)
-    if offset:
-        options += struct.pack(order + "HHq", 14, 8, offset)
-    data = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order)
-    data += block(1, struct.pack(order + "HHI", link, 0, 0) + options, order)
-    ticks = {None: 10**6, 9: 10**9, 6: 10**6, 0x8A: 1024}[resolution]
-    for at, frame in frames:
-        if simple:
-            data += block(3, struct.pack(order + "I", len(frame)) + frame, order)
-            continue
-        time = (START + at - offset * 10**9) * ticks // 10**9
-        head = struct.pack(order + "IIIII", 0, time >> 32, time & 0xFFFFFFFF, len(frame), len(frame))
-        data += block(6, head + frame, order)
-    path.write_bytes(data)
-    return path
-
-
-CALL = [(20_000_000 * n, ethernet(ip4(rtp(n)))) for n in range(50)]
+from made_captures import CALL, START, A, B, ethernet, ip4, ip6, pcap, pcapng, rtp, tcp, udp
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -101,7 +27,7 @@ CALL = [(20_000_000 * n, ethernet(ip4(rtp(n)))) for n in range(50)]
 )
 def test_every_format_has_the_same_packets(tmp_path, write, order):
     (one,) = replay.read(write(tmp_path / "call", CALL, order=order), True).flows
-    assert (one.name, one.packets, one.bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 50, 50 * 200)
+    assert (one.name, one.packets, one.ip_bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 50, 50 * 200)
     assert one.text() == "0:180 20000:180*49"
     assert one.first_ns == START
     assert one.is_rtp
@@ -128,7 +54,7 @@ def test_times_in_powers_of_two_are_read(tmp_path):
 )
 def test_packets_are_found_behind_whatever_stands_before_them(tmp_path, frame, link):
     (one,) = replay.read(pcap(tmp_path / "a", [(0, frame)], link=link)).flows
-    assert (one.name, one.bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 200)
+    assert (one.name, one.ip_bytes) == ("udp 10.0.0.1:5004 > 10.0.0.2:6000", 200)
 
 
 def test_ip_version_6_is_read_with_its_extension_headers(tmp_path):
@@ -150,7 +76,7 @@ def test_fragments_count_to_the_flow_of_the_first_and_strangers_are_left_out(tmp
         for one in (first, rest, stranger, ip6(head + whole[:1480], 44), ip6(later + whole[1480:], 44))
     ]
     capture = replay.read(pcap(tmp_path / "a", list(enumerate(frames))))
-    assert {one.name: (one.packets, one.bytes) for one in capture.flows} == {
+    assert {one.name: (one.packets, one.ip_bytes) for one in capture.flows} == {
         "udp 10.0.0.1:5004 > 10.0.0.2:6000": (2, 2008 + 40),
         "udp [::1]:5004 > [::2]:6000": (2, 2008 + 2 * 48),
     }

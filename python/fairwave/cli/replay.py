@@ -106,7 +106,7 @@ def _show(capture: Capture) -> None:
                 str(one.number),
                 one.name,
                 str(one.packets),
-                f"{one.bytes}",
+                f"{one.ip_bytes}",
                 f"{one.lasts_s:.3f}",
                 _rate(one.rate_bps),
                 "–" if lost is None else f"{int(lost.sum())} of {len(lost)}",

@@ -38,7 +38,7 @@ class FlowSummary:
         flow: Whose it is.
         number: Its number, from 1, by bytes: the largest first.
         packets: How many packets it has.
-        bytes: Bytes of IP of all of them.
+        ip_bytes: Bytes of IP of all of them.
         first_ns: When its first one was captured, in ns since 1970.
         last_ns: When its last one was.
         header: Bytes of the fixed IP header.
@@ -51,7 +51,7 @@ class FlowSummary:
     flow: Flow
     number: int = 0
     packets: int = 0
-    bytes: int = 0
+    ip_bytes: int = 0
     first_ns: int = 0
     last_ns: int = 0
     header: int = 20
@@ -77,7 +77,7 @@ class FlowSummary:
     @property
     def rate_bps(self) -> float:
         """Bits of IP per second from its first packet to its last; NaN for a single one."""
-        return 8 * self.bytes / self.lasts_s if self.last_ns > self.first_ns else math.nan
+        return 8 * self.ip_bytes / self.lasts_s if self.last_ns > self.first_ns else math.nan
 
     @property
     def is_rtp(self) -> bool:
@@ -102,7 +102,7 @@ class FlowSummary:
         """As plain data."""
         lost = self.losses()
         return {
-            "number": self.number, "name": self.name, "packets": self.packets, "bytes": self.bytes,
+            "number": self.number, "name": self.name, "packets": self.packets, "bytes": self.ip_bytes,
             "lasts_s": self.lasts_s, "rate_bps": self.rate_bps, "rtp": self.is_rtp,
             "lost": None if lost is None else int(lost.sum()),
         }  # fmt: skip
@@ -194,7 +194,7 @@ def read(
             one.gaps.append(at_ns - one.last_ns)
             one.sizes.append(max(length - header, 1))
         one.packets += 1
-        one.bytes += length
+        one.ip_bytes += length
         one.last_ns = at_ns
         one.largest = max(one.largest, length - header)
         if flow.protocol == UDP:
@@ -210,7 +210,7 @@ def read(
         raise CaptureError(
             f"{path} has no packet of IP among its {notes.packets}; capture on the interface that carries the traffic"
         )
-    flows = sorted(found.values(), key=lambda one: (-one.bytes, one.first_ns, one.name))
+    flows = sorted(found.values(), key=lambda one: (-one.ip_bytes, one.first_ns, one.name))
     for number, one in enumerate(flows, 1):
         one.number = number
     return Capture(

@@ -374,7 +374,7 @@ class _Header(NamedTuple):
     """What headers of IP say: bytes of all of IP, of the headers, of the fixed one; whose it is; which fragment."""
 
     length: int
-    bytes: int
+    header: int
     fixed: int
     protocol: int
     source: bytes
@@ -430,7 +430,7 @@ def _ip(
 ) -> Packet | None:
     version = data[at] >> 4 if len(data) > at else 0
     ip = _ip4(data, at, left) if version == 4 else _ip6(data, at, left) if version == 6 else None
-    if ip is None or ip.bytes < ip.fixed or ip.length < ip.bytes:
+    if ip is None or ip.header < ip.fixed or ip.length < ip.header:
         notes.ignored += 1
         return None
     key = ip.source, ip.destination, ip.protocol, ip.identification
@@ -440,8 +440,8 @@ def _ip(
         if known is None:
             notes.strangers += 1
             return None
-        return Packet(at_ns, known, ip.length, ip.fixed, b"", ip.length - ip.bytes)
-    begin = at + ip.bytes
+        return Packet(at_ns, known, ip.length, ip.fixed, b"", ip.length - ip.header)
+    begin = at + ip.header
     ports = 0, 0
     if ip.protocol in _WITH_PORTS and len(data) >= begin + 4:
         ports = data[begin] << 8 | data[begin + 1], data[begin + 2] << 8 | data[begin + 3]
@@ -450,4 +450,4 @@ def _ip(
         if len(first) >= MOST_FRAGMENTED:
             first.pop(next(iter(first)))
         first[key] = flow
-    return Packet(at_ns, flow, ip.length, ip.fixed, data[begin : at + ip.length], ip.length - ip.bytes)
+    return Packet(at_ns, flow, ip.length, ip.fixed, data[begin : at + ip.length], ip.length - ip.header)

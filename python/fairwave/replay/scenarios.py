@@ -74,7 +74,7 @@ def network(name: str, lasts_s: int, rate: str, delay: str, queue: str) -> list[
 
 def _flow(one: FlowSummary, capture: Capture, file: str, tcp: str) -> list[str]:
     start = (one.first_ns - capture.first_ns) / 1e9
-    head = ["", f"# {one.name}: {one.packets} packets, {one.bytes} bytes of IP", "[[flow]]"]
+    head = ["", f"# {one.name}: {one.packets} packets, {one.ip_bytes} bytes of IP", "[[flow]]"]
     head += [f'name = "{_short(one)}"']
     if start:
         head.append(f'start = "{start:.6f} s"')

@@ -157,6 +157,7 @@ codecs! {
     Opus128 = "opus-128",
 }
 
+#[allow(clippy::derivable_impls)] // the variants come from a macro, which marks none of them
 impl Default for Codec {
     fn default() -> Self {
         Codec::G711
