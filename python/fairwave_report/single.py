@@ -138,6 +138,11 @@ def _name(value: Any, key: str) -> str:
     return str(value.get(key, "")) if isinstance(value, dict) else str(value)
 
 
+def _pings(scenario: Scenario) -> list[str]:
+    """Groups of pings: their goodput says nothing beside that of others."""
+    return [flow["name"] for flow in _flows(scenario) if _name(flow.get("transport"), "name") == "ping"]
+
+
 def _busiest(results: Results) -> list[str]:
     links = results.to_polars("links").with_columns(pl.col("link").cast(pl.String))
     order = links.group_by("link", maintain_order=True).agg(pl.col("mean_wait_s").mean())
@@ -244,6 +249,11 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
     busiest = _busiest(run.results)
     panels = [
         (title, unit, rows.filter(pl.col("name").is_in(busiest)) if unit == "packets" else rows, scale)
+        for title, unit, rows, scale in panels
+    ]
+    pings = _pings(run.scenario)
+    panels = [
+        (title, unit, rows.filter(~pl.col("name").is_in(pings)) if unit == "Mb/s" else rows, scale)
         for title, unit, rows, scale in panels
     ]
     panels = [(title, unit, rows, scale) for title, unit, rows, scale in panels if rows.height]
