@@ -138,6 +138,11 @@ def _name(value: Any, key: str) -> str:
     return str(value.get(key, "")) if isinstance(value, dict) else str(value)
 
 
+def _pings(scenario: Scenario) -> list[str]:
+    """Groups of pings: their goodput says nothing beside that of others."""
+    return [flow["name"] for flow in _flows(scenario) if _name(flow.get("transport"), "name") == "ping"]
+
+
 def _busiest(results: Results) -> list[str]:
     links = results.to_polars("links").with_columns(pl.col("link").cast(pl.String))
     order = links.group_by("link", maintain_order=True).agg(pl.col("mean_wait_s").mean())
@@ -275,12 +280,14 @@ def _typical(rows: pl.DataFrame) -> dict[str, float]:
 
 def _panels(run: DrawnRun) -> list[SeriesPanel]:
     """What is drawn, one below the other; a kind whose series are too far apart in several panels."""
-    busiest = _busiest(run.results)
+    busiest, pings = _busiest(run.results), _pings(run.scenario)
     found = []
     for kind, title, unit, scale in PANELS:
         rows = run.series(kind).with_columns(pl.col("value") * scale)
         if unit == "packets":
             rows = rows.filter(pl.col("name").is_in(busiest))
+        if unit == "Mb/s":
+            rows = rows.filter(~pl.col("name").is_in(pings))
         if not rows.height:
             continue
         several = _apart(rows) if unit in UNITS else [rows]

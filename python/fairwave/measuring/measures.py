@@ -817,7 +817,7 @@ def _of_round_trips(
     return Measure(id, _name(title, group), unit, reduction, better, (), ROUND_TRIPS, limits, scale)
 
 
-@shown(STREAM | TRANSFER | BULK, EVERY, figure="call")
+@shown(EVERY, STREAM | BULK, figure="call")
 def rtt(group: str | None = None) -> Measure:
     """Round trip as the sender sees it, in ms: mean over samples, then over flows.
 
@@ -827,13 +827,13 @@ def rtt(group: str | None = None) -> Measure:
     return _of_round_trips("rtt", "round trip", group, _mean("mean_s", 1e3))
 
 
-@shown(STREAM | TRANSFER | BULK)
+@shown(EVERY)
 def rtt_median(group: str | None = None) -> Measure:
     """Median of each flow's round trips, mean over flows, in ms."""
     return _of_round_trips("rtt_median", "round trip, median", group, _mean("p50_s", 1e3))
 
 
-@shown(STREAM | TRANSFER | BULK, EVERY)
+@shown(EVERY, STREAM | BULK)
 def rtt_p95(group: str | None = None) -> Measure:
     """95th percentile of each flow's round trips, mean over flows, in ms."""
     return _of_round_trips("rtt_p95", "round trip, 95th percentile", group, _mean("p95_s", 1e3))
@@ -871,7 +871,7 @@ def responsiveness(group: str | None = None) -> Measure:
     return _of_round_trips("responsiveness", "responsiveness", group, value, "round trips/min", "higher")
 
 
-@shown(EVERY, EVERY)
+@shown(EVERY, STREAM | BULK)
 def qoo(group: str | None = None) -> Measure:
     """Quality of Outcome (draft-ietf-ippm-qoo), 0 to 100, of groups with an `outcome`, mean over flows.
 
@@ -1070,12 +1070,8 @@ STANDARD: dict[str, Definition] = {
     "round_trip": round_trip,
     "double_talk": double_talk,
     "double_talk_heard": double_talk_heard,
-    "qoo": qoo,
-    "rtt": rtt,
-    "rtt_median": rtt_median,
-    "rtt_p95": rtt_p95,
-    "ping_loss": ping_loss,
     "responsiveness": responsiveness,
+    "ping_loss": ping_loss,
     "loss": loss,
     "worst_loss": worst_loss,
     "late_for_playout": late_for_playout,
@@ -1101,6 +1097,10 @@ STANDARD: dict[str, Definition] = {
     "worst_goodput": worst_goodput,
     "packet_loss": packet_loss,
     "retransmitted": retransmitted,
+    "qoo": qoo,
+    "rtt": rtt,
+    "rtt_median": rtt_median,
+    "rtt_p95": rtt_p95,
     **SIMULATED,
     "refused": refused,
     "index": index,

@@ -41,6 +41,9 @@ impl State {
     }
 }
 
+/// A threshold beyond so many segments is none.
+const MOST_SEGMENTS: f64 = 1e6;
+
 /// One flow's events.
 pub(super) struct Trace {
     path: PathBuf,
@@ -226,7 +229,7 @@ impl Trace {
         if let Some(segment) = self.segment {
             self.change_state(view, at);
             let bytes = |segments: f64| {
-                if segments < 1e9 { json!((segments * f64::from(segment)).round() as u64) } else { Value::Null }
+                if segments < MOST_SEGMENTS { json!((segments * f64::from(segment)).round() as u64) } else { Value::Null }
             };
             let metrics = [
                 ("congestion_window", bytes(view.window)),
