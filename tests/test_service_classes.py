@@ -199,9 +199,7 @@ def test_cake_sorts_by_the_dscp():
 def test_captures_hold_the_code_point(tmp_path):
     police = {"rate": "40 kb/s", "burst": "1500 B", "exceed": {"remark": "le"}}
     scenario = changed(OFFICE, f"{CLASSES}.voice.police", police).with_overrides({"flow.call.dscp": "ef"})
-    capture(
-        scenario, {"link:r1>r2": tmp_path / "up.pcapng", "link:r2>call-d0": tmp_path / "down.pcapng"}
-    )
+    capture(scenario, {"link:r1>r2": tmp_path / "up.pcapng", "link:r2>call-d0": tmp_path / "down.pcapng"})
     assert code_points((tmp_path / "up.pcapng").read_bytes()) == {0, 1, 46}, (
         "the policer remarks before the link"
     )
