@@ -1,6 +1,6 @@
 //! Deficit round robin: classes take turns, each worth a quantum in proportion to its weight.
 //!
-//! Follows Shreedhar & Varghese, "Efficient Fair Queuing Using Deficit Round Robin" (SIGCOMM 1995, §III). A class whose turn it is
+//! Follows Shreedhar & Varghese, "Efficient Fair Queuing Using Deficit Round Robin" (SIGCOMM 1995). A class whose turn it is
 //! sends while its deficit lasts; what it may not use now it may use in its next turn; a class that has no packets loses its deficit.
 //! Choosing costs the same however many classes there are. The class of least weight has the quantum that is written, the others
 //! in proportion.
@@ -8,7 +8,7 @@
 //! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used up, and
 //! the last packet may overdraw it by less than its length, which is taken from the next turn, as in RFC 8290 §4.2: how long
 //! the next packet is cannot be known before the class's own discipline has let it go. The paper's bound stays: what a class with packets
-//! gets in n turns is n quanta, give or take less than the largest packet (its Lemma 2).
+//! gets in n turns is n quanta, give or take less than the largest packet.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Low latency queueing: classes with priority, policed, and weighted fair queueing for all others.
 //!
 //! What deployed routers call LLQ: RFC 3246's expedited forwarding by a strict priority queue, whose load a policer limits so that it
-//! cannot starve the others (§2.8), beside classes that share the rest by weights. Classes with priority go first, in the order in which they are
+//! cannot starve the others, beside classes that share the rest by weights. Classes with priority go first, in the order in which they are
 //! written; what they leave, the others share by start-time fair queueing ([`super::wfq`]).
 
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@
 //! colour-blind: what exceeds is yellow, what violates is red.
 //!
 //! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count exactly. In the priority
-//! class of an LLQ a policer limits the damage that RFC 3246 §2.8 speaks of, so it always works unless `when` says otherwise: some routers
+//! class of an LLQ a policer limits the damage that RFC 3246 speaks of, so it always works unless `when` says otherwise: some routers
 //! police a priority class only while the link is congested, and then let it take what others leave.
 
 use std::borrow::Cow;
@@ -89,7 +89,7 @@ impl JsonSchema for Action {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// Always (RFC 3246 §2.8).
+    /// Always (RFC 3246).
     #[default]
     Always,
     /// Only while packets wait at the link.
