@@ -93,7 +93,8 @@ def beside(folder: Path, names: Iterable[str]) -> list[Download]:
     numbers = [files[ending] for ending in ("csv", "parquet") if ending in files]
     chosen = [one for one in numbers if one.stat().st_size <= MOST_CSV][:1] or numbers[-1:]
     carried = [download(one) for one in chosen if one.stat().st_size <= MOST_EACH]
-    endings = [one for one in ("pdf", "png") if one in files] or ([] if "svg" not in files else ["svg"])
+    wanted = ("pdf", "png") if {"pdf", "png"} & set(files) else ("svg",)
+    endings = [one for one in wanted if one in files]
     pictures = [
         _picture(files[one]) if one == "png" else download(files[one])
         for one in endings
