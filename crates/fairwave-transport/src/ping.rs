@@ -36,7 +36,7 @@ pub enum Carrier {
 pub struct PingConfig {
     /// Header bytes added to each packet on the wire. Default 28 B: IPv4 20, ICMP or UDP 8.
     pub header: Bytes,
-    /// By which protocol captures show requests and replies.
+    /// By which protocol captures show requests and replies: `icmp` (default) or `udp`.
     #[serde(skip_serializing_if = "is_icmp")]
     pub carrier: Carrier,
 }

@@ -229,7 +229,11 @@ impl Trace {
         if let Some(segment) = self.segment {
             self.change_state(view, at);
             let bytes = |segments: f64| {
-                if segments < MOST_SEGMENTS { json!((segments * f64::from(segment)).round() as u64) } else { Value::Null }
+                if segments < MOST_SEGMENTS {
+                    json!((segments * f64::from(segment)).round() as u64)
+                } else {
+                    Value::Null
+                }
             };
             let metrics = [
                 ("congestion_window", bytes(view.window)),
