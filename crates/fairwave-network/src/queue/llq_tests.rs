@@ -1,4 +1,4 @@
-use super::super::testing::{link_queue, marked, rate, served};
+use super::super::testing::{Served, link_queue, marked, rate, served};
 use super::*;
 use crate::dscp::Dscp;
 use crate::packet::Packet;
@@ -17,7 +17,7 @@ fn llq(police: serde_json::Value) -> serde_json::Value {
 }
 
 /// Voice every `every` µs of 200 bytes, for 2 s, while 50 packets of video and of data wait at first and more come all the time.
-fn contested(queue: &mut LinkQueue, every: u64) -> (Vec<(Instant, Packet)>, Vec<(Packet, DropReason)>) {
+fn contested(queue: &mut LinkQueue, every: u64) -> Served {
     let mut arrivals: Vec<(Instant, Packet)> = Vec::new();
     for number in 0..2_000_000 / every {
         arrivals.push((Instant::from_nanos(number * every * 1000), marked(46, 200, 3 * number)));

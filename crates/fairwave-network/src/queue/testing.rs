@@ -109,13 +109,12 @@ fn make_nervous(config: &mut serde_json::Value) {
     }
 }
 
+/// When the transmission of each packet began, and what was dropped.
+pub type Served = (Vec<(Instant, Packet)>, Vec<(Packet, DropReason)>);
+
 /// What a link with this queue does with arrivals in order of time: when each packet's transmission began, in that order, and what was
 /// dropped. Bodies tell packets apart.
-pub fn served(
-    queue: &mut LinkQueue,
-    rate: Rate,
-    arrivals: &[(Instant, Packet)],
-) -> (Vec<(Instant, Packet)>, Vec<(Packet, DropReason)>) {
+pub fn served(queue: &mut LinkQueue, rate: Rate, arrivals: &[(Instant, Packet)]) -> Served {
     let (mut served, mut drops, mut free) = (Vec::new(), Vec::new(), Instant::ZERO);
     let mut serve = |queue: &mut LinkQueue, now: Instant, until: Instant, drops: &mut Vec<_>| {
         let mut at = now;
