@@ -381,10 +381,10 @@ test("a long run is asked for, shows its progress, and Stop ends it at once", as
   await page.locator("#stop").click();
   await page
     .getByText(/^Stopped at \d+ %/)
-  assert.equal(await page.locator("#verdict").textContent(), "No result yet.");
-  assert.equal(await page.locator("#figures").isVisible(), false);
     .first()
     .waitFor();
+  assert.equal(await page.locator("#verdict").textContent(), "No result yet.");
+  assert.equal(await page.locator("#figures").isVisible(), false);
   assert.ok(performance.now() - begin < 2000, `${performance.now() - begin} ms`);
   assert.equal(await page.locator("#stop").isDisabled(), true);
   await page.locator("#again").waitFor();
