@@ -3,7 +3,7 @@
 //! Sizes are those of the RTP payload formats: RFC 3551 §4.5 for the ITU-T codecs, GSM and GSM-EFR; RFC 5993 §5.2 for GSM-HR,
 //! which puts an octet of contents before each frame of 14; RFC 3952 §3 for iLBC; RFC 4867 §4.3 (bandwidth-efficient
 //! mode) for AMR and AMR-WB: 4 bits of mode request per packet, 6 bits of contents per frame, the whole filled up to
-//! octets. EVS: 3GPP TS 26.445 Annex A, compact for one frame. Opus: RFC 7587, whose payload is one Opus packet (RFC 6716 §3), its
+//! octets. EVS: 3GPP TS 26.445, compact for one frame. Opus: RFC 7587, whose payload is one Opus packet (RFC 6716 §3), its
 //! first octet counted in its rate. Any other codec is described by a scenario ([`super::other_codec`]). How each codec sounds is in [`crate::quality::impairment`].
 
 use std::borrow::Cow;
@@ -213,7 +213,7 @@ enum Packing {
     Octets(u64),
     /// RFC 4867 §4.3: bits of speech per frame.
     BandwidthEfficient(u64),
-    /// 3GPP TS 26.445 Annex A: octets of speech per frame. One alone is compact (A.2.1); several have an entry of the table of contents
+    /// 3GPP TS 26.445: octets of speech per frame. One alone is compact (A.2.1); several have an entry of the table of contents
     /// each (A.2.2).
     Evs(u64),
     /// Octets of the payload format, once in each packet, and whole octets per frame.

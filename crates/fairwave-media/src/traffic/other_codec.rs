@@ -1,7 +1,7 @@
 //! A codec that has no name here: what a scenario says of it.
 //!
 //! ```toml
-//! codec = { rate = "13 kb/s", frame = "20 ms", ie = 20, bpl = 10, source = "ITU-T P.833 test of May" }
+//! codec = { rate = "13 kb/s", frame = "20 ms", ie = 20, bpl = 10, source = "our listening test of May" }
 //! ```
 //!
 //! **Assumptions.** The codec has one rate. A frame fills whole octets, and the payload format adds the same header to each packet.

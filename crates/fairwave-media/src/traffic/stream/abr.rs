@@ -1,11 +1,15 @@
 //! Adaptive bit rate: which rung of the ladder the next segment is fetched in.
 //!
-//! Sources: BBA-0 and BBA-2, Huang, Johari, McKeown, Trunnell and Watson 2014, *A Buffer-Based Approach to Rate Adaptation* (Algorithm 1; §5 and §6).
-//! BOLA, Spiteri, Urgaonkar and Sitaraman 2016 (Algorithm BOLA-BASIC). MPC and RobustMPC, Yin, Jindal, Sekar and Sinopoli 2015 (Eq. 5, Algorithm 1,
-//! §4.3). Each function is told what a player knows, and answers with a rung.
+//! BBA-0 and BBA-2 are those of Huang et al. 2014, Algorithm 1, §5 and §6: *A Buffer-Based Approach to Rate Adaptation*.
+//!
+//! BOLA is BOLA-BASIC of Spiteri et al. 2016.
+//!
+//! MPC and RobustMPC are those of Yin et al. 2015, Eq. 5, Algorithm 1 and §4.3.
+//!
+//! Each function is told what a player knows, and answers with a rung.
 //!
 //! **Assumptions.** Huang's buffer is 240 s, the reservoir of BBA-0 90 s, and the map reaches the highest rate at 90 % of the buffer: here
-//! both are kept as shares, 37.5 % and 90 %, of a buffer of any length. BBA-2's reservoir is 8 to 140 s (§5.1), and at most
+//! both are kept as shares, 37.5 % and 90 %, of a buffer of any length. BBA-2's reservoir is 8 to 140 s (Huang et al. 2014, §5.1), and at most
 //! that share. BOLA has γp = 5 and V = (Q − 1)/(v + γp), with the buffer Q in segments and v the highest utility, so that it never fetches
 //! what the buffer has no room for. MPC looks five segments ahead by the harmonic mean of five throughputs; a stall costs
 //! the highest rate for each second, as with Yin's weights (3000 with a ladder to 3000 kb/s), and a change of rate what it changes.
@@ -17,18 +21,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Abr {
-    /// By the buffer: a map from its length to the rate (Huang 2014, Algorithm 1).
+    /// By the buffer: a map from its length to the rate (Huang et al. 2014, Algorithm 1).
     #[serde(rename = "bba-0")]
     Bba0,
-    /// By the buffer and the sizes of segments, and faster while it fills for the first time (Huang 2014, §5 and §6).
+    /// By the buffer and the sizes of segments, and faster while it fills for the first time (Huang et al. 2014, §5 and §6).
     #[serde(rename = "bba-2")]
     Bba2,
-    /// By the buffer: the utility of a segment for its size (Spiteri 2016, BOLA-BASIC).
+    /// By the buffer: the utility of a segment for its size (Spiteri et al. 2016, BOLA-BASIC).
     #[default]
     Bola,
-    /// By buffer and throughput: the best of all ways through the next five segments (Yin 2015).
+    /// By buffer and throughput: the best of all ways through the next five segments (Yin et al. 2015).
     Mpc,
-    /// The same with a throughput that is lower by as much as the last predictions were wrong (Yin 2015, §4.3).
+    /// The same with a throughput that is lower by as much as the last predictions were wrong (Yin et al. 2015, §4.3).
     RobustMpc,
     /// By throughput: the highest rate below the harmonic mean of the last five.
     Rate,
@@ -123,7 +127,7 @@ impl View<'_> {
         low + (high - low) * ((self.buffer - reservoir) / cushion).clamp(0.0, 1.0)
     }
 
-    /// Huang 2014, Algorithm 1.
+    /// Huang et al. 2014, Algorithm 1.
     fn bba_0(&self) -> usize {
         let (reservoir, highest) = (RESERVOIR * self.most, self.highest());
         let before = self.before.unwrap_or(0);
@@ -210,7 +214,7 @@ impl View<'_> {
         chosen
     }
 
-    /// The most that Eq. 5 has for the segments from the `ahead`-th on, of which the first is of this `rung`.
+    /// The most that Yin et al. 2015, Eq. 5, has for the segments from the `ahead`-th on, of which the first is of this `rung`.
     fn best_from(&self, ahead: usize, rung: usize, buffer: f64, before: Option<usize>, throughput: f64) -> f64 {
         let rate = self.rate(rung);
         let size = self.sizes.get(ahead).copied().unwrap_or(1.0);
@@ -313,7 +317,7 @@ mod tests {
         assert_eq!((view(0.0, 3).bola(), view(236.0, 0).bola()), (0, 3));
     }
 
-    /// Eq. 5 for a way through the segments, written down once more.
+    /// Yin et al. 2015, Eq. 5, for a way through the segments, written down once more.
     fn worth(way: &[usize], view: &View<'_>, throughput: f64) -> f64 {
         let rates: Vec<f64> = way.iter().map(|rung| LADDER[*rung]).collect();
         let (mut buffer, mut stalled) = (view.buffer, 0.0);

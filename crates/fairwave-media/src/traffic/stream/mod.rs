@@ -31,7 +31,7 @@ use fairwave_units::units::{Instant, Rate, Span};
 pub struct StreamConfig {
     /// How the player chooses. Default `bola`.
     pub abr: Abr,
-    /// Rates that segments can be had in, ascending, 1 to 12. Default 300, 750, 1200, 1850, 2850, 4300 kb/s.
+    /// Rates that segments can be had in, ascending, 1 to 12. Default 0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mb/s.
     pub ladder: Vec<Rate>,
     /// Length of a segment, 100 ms to 1 min. Default 4 s.
     pub segment: Span,
@@ -56,7 +56,7 @@ impl Default for StreamConfig {
     fn default() -> Self {
         StreamConfig {
             abr: Abr::Bola,
-            ladder: [300, 750, 1200, 1850, 2850, 4300].map(|k| Rate::from_bits_per_second(k * 1000)).to_vec(),
+            ladder: [300, 750, 1_200, 1_850, 2_850, 4_300].map(|k| Rate::from_bits_per_second(k * 1000)).to_vec(),
             segment: Span::from_secs(4),
             buffer: Span::from_secs(60),
             start_up: None,
