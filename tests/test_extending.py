@@ -30,8 +30,8 @@ LINES = re.findall(
 ADDED = {
     "transports": ["tcp/scalable", "spaced"],
     "queues": ["deficit-round-robin"],
-    "traffic": ["poisson"],
-    "losses": ["gilbert"],
+    "traffic": ["memoryless"],
+    "losses": ["burst-noise"],
     "rates": ["steps"],
     "measures": ["poorest_share"],
 }

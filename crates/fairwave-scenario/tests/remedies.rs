@@ -57,6 +57,12 @@ fn remedies_of<T: Law>(refused_too: &mut Vec<String>) -> usize {
                 base.insert(key.to_owned(), needed(name, key));
             }
         }
+        if name == "game" {
+            base.insert("rate".to_owned(), json!("20 Mb/s"));
+        }
+        if name == "replay" {
+            base.insert("packets".to_owned(), json!("0:1200"));
+        }
         if name == "video-trace" {
             base.insert("frames".to_owned(), json!([{ "type": "I", "sizes": [4000, 4000, 4000, 4000, 4000] }]));
         }

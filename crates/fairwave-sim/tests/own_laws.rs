@@ -14,12 +14,12 @@ use fairwave_core::{link, loss, queue, traffic, transport};
 use fairwave_scenario::Scenario;
 use fairwave_sim::{FlowRow, LinkRow, RunResult, run};
 
+#[path = "extend/burst_noise.rs"]
+mod burst_noise;
 #[path = "extend/deficit_round_robin.rs"]
 mod deficit_round_robin;
-#[path = "extend/gilbert.rs"]
-mod gilbert;
-#[path = "extend/poisson.rs"]
-mod poisson;
+#[path = "extend/memoryless.rs"]
+mod memoryless;
 #[path = "extend/scalable.rs"]
 mod scalable;
 #[path = "extend/spaced.rs"]
@@ -29,8 +29,8 @@ pub mod steps;
 
 const SCALABLE: &str = include_str!("extend/scalable.toml");
 const DEFICIT_ROUND_ROBIN: &str = include_str!("extend/deficit_round_robin.toml");
-const POISSON: &str = include_str!("extend/poisson.toml");
-const GILBERT: &str = include_str!("extend/gilbert.toml");
+const POISSON: &str = include_str!("extend/memoryless.toml");
+const GILBERT: &str = include_str!("extend/burst_noise.toml");
 const SPACED: &str = include_str!("extend/spaced.toml");
 const STEPS: &str = include_str!("extend/steps.toml");
 
@@ -45,8 +45,8 @@ pub fn hand_in() {
         own(TransportConfig::BUILT_IN, "tcp/scalable", &control::register::<scalable::ScalableConfig>);
         // The tests within its file hand it in as well, perhaps first.
         let _ = queue::register::<deficit_round_robin::DeficitRoundRobinConfig>();
-        own(TrafficConfig::BUILT_IN, "poisson", &traffic::register::<poisson::PoissonConfig>);
-        own(LossConfig::BUILT_IN, "gilbert", &loss::register::<gilbert::GilbertConfig>);
+        own(TrafficConfig::BUILT_IN, "memoryless", &traffic::register::<memoryless::MemorylessConfig>);
+        own(LossConfig::BUILT_IN, "burst-noise", &loss::register::<burst_noise::BurstNoiseConfig>);
         own(TransportConfig::BUILT_IN, "spaced", &transport::register::<spaced::SpacedConfig>);
         own(RateConfig::BUILT_IN, "steps", &link::register::<steps::StepsConfig>);
     });
@@ -168,8 +168,8 @@ fn laws_are_listed_and_described_like_any_other() {
     for (names, name, key, description) in [
         (TransportConfig::names(), "tcp/scalable", "legacy-window", "(Kelly 2003)"),
         (DisciplineConfig::names(), "deficit-round-robin", "quantum", "(Shreedhar & Varghese 1995)"),
-        (TrafficConfig::names(), "poisson", "payload", "(a Poisson process)"),
-        (LossConfig::names(), "gilbert", "good-to-bad", "(Gilbert 1960)"),
+        (TrafficConfig::names(), "memoryless", "payload", "(a Poisson process)"),
+        (LossConfig::names(), "burst-noise", "good-to-bad", "(Gilbert 1960)"),
         (TransportConfig::names(), "spaced", "rate", "evenly spaced"),
         (RateConfig::names(), "steps", "each", "One rate after the other"),
     ] {
@@ -191,7 +191,7 @@ fn mistakes_in_their_tables_are_told_where_they_stand_with_what_to_write() {
         (DEFICIT_ROUND_ROBIN, "quantum", "quantm", "unknown key `quantm`", "did you mean `quantum`?"),
         (DEFICIT_ROUND_ROBIN, "quantum = \"1 kB\"", "victim = \"front\"", "queue.victim", "drops from the flow"),
         (POISSON, "800 kb/s", "0 kb/s", "traffic.rate", "a rate above 0"),
-        (POISSON, "poisson", "poison", "", "did you mean `poisson`?"),
+        (POISSON, "memoryless", "memoryles", "", "did you mean `memoryless`?"),
         (GILBERT, "bad-to-good = 0.25", "bad-to-good = 0", "loss.bad-to-good", "above 0, at most 1"),
         (GILBERT, "bad-to-good", "bad-to-god", "", "did you mean `bad-to-good`?"),
         (SPACED, "1.5 Mb/s", "0 b/s", "transport.rate", "a rate above 0"),

@@ -325,7 +325,7 @@ class LossModel(Law):
     instance and a random stream of its own. It must have `lost`.
 
     Example:
-        @fairwave.loss_model("gilbert")
+        @fairwave.loss_model("gilbert-elliott")
         class Gilbert(fairwave.LossModel):
             '''Two states that change from packet to packet; the bad one loses all.'''
 
@@ -340,7 +340,7 @@ class LossModel(Law):
                 self.bad ^= self.random.chance(self.to_good if self.bad else self.to_bad)
                 return lost
 
-        A scenario names it `loss = { model = "gilbert", to-bad = 0.02 }`.
+        A scenario names it `loss = { model = "gilbert-elliott", to-bad = 0.02 }`.
     """
 
     family: ClassVar[str] = "loss"

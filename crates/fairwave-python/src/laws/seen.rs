@@ -364,6 +364,7 @@ impl Packet {
     #[new]
     #[pyo3(signature = (flow = 0, size = 1000, traffic_class = "tcp", feedback = false, layer = 0, sequence = None,
         ecn = "not-ect", dscp = 0))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     pub(super) fn new(
         flow: u32,
         size: u16,

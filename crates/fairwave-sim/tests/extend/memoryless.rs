@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// Datagrams of one size with independent, exponential gaps (a Poisson process).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct PoissonConfig {
+pub struct MemorylessConfig {
     /// Payload bits per second in the mean, above 0.
     pub rate: Rate,
     /// Payload of a datagram, 1 B and above. Default 500 B.
@@ -28,7 +28,7 @@ fn default_payload() -> Bytes {
     Bytes::new(500)
 }
 
-impl Checked for PoissonConfig {
+impl Checked for MemorylessConfig {
     fn check(&self) -> Result<(), ConfigError> {
         if self.rate == Rate::default() {
             return Err(ConfigError::new("rate", self.rate, "a rate above 0", "rate = \"1 Mb/s\""));
@@ -40,17 +40,17 @@ impl Checked for PoissonConfig {
     }
 }
 
-impl Law for PoissonConfig {
-    const NAME: &'static str = "poisson";
+impl Law for MemorylessConfig {
+    const NAME: &'static str = "memoryless";
     const EXAMPLE: &'static str = r#"{"rate": "500 kb/s"}"#;
 }
 
-impl TrafficLaw for PoissonConfig {
-    type Source = Poisson;
+impl TrafficLaw for MemorylessConfig {
+    type Source = Memoryless;
 
-    fn source(&self, start: Instant, stream: Stream) -> Result<Poisson, ConfigError> {
+    fn source(&self, start: Instant, stream: Stream) -> Result<Memoryless, ConfigError> {
         self.check()?;
-        Ok(Poisson {
+        Ok(Memoryless {
             mean: self.rate.time_for(self.payload),
             payload: self.payload.get() as u32,
             latest: start,
@@ -65,7 +65,7 @@ impl TrafficLaw for PoissonConfig {
 }
 
 /// A Poisson process at work.
-pub struct Poisson {
+pub struct Memoryless {
     mean: Span,
     payload: u32,
     latest: Instant,
@@ -73,7 +73,7 @@ pub struct Poisson {
     stream: Stream,
 }
 
-impl TrafficSource for Poisson {
+impl TrafficSource for Memoryless {
     fn next_unit(&mut self) -> Option<Unit> {
         // Never without a gap: a source that made time stand still would never come to its end.
         let gap = Span::from_seconds(self.stream.exponential(self.mean.seconds())).max(Span::from_nanos(1));
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn in_any_second_the_number_of_datagrams_has_its_mean_as_variance() {
-        let config = PoissonConfig { rate: Rate::from_bits_per_second(80_000), payload: Bytes::new(500) };
+        let config = MemorylessConfig { rate: Rate::from_bits_per_second(80_000), payload: Bytes::new(500) };
         let start = Instant::from_seconds(7.0);
-        let mut source = config.source(start, Seed(1).stream("poisson")).expect("a source");
+        let mut source = config.source(start, Seed(1).stream("memoryless")).expect("a source");
         let mut counts = vec![0.0; 5000];
         for id in 0.. {
             let unit = source.next_unit().expect("it never ends");
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_makes_no_source_is_refused() {
         let refused = |rate, payload| {
-            let config = PoissonConfig { rate: Rate::from_bits_per_second(rate), payload: Bytes::new(payload) };
+            let config = MemorylessConfig { rate: Rate::from_bits_per_second(rate), payload: Bytes::new(payload) };
             config.check().expect_err("no source").key
         };
         assert_eq!([refused(0, 500), refused(1000, 0), refused(1000, 1 << 32)], ["rate", "payload", "payload"]);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// A two-state Markov chain with a step per packet (Gilbert 1960). Losses come in runs of packets, however long that takes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct GilbertConfig {
+pub struct BurstNoiseConfig {
     /// Probability per packet that the good state ends (the paper's P), 0 to 1.
     pub good_to_bad: f64,
     /// Probability per packet that the bad state ends (the paper's p), above 0, at most 1.
@@ -34,7 +34,7 @@ fn bad_loss() -> f64 {
     1.0
 }
 
-impl Checked for GilbertConfig {
+impl Checked for BurstNoiseConfig {
     fn check(&self) -> Result<(), ConfigError> {
         check_fraction("good-to-bad", self.good_to_bad, "good-to-bad = 0.01")?;
         if !(self.bad_to_good > 0.0 && self.bad_to_good <= 1.0) {
@@ -44,30 +44,30 @@ impl Checked for GilbertConfig {
     }
 }
 
-impl Law for GilbertConfig {
-    const NAME: &'static str = "gilbert";
+impl Law for BurstNoiseConfig {
+    const NAME: &'static str = "burst-noise";
     const EXAMPLE: &'static str = r#"{"good-to-bad": 0.01, "bad-to-good": 0.25}"#;
 }
 
-impl LossLaw for GilbertConfig {
-    type Model = Gilbert;
+impl LossLaw for BurstNoiseConfig {
+    type Model = BurstNoise;
 
-    fn model(&self, mut stream: Stream) -> Result<Gilbert, ConfigError> {
+    fn model(&self, mut stream: Stream) -> Result<BurstNoise, ConfigError> {
         self.check()?;
         let bad = stream.chance(self.good_to_bad / (self.good_to_bad + self.bad_to_good));
-        Ok(Gilbert { config: self.clone(), bad, stream })
+        Ok(BurstNoise { config: self.clone(), bad, stream })
     }
 }
 
 /// The channel at work.
-pub struct Gilbert {
-    config: GilbertConfig,
+pub struct BurstNoise {
+    config: BurstNoiseConfig,
     /// The state in which the next packet finds it.
     bad: bool,
     stream: Stream,
 }
 
-impl LossModel for Gilbert {
+impl LossModel for BurstNoise {
     fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
         // Two draws per packet whatever happens, so that runs with other parameters meet the same noise.
         let lost = self.stream.chance(self.config.bad_loss) && self.bad;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     /// What becomes of 200 000 packets.
-    fn fates(config: &GilbertConfig) -> Vec<bool> {
+    fn fates(config: &BurstNoiseConfig) -> Vec<bool> {
         let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
         let packet = Packet {
             flow: FlowId(0),
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn losses_are_as_many_as_the_bad_state_has_and_come_in_runs_of_its_length() {
-        let fates = fates(&GilbertConfig { good_to_bad: 0.02, bad_to_good: 0.25, bad_loss: 1.0 });
+        let fates = fates(&BurstNoiseConfig { good_to_bad: 0.02, bad_to_good: 0.25, bad_loss: 1.0 });
         let runs = fates.windows(2).filter(|pair| pair[0] && !pair[1]).count() as f64;
         assert!((rate(&fates) - 0.02 / 0.27).abs() < 0.003, "{}", rate(&fates));
         let length = rate(&fates) * fates.len() as f64 / runs;
@@ -116,20 +116,20 @@ mod tests {
 
     #[test]
     fn in_the_bad_state_only_its_loss_rate_is_lost() {
-        let fates = fates(&GilbertConfig { good_to_bad: 0.1, bad_to_good: 0.1, bad_loss: 0.3 });
+        let fates = fates(&BurstNoiseConfig { good_to_bad: 0.1, bad_to_good: 0.1, bad_loss: 0.3 });
         assert!((rate(&fates) - 0.15).abs() < 0.005, "{}", rate(&fates));
     }
 
     #[test]
     fn a_chain_that_alternates_begins_in_either_state() {
-        let config = GilbertConfig { good_to_bad: 1.0, bad_to_good: 1.0, bad_loss: 1.0 };
+        let config = BurstNoiseConfig { good_to_bad: 1.0, bad_to_good: 1.0, bad_loss: 1.0 };
         let bad = (0..1000).filter(|seed| config.model(Seed(*seed).stream("loss")).expect("a model").bad).count();
         assert!((400..600).contains(&bad), "{bad}");
     }
 
     #[test]
     fn a_bad_state_without_end_is_refused() {
-        let config = GilbertConfig { good_to_bad: 0.1, bad_to_good: 0.0, bad_loss: 1.0 };
+        let config = BurstNoiseConfig { good_to_bad: 0.1, bad_to_good: 0.0, bad_loss: 1.0 };
         assert_eq!(config.check().expect_err("no end").key, "bad-to-good");
     }
 }
