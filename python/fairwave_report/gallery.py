@@ -18,6 +18,9 @@ from fairwave.scenario import load
 PICTURES = {
     "series": "goodput of each group, busiest queues and congestion windows over time",
     "call": "MOS, delay and missed packets of the calls under each alternative",
+    "others": "what the other flows get under each alternative",
+    "limit": "the measure at each value that was tried, and the limit",
+    "map-mos-call": "MOS at each point, as heat maps",
 }
 """The figures that the gallery shows, in order of preference, and what each shows."""
 
@@ -39,8 +42,9 @@ def words_of(text: str) -> tuple[str, list[str]]:
 
 
 def command_of(path: Path, commands: list[str]) -> str:
-    """The first command of an example, with a folder for its page: ``fairwave run FILE --out out/NAME``."""
-    command = (commands or [f"fairwave run {path.as_posix()}"])[0]
+    """The first command of an example that names its file, with a folder for its page: ``fairwave run FILE --out out/NAME``."""
+    own = [one for one in commands if path.name in one]
+    command = re.sub(r"\s+#.*$", "", (own or [f"fairwave run {path.as_posix()}"])[0])
     return command if " --out " in command else f"{command} --out out/{path.stem}"
 
 
