@@ -1,11 +1,13 @@
 """Whatever the documentation tells one to type works: commands, Python, scenarios, links, and the site made of it."""
 
 import json
+import random
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import wave
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,7 +80,7 @@ def commands(page):
 def commented(example):
     """Every command in a scenario's comments: a line of its own, or in backticks with the file that it is for."""
     lines = [line.removeprefix("#") for line in text(example).splitlines() if line.startswith("#")]
-    alone = [line.strip() for line in lines if re.match(r" {2,}fairwave ", line)]
+    alone = [re.sub(r"\s{2,}#.*$", "", line).strip() for line in lines if re.match(r" {2,}fairwave ", line)]
     within = re.findall(r"`(fairwave [^`…]*\.toml[^`…]*)`", " ".join(line.strip() for line in lines))
     return alone + within
 
@@ -103,6 +105,11 @@ def desk(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for name in ("calls.toml", "ten-calls.toml"):
         (tmp_path / name).write_text(CALLS, encoding="utf-8")
+    with wave.open(str(tmp_path / "hello.wav"), "wb") as spoken:
+        spoken.setnchannels(1)
+        spoken.setsampwidth(2)
+        spoken.setframerate(8000)
+        spoken.writeframes(random.Random(1).randbytes(2 * 8000))
     (tmp_path / "losses.txt").write_text("0001100" * 20, encoding="utf-8")
     patterns.write(tmp_path / "trace.g192", patterns.read(tmp_path / "losses.txt"))
     pcapng(tmp_path / "last-night.pcapng", CALL)

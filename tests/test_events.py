@@ -92,9 +92,9 @@ def test_figures_over_time_mark_events_in_every_panel(call, tmp_path, monkeypatc
     monkeypatch.setattr(single.drawing, "mark", mark)
     run = single.drawn(call, call.run(), 1)
     assert single.draw_series(run, tmp_path) is not None
-    assert len(lines) == 2  # goodput and queues
+    assert len(lines) == 3  # goodput of fast and of slow flows, and queues
     assert all(one == [6.0, 9.0, 10.0] for one in lines)
-    assert told == [["slower", "a>b down", "a>b up"], []]
+    assert told == [["slower", "a>b down", "a>b up"], [], []]
 
 
 def test_record_capture_is_written_with_the_tables(call, tmp_path, capsys):

@@ -161,7 +161,7 @@ def test_list_names_codecs_and_marks_assumed_factors(fairwave):
     found = {
         one["name"]: one["about"] for one in json.loads(fairwave("list", "codecs", "--json")[1])["codecs"]
     }
-    assert len(found) == 25
+    assert len(found) == 52
     assert found["gsm-hr"].startswith("15 B each 20 ms (RFC 5993)")
     assert "assumed" in found["g728"]
     assert "assumed" not in found["g729"]

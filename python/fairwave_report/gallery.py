@@ -42,7 +42,7 @@ def words_of(text: str) -> tuple[str, list[str]]:
 
 
 def command_of(path: Path, commands: list[str]) -> str:
-    """The first command of an example that names its file, with a folder for its page: ``fairwave run FILE --out out/NAME``."""
+    """The first command of an example that names its file, with a folder: ``fairwave run FILE --out out/NAME``."""
     own = [one for one in commands if path.name in one]
     command = re.sub(r"\s+#.*$", "", (own or [f"fairwave run {path.as_posix()}"])[0])
     return command if " --out " in command else f"{command} --out out/{path.stem}"

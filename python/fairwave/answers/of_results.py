@@ -31,8 +31,8 @@ def answer(results: Results, group: str | None = None) -> Answer:
     if group is not None:
         check_group(results, group)
     if not results.axes:
-        kinds = {name: shown.kind_of(results, name) for name in ([group] if group else groups)}
-        return verdict.of_run(results, dict(kinds), lambda name: verdict.made_of(name, results))
+        kinds = {name: _traffic(results, name) for name in ([group] if group else groups)}
+        return verdict.of_run(results, kinds, lambda name: verdict.made_of(name, results))
     chosen = group or _compared(results)
     if len(results.axes) == 1:
         from fairwave.answers.lines import lines
@@ -41,6 +41,14 @@ def answer(results: Results, group: str | None = None) -> Answer:
         key = axis if "." in axis else ""
         return verdict.of_comparison(lines(results, axis, chosen), axis, chosen, results, key)
     return _of_grid(results, chosen)
+
+
+def _traffic(results: Results, group: str) -> str:
+    """The kind of a group's traffic, as far as its verdict depends on it: `stream` is an adaptive stream."""
+    if "sessions" in results.tables and group in results.rows("sessions")["group"].unique():
+        return "stream"
+    kind = shown.kind_of(results, group)
+    return "" if kind == "stream" else kind
 
 
 def _of_grid(results: Results, group: str) -> Answer:

@@ -669,7 +669,7 @@ def schema(laws: Laws = None) -> None:
 @app.command(
     epilog=examples(
         "fairwave new controller my-aimd",
-        "fairwave new measure stalled",
+        "fairwave new measure frozen",
         "fairwave new discipline fair --rust",
     )
 )

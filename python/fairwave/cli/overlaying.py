@@ -39,8 +39,8 @@ def are_folders(words: Sequence[str]) -> bool:
     wrong = next(word for word in words if word not in folders)
     if not folders:
         raise BadInputError(
-            f"compare takes one scenario, or folders with results; {wrong} is no folder, and there are {len(words)} "
-            f"names. {EXAMPLE}, or vary a key of one scenario with --vary"
+            f"compare takes one scenario, or folders with results; nothing takes {words[1]!r}. "
+            f"Join several values by commas (--over udp,tcp/vegas), or {EXAMPLE}"
         )
     raise BadInputError(f"{wrong} is no folder with results, but {folders[0]} is one; {EXAMPLE}")
 

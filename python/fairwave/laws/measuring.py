@@ -1,7 +1,7 @@
 """Measures of one's own: a function from what a run left to a number.
 
-A measure that has been handed in is found by its name wherever one is asked for: `results.measured("stalled",
-"video")`, `fairwave sweep --until stalled.video:±1`, `fairwave find --until 'stalled.video <= 2'`. Pages and
+A measure that has been handed in is found by its name wherever one is asked for: `results.measured("frozen",
+"video")`, `fairwave sweep --until frozen.video:±1`, `fairwave find --until 'frozen.video <= 2'`. Pages and
 tables of `run` and `compare` show it.
 """
 
