@@ -44,7 +44,7 @@ def under(reading: Reading, extent: Extent | None = None) -> Study:
     from fairwave_studies.video.assumptions import ASSUMPTIONS
     from fairwave_studies.video.claims import MeasuredTerms, claims
     from fairwave_studies.video.points import PAPER, grids
-    from fairwave_studies.video.readings import readings
+    from fairwave_studies.video.readings import in_bytes, readings
     from fairwave_studies.video.tables import tables
 
     found = readings()
@@ -54,7 +54,10 @@ def under(reading: Reading, extent: Extent | None = None) -> Study:
         name="video",
         title=TITLE,
         question=QUESTION,
-        grids=[found.apply(one, reading) for one in grids(PAPER if extent is None else extent)],
+        grids=[
+            found.changed(found.apply(one, reading), in_bytes(reading))
+            for one in grids(PAPER if extent is None else extent)
+        ],
         figures=[
             *figures.alone(),
             *sweeps.cross(words),
@@ -76,7 +79,7 @@ def essentials(reading: Reading, extent: Extent | None = None) -> Study:
     """The claims under a reading, and the fewest points on which they rest."""
     from fairwave_studies.video.claims import claims
     from fairwave_studies.video.points import ESSENTIAL, FASTER, needed
-    from fairwave_studies.video.readings import readings
+    from fairwave_studies.video.readings import in_bytes, readings
 
     found = readings()
     reading = found.complete(reading)
@@ -86,7 +89,7 @@ def essentials(reading: Reading, extent: Extent | None = None) -> Study:
         name="video",
         title=TITLE,
         question=QUESTION,
-        grids=[found.apply(one, reading) for one in needed(extent, reading)],
+        grids=[found.changed(found.apply(one, reading), in_bytes(reading)) for one in needed(extent, reading)],
         claims=claims(reading, bare=True),
         readings=found,
     )
