@@ -1,8 +1,10 @@
 """All readings of a study at once: what is drawn, how it is judged, kept and told."""
 
+import ast
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -546,3 +548,25 @@ def test_another_reading_is_the_whole_study_under_it_and_says_so(readings, tmp_p
     assert "another reading than the base: delay = long, line = 150 ms" in outcome.page.read_text(
         encoding="utf-8"
     )
+
+
+def test_what_is_simulated_and_measured_does_not_rest_on_modules_that_only_tell():
+    import fairwave_studies
+    from fairwave_study.shelf import TELLING
+
+    package = Path(fairwave_studies.__file__).parent
+    for study in (one for one in package.iterdir() if one.is_dir() and not one.name.startswith("_")):
+        for file in study.glob("*.py"):
+            if file.stem in (*TELLING, "__init__"):
+                continue
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if (
+                    isinstance(node, ast.ImportFrom)
+                    and node.module
+                    and node.module.startswith(f"fairwave_studies.{study.name}.")
+                ):
+                    found = node.module.rpartition(".")[2], {one.name for one in node.names}
+                    assert found[0] not in TELLING or found == ("explanations", {"EXPLANATIONS"}), (
+                        file,
+                        found,
+                    )

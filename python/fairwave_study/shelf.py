@@ -53,8 +53,8 @@ AFTERWARDS = (
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
 
-TELLING = ("account", "experiments", "explanations")
-"""Modules of a study that only say what came out and why; what readings left stays as it is when they change."""
+TELLING = ("account", "assumptions", "beyond", "experiments", "explanations", "figures", "sweeps", "tables")
+"""Modules of a study that only show and say what came out; what readings left stays as it is when they change."""
 
 
 @cache

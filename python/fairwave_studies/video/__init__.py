@@ -89,7 +89,9 @@ def essentials(reading: Reading, extent: Extent | None = None) -> Study:
         name="video",
         title=TITLE,
         question=QUESTION,
-        grids=[found.changed(found.apply(one, reading), in_bytes(reading)) for one in needed(extent, reading)],
+        grids=[
+            found.changed(found.apply(one, reading), in_bytes(reading)) for one in needed(extent, reading)
+        ],
         claims=claims(reading, bare=True),
         readings=found,
     )

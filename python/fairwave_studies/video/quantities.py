@@ -1,7 +1,13 @@
 """The quantities that paper 002 plots, and those by which a judge of losses is scored.
 
 What concerns one flow, a group or a link is measured by the simulator; here it is put together as §4.2 of the paper
-does. Everything is taken from 2 s on, but for index, delayed and lost packets, which the whole run counts.
+does. Everything is taken from 2 s on: units by when they were made, packets by when they were sent.
+
+**What the application made.** §4.2 divides by the packets sent by the application. A unit that its transport still holds
+when a run ends was made like any other: over TFRC and TCP, which let a video wait, that is most of it where many share a
+link. The simulator counts as *in flight* what may yet arrive, which is as little as a round trip's worth over a transport
+that holds nothing back, and all that waits over one that does. So what was made is `units_sent` + `units_in_flight`, and
+what never left the sender is its backlog (TFRC, DVRC), or all that has not arrived (TCP, which sends it until it does).
 """
 
 from __future__ import annotations
@@ -22,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.results import Results
+
+Better = Literal["higher", "lower"]
 
 VIDEO, FTP, TCP = "video", "ftp", "tcp"
 
@@ -52,14 +60,104 @@ JITTER = measures.jitter(VIDEO)
 DELAY = measures.delay(VIDEO)
 USE = measures.link("utilisation", R2, "use of the link out of R2", "%", 100)
 
-INDEX = measures.index(VIDEO, "gap", THRESHOLD_S)
-INDEX_EXCESS = measures.index(VIDEO, "excess-gap", THRESHOLD_S)
-DELAYED = measures.delayed(VIDEO, "gap", THRESHOLD_S)
-DELAYED_EXCESS = measures.delayed(VIDEO, "excess-gap", THRESHOLD_S)
-
 
 def _of_video(results: Results, table: str = "flows") -> pl.DataFrame:
     return results.to_polars(table).filter(pl.col("group").cast(pl.String) == VIDEO)
+
+
+def accounts(results: Results) -> pl.DataFrame:
+    """What became of all that the videos' application made, run by run.
+
+    Columns: `run`; in units `made`, `received`, `lost` (in the network, not sent again), `never_left`; in packets
+    `made_packets` (those that left, without repetitions, and what never left would be) and `dropped` (by queues and links,
+    repetitions included).
+    """
+    rows = _of_video(results)
+    made, received = pl.col("units_sent") + pl.col("units_in_flight"), pl.col("units_received")
+    arrived = pl.when(received > 0).then(pl.col("payload_received") / received)
+    held = pl.col("units_waiting") + pl.col("units_in_flight")
+    # Units are of one size or nearly so; a sender that nothing of has arrived yet holds all that has not been lost.
+    waiting = (pl.col("sender_backlog") / arrived).fill_null(held).fill_nan(held)
+    flows = rows.select(
+        "run",
+        made.alias("made"),
+        received.alias("received"),
+        pl.col("units_lost").alias("lost"),
+        pl.min_horizontal(waiting, made).alias("never_left"),
+        (pl.col("packets_sent") - pl.col("packets_retransmitted")).alias("first"),
+        (pl.col("dropped") + pl.col("lost")).alias("dropped"),
+    )
+    left = pl.col("made") - pl.col("never_left")
+    each = pl.when(left > 0).then(pl.col("first") / left).otherwise(1.0)
+    flows = flows.with_columns((pl.col("first") + pl.col("never_left") * each).alias("made_packets"))
+    wanted = ("made", "received", "lost", "never_left", "made_packets", "dropped")
+    return flows.group_by("run", maintain_order=True).agg(pl.col(one).sum() for one in wanted)
+
+
+def _part_of_made(
+    id: str, title: str, unit: str, part: pl.Expr, whole: str, scale: float, better: Better
+) -> Measure:  # noqa: A002  # it is the measure's id
+    def reduce(results: Results) -> pl.DataFrame:
+        share = pl.when(pl.col(whole) > 0).then(part / pl.col(whole) * scale).otherwise(math.nan)
+        return accounts(results).select("run", share.alias("value"))
+
+    return Measure(id, title, unit, reduce, better, limits=measures.PERCENT)
+
+
+DROPPED_OF_MADE = _part_of_made(
+    "dropped-of-made",
+    "packets lost in the network, of all made",
+    "%",
+    pl.col("dropped"),
+    "made_packets",
+    100,
+    "lower",
+)
+MISSING_OF_MADE = _part_of_made(
+    "missing-of-made",
+    "lost or never sent, of all made",
+    "%",
+    pl.col("lost") + pl.col("never_left"),
+    "made",
+    100,
+    "lower",
+)
+NEVER_LEFT = _part_of_made(
+    "never-left", "never sent, of all made", "%", pl.col("never_left"), "made", 100, "lower"
+)
+
+
+def _of_made(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
+    """Units in time, or late, of all that the application made."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _of_video(results, "timeliness").filter(
+            (pl.col("reading").cast(pl.String) == reading)
+            & ((pl.col("threshold_s") - THRESHOLD_S).abs() < 1e-6)
+        )
+        counted = rows.group_by("run", maintain_order=True).agg(pl.col(part).sum().alias("count"))
+        joined = accounts(results).join(counted, on="run", how="left", maintain_order="left")
+        share = pl.when(pl.col("made") > 0).then(pl.col("count") / pl.col("made")).otherwise(math.nan)
+        return joined.select("run", (share * (1 if part == "timely" else 100)).alias("value"))
+
+    words = "" if reading == "gap" else ", excess gaps"
+    timely = part == "timely"
+    return Measure(
+        f"{part}-of-made-{reading}",
+        f"{'index' if timely else 'delayed'} (of all made{words})",
+        "" if timely else "%",
+        reduce,
+        "higher" if timely else "lower",
+        table="timeliness",
+        limits=measures.RATIO if timely else measures.PERCENT,
+        scale="index" if timely else "delayed",
+    )
+
+
+INDEX = _of_made("timely", "gap")
+INDEX_EXCESS = _of_made("timely", "excess-gap")
+DELAYED = _of_made("delayed", "gap")
+DELAYED_EXCESS = _of_made("delayed", "excess-gap")
 
 
 def _of_frames(column: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
@@ -418,3 +516,12 @@ def _timeouts(results: Results) -> pl.DataFrame:
 
 TIMEOUTS = Measure("timeouts", "timeouts of a TCP flow", "", _timeouts, "lower")
 COV_TCP = measures.cov(FTP)
+
+
+def _swing(results: Results) -> pl.DataFrame:
+    return _queue(results).group_by("run", maintain_order=True).agg(pl.col("value").std().alias("value"))
+
+
+SWING = Measure(
+    "queue-swing", "swing of R2's queue (standard deviation)", "packets", _swing, "lower", table="series"
+)

@@ -166,7 +166,9 @@ def tcp(grids: Sequence[str] = (), **changes: Any) -> Changes:
         if grids and grid not in grids:
             return {}
         return {
-            f"flow.{group}.transport.{key}": value for group in over_tcp(grid, labels) for key, value in keys.items()
+            f"flow.{group}.transport.{key}": value
+            for group in over_tcp(grid, labels)
+            for key, value in keys.items()
         }
 
     return found
