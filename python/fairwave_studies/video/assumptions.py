@@ -29,16 +29,19 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "sent",
-        "Video delivery index, delayed and lost packets are parts of all that the application made, whether its transport "
+        "Video delivery index, delayed and lost packets are parts of all that the application made, whether its "
+        "transport "
         "sent it or still holds it.",
-        "§4.2 divides by packets sent by the application. §5.2 explains the indices of TFRC and Westwood+ by packets lost "
+        "§4.2 divides by packets sent by the application. §5.2 explains the indices of TFRC and Westwood+ by "
+        "packets lost "
         "and late alone; the index of what left the sender is shown beside.",
         "sent",
     ),
     Assumption(
         "lost",
         "A packet is lost when a queue or a link drops it; what never leaves its sender is not lost.",
-        "§4.2 calls the quantity a drop rate, and §5.2 and §5.3 explain it by congestion and errors. That all that did not "
+        "§4.2 calls the quantity a drop rate, and §5.2 and §5.3 explain it by congestion and errors. That all that "
+        "did not "
         "arrive was lost is a reading of its own, and shown beside.",
         "lost",
     ),

@@ -4,9 +4,9 @@
 they have at least 90 % of it, or all that they want; a number is *near* a line within 20 % of it and *well below* it
 beyond that; an index is *nearly flat* when it changes by less than 0.1 over the sweep; fairness *falls* when it
 loses as much, is *high* above 0.9 and *relatively high* or *adequate* above 0.8; layers are *satisfactory* when goodput
-and index come within 10 %, and a link's use when it is 90 %; a *considerable* part is 10 % and more, *few* are less than 5 %, a
-*low* drop rate is below 10 %; *most* are more than half; *small* deviations leave the smallest more than half of the largest.
-These lines were drawn before anything was run. Where a
+and index come within 10 %, and a link's use when it is 90 %; a *considerable* part is 10 % and more, *few* are less
+than 5 %, a *low* drop rate is below 10 %; *most* are more than half; *small* deviations leave the smallest more than
+half of the largest. These lines were drawn before anything was run. Where a
 sentence is about a whole sweep, its mean over the sweep is compared, without the points of a single flow; other
 wordings stand beside.
 """
@@ -484,6 +484,10 @@ def _from_few_to_many(measured: Measured, name: str, line: float) -> Evidence:
     )
 
 
+def _index_falls(data: Data, index: Measure, name: str) -> Evidence:
+    return _from_few_to_many(several(data.measured(index, p.REVERSE)), name, FLAT)
+
+
 def _adequate(data: Data) -> Evidence:
     return above(of(several(data.measured(q.FAIRNESS, p.SPREAD)), transport=DVRC), FAIRLY)
 
@@ -491,7 +495,7 @@ def _adequate(data: Data) -> Evidence:
 def _degrades(data: Data) -> Evidence:
     fairness = of(data.measured(q.FAIRNESS, p.SPREAD), transport=DVRC)
     flows = fairness.labels("flows")
-    before, most = max(n for n in flows if n <= 40), max(flows)  # type: ignore[type-var, operator]
+    before, most = max(n for n in flows if n <= 40), max(flows)
     return Evidence(
         [
             Comparison(
@@ -545,7 +549,8 @@ def parts(words: MeasuredTerms) -> dict[str, tuple[Part, ...]]:
         ),
         "D4": (Part("used", _used), Part("Westwood+ falls short", _falls_short)),
         "D5": (
-            Part("highest", partial(_highest_index, index=index)), Part("nearly flat", partial(_flat_index, index=index)),
+            Part("highest", partial(_highest_index, index=index)),
+            Part("nearly flat", partial(_flat_index, index=index)),
         ),
         "D6": (
             Part("loses less than TFRC", partial(_loses_less, lost=lost, rivals=[TFRC])),
@@ -591,7 +596,7 @@ def parts(words: MeasuredTerms) -> dict[str, tuple[Part, ...]]:
             *(
                 Part(
                     f"{name}'s falls",
-                    lambda data, name=name: _from_few_to_many(several(data.measured(index, p.REVERSE)), name, FLAT),
+                    partial(_index_falls, index=index, name=name),
                 )
                 for name in (TFRC, RTCP)
             ),
@@ -609,6 +614,10 @@ def parts(words: MeasuredTerms) -> dict[str, tuple[Part, ...]]:
             Part("drains more", lambda data: _rule(data, q.drains(0.5, q.TO_A_HALF, words.capacity), "above")),
         ),
     }  # fmt: skip
+
+
+def _late(data: Data, measure: Measure) -> Evidence:
+    return above(of(swept(data.measured(measure, p.CROSS)), transport=WESTWOOD), CONSIDERABLE)
 
 
 def data_at(measure: Measure, data: Data) -> Measured:
@@ -634,9 +643,8 @@ def tests(words: MeasuredTerms) -> dict[str, Test]:
         "D21": partial(_fair, grid=p.CROSS),
         "D22": lambda data: lowest(swept(data.measured(q.COV, p.CROSS)), DVRC, [WESTWOOD]),
         "D24": lambda data: below(of(swept(data.measured(delayed, p.CROSS)), transport=TFRC), FEW),
-        "D25": lambda data: above(
-            of(swept(data.measured(delayed, p.CROSS)), transport=WESTWOOD), CONSIDERABLE
-        ),
+        # §5.2: of the packets that are not dropped.
+        "D25": partial(_late, measure=q.LATE_OF_RECEIVED),
         "D26": lambda data: above(
             swept(data.measured(q.FAIRNESS, p.CROSS)).at(transport=[TFRC, WESTWOOD]), FAIRLY
         ),
@@ -730,6 +738,7 @@ def wordings(words: MeasuredTerms) -> dict[str, dict[str, Test]]:
             },
         },
         "D16": {"at every number of flows": partial(_d16, every=True)},
+        "D25": {"of all that was made": partial(_late, measure=q.DELAYED)},
         "D17": {
             "at every number of flows": partial(
                 _better, words=words, grid=p.CHAIN, rivals=(TFRC, RTCP), every=True

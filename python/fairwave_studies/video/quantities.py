@@ -3,11 +3,12 @@
 What concerns one flow, a group or a link is measured by the simulator; here it is put together as §4.2 of the paper
 does. Everything is taken from 2 s on: units by when they were made, packets by when they were sent.
 
-**What the application made.** §4.2 divides by the packets sent by the application. A unit that its transport still holds
-when a run ends was made like any other: over TFRC and TCP, which let a video wait, that is most of it where many share a
-link. The simulator counts as *in flight* what may yet arrive, which is as little as a round trip's worth over a transport
-that holds nothing back, and all that waits over one that does. So what was made is `units_sent` + `units_in_flight`, and
-what never left the sender is its backlog (TFRC, DVRC), or all that has not arrived (TCP, which sends it until it does).
+**What the application made.** §4.2 divides by the packets sent by the application. A unit that its transport still
+holds when a run ends was made like any other: over TFRC and TCP, which let a video wait, that is most of it where many
+share a link. The simulator counts as *in flight* what may yet arrive, which is as little as a round trip's worth over a
+transport that holds nothing back, and all that waits over one that does. So what was made is `units_sent` +
+`units_in_flight`, and what never left the sender is its backlog (TFRC, DVRC), or all that has not arrived (TCP, which
+sends it until it does).
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.results import Results
-
-Better = Literal["higher", "lower"]
 
 VIDEO, FTP, TCP = "video", "ftp", "tcp"
 
@@ -65,66 +64,53 @@ def _of_video(results: Results, table: str = "flows") -> pl.DataFrame:
     return results.to_polars(table).filter(pl.col("group").cast(pl.String) == VIDEO)
 
 
+ON_THE_WAY_S = 0.1
+"""About how long a packet is in the network, seconds: what of the undelivered is there and not in the sender."""
+
+
 def accounts(results: Results) -> pl.DataFrame:
     """What became of all that the videos' application made, run by run.
 
-    Columns: `run`; in units `made`, `received`, `lost` (in the network, not sent again), `never_left`; in packets
-    `made_packets` (those that left, without repetitions, and what never left would be) and `dropped` (by queues and links,
-    repetitions included).
+    Columns: `run`; in units `made`, `received`, `lost` (in the network, not sent again) and `never_left`; `drop_rate`:
+    packets dropped by queues and links, repetitions included, per packet that left, repetitions not included.
     """
     rows = _of_video(results)
-    made, received = pl.col("units_sent") + pl.col("units_in_flight"), pl.col("units_received")
-    arrived = pl.when(received > 0).then(pl.col("payload_received") / received)
-    held = pl.col("units_waiting") + pl.col("units_in_flight")
-    # Units are of one size or nearly so; a sender that nothing of has arrived yet holds all that has not been lost.
-    waiting = (pl.col("sender_backlog") / arrived).fill_null(held).fill_nan(held)
+    undelivered = pl.col("units_waiting") + pl.col("units_in_flight")
+    backlog, on_the_way = pl.col("sender_backlog"), pl.col("goodput_bps") * ON_THE_WAY_S / 8
+    total = backlog + on_the_way
+    held = pl.when(backlog.is_null()).then(1.0).when(total > 0).then(backlog / total).otherwise(0.0)
     flows = rows.select(
         "run",
-        made.alias("made"),
-        received.alias("received"),
+        (pl.col("units_sent") + pl.col("units_in_flight")).alias("made"),
+        pl.col("units_received").alias("received"),
         pl.col("units_lost").alias("lost"),
-        pl.min_horizontal(waiting, made).alias("never_left"),
+        (undelivered * held).alias("never_left"),
         (pl.col("packets_sent") - pl.col("packets_retransmitted")).alias("first"),
         (pl.col("dropped") + pl.col("lost")).alias("dropped"),
     )
-    left = pl.col("made") - pl.col("never_left")
-    each = pl.when(left > 0).then(pl.col("first") / left).otherwise(1.0)
-    flows = flows.with_columns((pl.col("first") + pl.col("never_left") * each).alias("made_packets"))
-    wanted = ("made", "received", "lost", "never_left", "made_packets", "dropped")
-    return flows.group_by("run", maintain_order=True).agg(pl.col(one).sum() for one in wanted)
+    wanted = ("made", "received", "lost", "never_left", "first", "dropped")
+    sums = flows.group_by("run", maintain_order=True).agg(pl.col(one).sum() for one in wanted)
+    rate = pl.when(pl.col("first") > 0).then(pl.col("dropped") / pl.col("first")).otherwise(0.0)
+    return sums.select("run", "made", "received", "lost", "never_left", rate.alias("drop_rate"))
 
 
-def _part_of_made(
-    id: str, title: str, unit: str, part: pl.Expr, whole: str, scale: float, better: Better
-) -> Measure:  # noqa: A002  # it is the measure's id
+def _part_of_made(name: str, title: str, part: pl.Expr) -> Measure:
     def reduce(results: Results) -> pl.DataFrame:
-        share = pl.when(pl.col(whole) > 0).then(part / pl.col(whole) * scale).otherwise(math.nan)
+        share = pl.when(pl.col("made") > 0).then(part / pl.col("made") * 100).otherwise(math.nan)
         return accounts(results).select("run", share.alias("value"))
 
-    return Measure(id, title, unit, reduce, better, limits=measures.PERCENT)
+    return Measure(name, title, "%", reduce, "lower", limits=measures.PERCENT)
 
 
 DROPPED_OF_MADE = _part_of_made(
     "dropped-of-made",
     "packets lost in the network, of all made",
-    "%",
-    pl.col("dropped"),
-    "made_packets",
-    100,
-    "lower",
+    pl.col("drop_rate") * (pl.col("made") - pl.col("never_left")),
 )
 MISSING_OF_MADE = _part_of_made(
-    "missing-of-made",
-    "lost or never sent, of all made",
-    "%",
-    pl.col("lost") + pl.col("never_left"),
-    "made",
-    100,
-    "lower",
+    "missing-of-made", "lost or never sent, of all made", pl.col("lost") + pl.col("never_left")
 )
-NEVER_LEFT = _part_of_made(
-    "never-left", "never sent, of all made", "%", pl.col("never_left"), "made", 100, "lower"
-)
+NEVER_LEFT = _part_of_made("never-left", "never sent, of all made", pl.col("never_left"))
 
 
 def _of_made(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
@@ -193,6 +179,19 @@ def timely_of_received(threshold_s: float, reading: Literal["gap", "excess-gap"]
         f"within-{threshold_s * 1e3:g}-{reading}", title, "%", reduce, "higher", table="timeliness"
     )
 
+
+LATE_OF_RECEIVED = Measure(
+    "late-of-received",
+    "late, of what arrived",
+    "%",
+    lambda results: (
+        timely_of_received(THRESHOLD_S, "gap")
+        .reduce(results)
+        .select("run", (100 - pl.col("value")).alias("value"))
+    ),
+    "lower",
+    table="timeliness",
+)
 
 UNNOTICED = timely_of_received(NOTICEABLE_S, "gap")
 UNNOTICED_EXCESS = timely_of_received(NOTICEABLE_S, "excess-gap")

@@ -1,12 +1,12 @@
 """What paper 002 leaves open, and every way in which its words or its simulator let each gap be closed.
 
 The order of values, and with it the base reading, is that of plausibility alone. A value is admitted by the paper's
-words or by the tools of its time, whatever it does to a claim. One that makes a system of the paper misbehave alone on an
-empty path (`tests/studies/test_video_alone.py`) is admitted and flagged: the words decide, and a reader is told.
+words or by the tools of its time, whatever it does to a claim. One that makes a system of the paper misbehave alone on
+an empty path (`tests/studies/test_video_alone.py`) is admitted and flagged: the words decide, and a reader is told.
 
-Two things that other papers leave open are closed here and are no factors: the window of at most 64 kB, which §4.1 states
-(that ns-2's own limit of 20 packets was left beneath it is a value, that there was none is not), and five layers, which
-§4.1 states too, so that finer ones are not what was simulated.
+Two things that other papers leave open are closed here and are no factors: the window of at most 64 kB, which §4.1
+states (that ns-2's own limit of 20 packets was left beneath it is a value, that there was none is not), and five
+layers, which §4.1 states too, so that finer ones are not what was simulated.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _hops(milliseconds: int) -> Changes:
     def found(grid: str, labels: dict[str, Label]) -> Overrides:
         if grid not in (p.HOPS, p.CHAIN):
             return {}
-        trip = 20 + 2 * milliseconds * int(labels.get("hops", 5))  # type: ignore[call-overload]
+        trip = 20 + 2 * milliseconds * int(labels.get("hops", 5))
         return {
             "topology.bottleneck.delay": f"{milliseconds} ms",
             "topology.bottleneck.queue.capacity.round-trip": f"{trip} ms",
@@ -202,7 +202,7 @@ def _spread(grid: str, _: dict[str, Label]) -> Overrides:
     return {"flow.video.source-access": near} if grid == p.SPREAD else {}
 
 
-def in_bytes(reading: Reading) -> Changes:
+def in_bytes(reading: Reading) -> Changes | dict[str, Any]:
     """Buffers of as many bytes as the reading's products are, instead of packets; nothing where it counts packets."""
     if reading.get("buffer-unit", "packets") == "packets":
         return {}
@@ -219,7 +219,7 @@ def in_bytes(reading: Reading) -> Changes:
             rates = {"first-bottleneck": first, "shared-bottleneck": second}
             return {f"topology.{link}.queue.capacity": capacity(rate, 80) for link, rate in rates.items()}
         if grid in (p.HOPS, p.CHAIN):
-            rate, hops = (1.0, int(labels["hops"])) if grid == p.HOPS else (p.MEGABITS, 5)  # type: ignore[call-overload]
+            rate, hops = (1.0, int(labels["hops"])) if grid == p.HOPS else (p.MEGABITS, 5)
             return {"topology.bottleneck.queue.capacity": capacity(rate, 20 + 2 * delay * hops)}
         if grid == p.ROUND_TRIPS:
             return {"topology.bottleneck.queue.capacity": capacity(p.MEGABITS, sum(p.SPREAD_TRIPS_MS) / 2)}
@@ -476,13 +476,16 @@ FACTORS = (
         "lost",
         "Which packets are lost. The drop rate is their part of all that the application made.",
         (
-            Value("in the network", "§5.2 and §5.3 explain TFRC's losses by congestion and link errors, and the quantity "
+            Value("in the network", "§5.2 and §5.3 explain TFRC's losses by congestion and link errors, and the "
+                                    "quantity "
                   "is called the packet drop rate."),
-            Value("all that did not arrive", "§4.2: lost of those that the application sent. A trace of ns-2 that is counted "
+            Value("all that did not arrive", "§4.2: lost of those that the application sent. A trace of ns-2 that "
+                                             "is counted "
                   "at the application's two ends has no other losses: what never left the sender is one.",
                   plausibility=0.5),
         ),
-        "A drop is an event in a queue or on a link; what waits in a sender was dropped by nobody, though whoever counts "
+        "A drop is an event in a queue or on a link; what waits in a sender was dropped by nobody, though whoever "
+        "counts "
         "what the application sent and received finds it missing.",
         "definition",
     ),
@@ -500,7 +503,8 @@ FACTORS = (
         "clock",
         "The granularity of TCP's clock.",
         (
-            Value("10 ms", "ns-2's default by then (`tcl/lib/ns-default.tcl`, `tcpTick_`; its test suites note that it was "
+            Value("10 ms", "ns-2's default by then (`tcl/lib/ns-default.tcl`, `tcpTick_`; its test suites note that "
+                           "it was "
                            "changed from 0.1)."),
             Value("100 ms", "ns-2's default before (`tcpTick_ 0.1`), which scripts kept.", tcp(tick="100 ms"),
                   plausibility=0.5),
@@ -515,7 +519,8 @@ FACTORS = (
         "Which segments TCP's receiver acknowledges.",
         (
             Value("each", "ns-2's `Agent/TCPSink`, the default; the paper names no other."),
-            Value("delayed", "RFC 2581 §4.2 and ns-2's `Agent/TCPSink/DelAck`.", tcp(delayed_ack=True), plausibility=0.5),
+            Value("delayed", "RFC 2581 §4.2 and ns-2's `Agent/TCPSink/DelAck`.", tcp(delayed_ack=True),
+                  plausibility=0.5),
         ),
         "Delayed acknowledgements have to be asked for in ns-2, and are worth a word to whoever does.",
     ),
@@ -524,7 +529,8 @@ FACTORS = (
         "What limits TCP's window.",
         (
             Value("64 packets", "§4.1: at most 64 kB, of packets of 1000 bytes."),
-            Value("20 packets", "§4.1 limits the congestion window, ns-2's `maxcwnd_`; its `window_`, the receiver's, is 20 "
+            Value("20 packets", "§4.1 limits the congestion window, ns-2's `maxcwnd_`; its `window_`, the "
+                                "receiver's, is 20 "
                                 "unless a script says otherwise.", tcp(receiver_window=20), plausibility=0.25),
         ),
         "§4.1 says 64 kB; that a lower limit was left in force is an oversight that its words admit.",
@@ -533,13 +539,16 @@ FACTORS = (
         "jitter",
         "By how much TCP's sendings are spread.",
         (
-            Value("a packet's time on the dumbbell", "Floyd & Jacobson 1992 (phase effects); ns-2's scripts set `overhead_` "
-                  "so. Figure 6 has two TCP flows that both go on; on Figures 5a to 5c delays are spread instead (§4.1)."),
+            Value("a packet's time on the dumbbell", "Floyd & Jacobson 1992 (phase effects); ns-2's scripts set "
+                                                     "`overhead_` "
+                  "so. Figure 6 has two TCP flows that both go on; on Figures 5a to 5c delays are spread instead "
+                  "(§4.1)."),
             Value("none", "ns-2's default, `overhead_ 0`; the paper names none.", tcp(p.DUMBBELL, send_jitter="0 s")),
             Value("1 ms", "What ns-2's own test suites set, `overhead_ 0.001`, in all topologies.",
                   tcp(send_jitter="1 ms"), plausibility=0.5),
         ),
-        "With no spread at all one of two TCP flows can be shut out for good, which Figure 6 does not show; the default is "
+        "With no spread at all one of two TCP flows can be shut out for good, which Figure 6 does not show; the "
+        "default is "
         "as likely by the tool alone.",
         "phase effect",
     ),
@@ -548,9 +557,11 @@ FACTORS = (
         "How TCP recovers from losses.",
         (
             Value("Reno's", "§4.1 names TCP Reno for file transfers; Westwood+ is a modification of Reno (§2, §5.2)."),
-            Value("NewReno's", "Westwood+'s code for ns-2 comes with NewReno's recovery as well; what is compared are windows, "
+            Value("NewReno's", "Westwood+'s code for ns-2 comes with NewReno's recovery as well; what is compared "
+                               "are windows, "
                                "so all have the same.", tcp(recovery="newreno"), plausibility=0.5),
-            Value("with SACK", "Deployed by then (RFC 3517), and in ns-2; 'conformant TCP' (§2) is not Reno's recovery alone.",
+            Value("with SACK", "Deployed by then (RFC 3517), and in ns-2; 'conformant TCP' (§2) is not Reno's "
+                               "recovery alone.",
                   tcp(recovery="sack"), plausibility=0.25),
         ),
         "By the names that the paper uses.",
@@ -559,9 +570,11 @@ FACTORS = (
         "headers",
         "Which headers are on the wire.",
         (
-            Value("of every protocol", "UDP and IP beneath DVRC and RTCP, 32 bytes of TFRC, 40 of TCP: what a network carries. "
+            Value("of every protocol", "UDP and IP beneath DVRC and RTCP, 32 bytes of TFRC, 40 of TCP: what a "
+                                       "network carries. "
                                        "§3.1 encapsulates DVRC's header in UDP datagrams."),
-            Value("as ns-2 counts", "In ns-2 a packet of UDP or TFRC is as large as the script says, 1000 bytes (§4.1: for all "
+            Value("as ns-2 counts", "In ns-2 a packet of UDP or TFRC is as large as the script says, 1000 bytes "
+                                    "(§4.1: for all "
                                     "system flows), while TCP's 40 bytes are added (`tcpip_base_hdr_size_`).",
                   _as_ns2_counts),
         ),

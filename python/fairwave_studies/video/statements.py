@@ -28,7 +28,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2, Figure 9a", (p.CROSS,), ("gap", "sent", "layers", "losses"),
     ),
     "D6": (
-        ("DVRC loses a smaller share of its packets than TFRC and than Westwood+, and Westwood+ delays most (means over 5 "
+        ("DVRC loses a smaller share of its packets than TFRC and than Westwood+, and Westwood+ delays most (means "
+         "over 5 "
          "flows and more)."),
         "§5.2, Figure 9b–c", (p.CROSS,), ("gap", "sent", "lost", "losses", "alpha"),
     ),
@@ -98,11 +99,13 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2, Figure 10a", (p.CROSS,), ("losses", "rates-of-5"),
     ),
     "D22": (
-        "With cross traffic DVRC's rates fluctuate little: less than those of Westwood+, a TCP (mean over 5 flows and more).",
+        ("With cross traffic DVRC's rates fluctuate little: less than those of Westwood+, a TCP (mean over 5 flows and "
+         "more)."),
         "§5.2, Figure 8b", (p.CROSS,), ("layers", "alpha", "measure-over"),
     ),
     "D23": (
-        ("DVRC delivers most packets in time and has a low packet drop rate (below 10 %), at every number of flows from 5 "
+        ("DVRC delivers most packets in time and has a low packet drop rate (below 10 %), at every number of flows "
+         "from 5 "
          "on."),
         "§5.2, Figure 9", (p.CROSS,), ("sent", "lost", "losses"),
     ),
@@ -111,11 +114,14 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2, Figure 9c", (p.CROSS,), ("gap", "sent"),
     ),
     "D25": (
-        "A considerable part of Westwood+'s packets arrives later than required (10 % and more; mean over 5 flows and more).",
+        ("A considerable part of those of Westwood+'s packets that are not dropped arrives later than required (10 "
+         "% and "
+         "more; mean over 5 flows and more)."),
         "§5.2, Figure 9c", (p.CROSS,), ("gap", "sent", "timers"),
     ),
     "D26": (
-        ("TFRC and Westwood+ share relatively fairly by the traditional index (above 0.8; means over 5 flows and more)."),
+        ("TFRC and Westwood+ share relatively fairly by the traditional index (above 0.8; means over 5 flows and "
+         "more)."),
         "§5.2, Figure 10a", (p.CROSS,), ("losses", "rates-of-5"),
     ),
     "D27": (
@@ -123,7 +129,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2, Figure 10a", (p.CROSS,), ("losses", "alpha"),
     ),
     "D28": (
-        ("With round trips that differ much DVRC's fairness index stays adequate (above 0.8) and is lower with 50 flows than "
+        ("With round trips that differ much DVRC's fairness index stays adequate (above 0.8) and is lower with 50 "
+         "flows than "
          "with 40 or fewer."),
         "§5.2, Figure 10c", (p.SPREAD,), ("spread", "alpha"),
     ),
@@ -132,7 +139,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2, Figure 11a", (p.RULES,), ("buffers", "alpha", "phase"),
     ),
     "D30": (
-        ("With reverse traffic DVRC and TFRC use the link satisfactorily (90 % and more, from 5 flows on), and RTCP/UDP's "
+        ("With reverse traffic DVRC and TFRC use the link satisfactorily (90 % and more, from 5 flows on), and "
+         "RTCP/UDP's "
          "goodput is below TFRC's (mean over 5 flows and more)."),
         "§5.3, Figure 12", (p.REVERSE,), ("rates-of-5", "rtcp"),
     ),
@@ -142,7 +150,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.3, Figure 13a", (p.REVERSE,), ("gap", "sent", "losses"),
     ),
     "D32": (
-        ("With reverse traffic the smallest throughput of a DVRC flow deviates little from the largest (worst-case fairness "
+        ("With reverse traffic the smallest throughput of a DVRC flow deviates little from the largest (worst-case "
+         "fairness "
          "above 0.5, and above RTCP/UDP's; means over 5 flows and more)."),
         "§5.3, Figure 14b", (p.REVERSE,), ("losses", "rtcp"),
     ),
@@ -159,7 +168,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.5, Figure 17", (p.HOPS,), ("buffers", "hop-delay"),
     ),
     "D36": (
-        ("Against purely additive decrease (AIAD), AIAMD loses less among 40 videos and ten transfers, shares more fairly, and "
+        ("Against purely additive decrease (AIAD), AIAMD loses less among 40 videos and ten transfers, shares more "
+         "fairly, and "
          "drains the queue more often (to half of the buffer)."),
         "§3.2 and §5.2, Figure 11a", (p.RULES,), ("gains", "alpha", "measure-over"),
     ),
