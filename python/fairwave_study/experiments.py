@@ -113,7 +113,8 @@ class FoundExperiment:
     def labels(self) -> list[str]:
         """What all sides compare."""
         several = [[one.label for one in evidence.comparisons] for evidence in self.evidence.values()]
-        return [one for one in several[0] if all(one in others for others in several)]
+        # A band is two comparisons of one number.
+        return [one for one in dict.fromkeys(several[0]) if all(one in others for others in several)]
 
     def _one(self, side: str, label: str) -> Comparison:
         if label in self.quantities[side]:
