@@ -253,3 +253,94 @@ def test_every_split_carries_the_same_video():
             rates = [float(one.split()[0]) for one in split(count)]
             assert len(rates) == count
             assert sum(rates) == pytest.approx(points.TOTAL_KILOBITS, rel=1e-4)
+
+
+def units(**columns):
+    """A run's flows as the simulator tells them, one row of one video, and its measure."""
+    base = {
+        "run": 0, "group": "video", "flow": 0, "units_sent": 0, "units_in_flight": 0, "units_received": 0,
+        "units_lost": 0, "units_waiting": 0, "sender_backlog": 0.0, "goodput_bps": 0.0, "packets_sent": 0,
+        "packets_retransmitted": 0, "dropped": 0, "lost": 0,
+    }  # fmt: skip
+    rows = pl.DataFrame([{**base, **columns}], schema_overrides={"sender_backlog": pl.Float64})
+
+    class Flows:
+        def to_polars(self, table):
+            assert table == "flows"
+            return rows
+
+    return Flows()
+
+
+def value(measure, results):
+    return measure.reduce(results)["value"][0]
+
+
+def test_what_waits_in_a_sender_was_made_and_neither_dropped_nor_delivered():
+    # TFRC: of 3532 made 500 arrived, 20 were lost, 3000 wait, 12 are under way; the simulator calls 2993 in flight.
+    tfrc = units(
+        units_sent=539, units_in_flight=2993, units_received=500, units_lost=20, units_waiting=19,
+        sender_backlog=3.0e6, goodput_bps=80e3, packets_sent=532, dropped=15, lost=5,
+    )  # fmt: skip
+    found = quantities.accounts(tfrc).to_dicts()[0]
+    assert found["made"] == 3532
+    assert found["never_left"] == pytest.approx(3012, rel=0.001)
+    assert value(quantities.NEVER_LEFT, tfrc) == pytest.approx(100 * 3012 / 3532, rel=0.001)
+    assert value(quantities.DROPPED_OF_MADE, tfrc) == pytest.approx(100 * 20 / 532 * 520 / 3532, rel=0.01)
+    assert value(quantities.MISSING_OF_MADE, tfrc) == pytest.approx(100 * 3032 / 3532, rel=0.001)
+
+
+def test_over_tcp_all_that_has_not_arrived_waits_and_copies_that_are_lost_are_drops():
+    tcp = units(
+        units_sent=600, units_in_flight=400, units_received=500, units_waiting=100, sender_backlog=None,
+        packets_sent=550, packets_retransmitted=50, dropped=50,
+    )  # fmt: skip
+    assert value(quantities.NEVER_LEFT, tcp) == pytest.approx(50)
+    assert value(quantities.DROPPED_OF_MADE, tcp) == pytest.approx(100 * 50 / 500 * 0.5)
+    assert value(quantities.MISSING_OF_MADE, tcp) == pytest.approx(50)
+
+
+def test_what_is_under_way_over_a_sender_that_holds_nothing_back_is_not_missing():
+    dvrc = units(
+        units_sent=995, units_in_flight=5, units_received=965, units_lost=30, goodput_bps=1e6, packets_sent=1000, lost=30,
+    )  # fmt: skip
+    assert value(quantities.NEVER_LEFT, dvrc) == 0
+    assert value(quantities.DROPPED_OF_MADE, dvrc) == pytest.approx(3.0)
+    assert value(quantities.MISSING_OF_MADE, dvrc) == pytest.approx(3.0)
+    nothing = units()
+    assert np.isnan(value(quantities.NEVER_LEFT, nothing))
+
+
+def test_buffers_in_bytes_hold_the_same_product_whatever_else_a_reading_takes():
+    def capacities(part, grid):
+        few = replace(FEW, flows=(5,), hops=(3,), layers=(4,), load=(1,), errors=(0.03,), contention=(5,))
+        (found,) = (one for one in under({"buffer-unit": "bytes", **part}, few).grids if one.id == grid)
+        topology = found.points()[0].scenario.to_dict()["topology"]
+        return {
+            link: topology[link]["queue"]["capacity"]["bytes"]
+            for link in ("bottleneck", "first-bottleneck", "shared-bottleneck")
+            if link in topology
+        }
+
+    assert capacities({}, points.SINGLE) == {"bottleneck": 8750}
+    assert capacities({}, points.FRIENDLY) == {"bottleneck": 87_500}
+    assert capacities({}, points.HOPS) == {"bottleneck": 10_000}
+    assert capacities({"hop-delay": "25 ms", "buffers": "twice that"}, points.CHAIN) == {
+        "bottleneck": 675_000
+    }
+    both = {"rates": "5 and 10 Mb/s", "buffers": "rate × one way"}
+    assert capacities(both, points.CROSS) == {"first-bottleneck": 25_000, "shared-bottleneck": 50_000}
+    assert capacities({"rates": "20 Mb/s"}, points.CROSS) == dict.fromkeys(
+        ("first-bottleneck", "shared-bottleneck"), 200_000
+    )
+
+
+def test_every_experiment_is_about_a_claim_and_its_sides_are_readings():
+    described = study(FEW)
+    found = described.readings
+    for one in described.experiments:
+        assert one.claim in {claim.id for claim in described.claims}
+        assert len({side.label for side in one.sides}) == len(one.sides) >= 2
+        assert all(found.complete(side.reading) for side in one.sides)
+    for account in described.accounts:
+        assert found.complete(account.setup)

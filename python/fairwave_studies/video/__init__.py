@@ -47,7 +47,7 @@ def under(reading: Reading, extent: Extent | None = None) -> Study:
     from fairwave_studies.video.claims import MeasuredTerms, claims
     from fairwave_studies.video.experiments import EXPERIMENTS
     from fairwave_studies.video.points import PAPER, grids
-    from fairwave_studies.video.readings import in_bytes, readings
+    from fairwave_studies.video.readings import applied, readings
     from fairwave_studies.video.tables import tables
 
     found = readings()
@@ -57,10 +57,7 @@ def under(reading: Reading, extent: Extent | None = None) -> Study:
         name="video",
         title=TITLE,
         question=QUESTION,
-        grids=[
-            found.changed(found.apply(one, reading), in_bytes(reading))
-            for one in grids(PAPER if extent is None else extent)
-        ],
+        grids=[applied(found, one, reading) for one in grids(PAPER if extent is None else extent)],
         figures=[
             *figures.alone(),
             *sweeps.cross(words),
@@ -84,7 +81,7 @@ def essentials(reading: Reading, extent: Extent | None = None) -> Study:
     """The claims under a reading, and the fewest points on which they rest."""
     from fairwave_studies.video.claims import claims
     from fairwave_studies.video.points import ESSENTIAL, FASTER, needed
-    from fairwave_studies.video.readings import in_bytes, readings
+    from fairwave_studies.video.readings import applied, readings
 
     found = readings()
     reading = found.complete(reading)
@@ -94,9 +91,7 @@ def essentials(reading: Reading, extent: Extent | None = None) -> Study:
         name="video",
         title=TITLE,
         question=QUESTION,
-        grids=[
-            found.changed(found.apply(one, reading), in_bytes(reading)) for one in needed(extent, reading)
-        ],
+        grids=[applied(found, one, reading) for one in needed(extent, reading)],
         claims=claims(reading, bare=True),
         readings=found,
     )

@@ -176,6 +176,11 @@ def said(words: str, evidence: Evidence) -> Evidence:
     return evidence.relabelled(lambda label: f"{words}{label}")
 
 
+def called(words: str, evidence: Evidence) -> Evidence:
+    """The same, with these words for what is compared: where there is one number to compare."""
+    return evidence.relabelled(lambda _: words)
+
+
 def several(measured: Measured, least: int = SEVERAL) -> Measured:
     """Only the points with that many videos or more."""
     return measured.at(flows=[n for n in measured.labels("flows") if n >= least])
@@ -200,13 +205,13 @@ def _d1_many(data: Data) -> Evidence:
 
 
 def _jitter(data: Data) -> Evidence:
-    return said(
+    return called(
         "largest jitter", below(of(data.measured(q.LARGEST_JITTER, p.SINGLE), transport=DVRC), LIMIT_MS)
     )
 
 
 def _gaps(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
-    return said("gaps below 50 ms", above(of(data.measured(gaps, p.SINGLE), transport=DVRC), MOST))
+    return called("gaps below 50 ms", above(of(data.measured(gaps, p.SINGLE), transport=DVRC), MOST))
 
 
 def _d2(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
@@ -216,7 +221,10 @@ def _d2(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
 def _judged(data: Data, compared: str, *measures: Measure) -> Evidence:
     """Most of each of these, in the experiment of Figure 3."""
     return both(
-        *(said(one.title, above(of(data.measured(one, p.BOUND), reading=compared), MOST)) for one in measures)
+        *(
+            called(one.title, above(of(data.measured(one, p.BOUND), reading=compared), MOST))
+            for one in measures
+        )
     )
 
 
@@ -338,12 +346,12 @@ def _d8_alone(data: Data) -> Evidence:
 
 def _drains(data: Data, words: MeasuredTerms, low: float = 0.25, title: str = q.TO_A_QUARTER) -> Evidence:
     often = of(data.measured(q.drains(low, title, words.capacity), p.QUEUE), transport=DVRC)
-    return said("drains under DVRC", above(often, 1.0))
+    return called("drains under DVRC", above(often, 1.0))
 
 
 def _stays_full(data: Data, words: MeasuredTerms) -> Evidence:
     spare = of(data.measured(q.queue_share(0.75, q.SPARE, words.capacity), p.QUEUE), transport=UDP)
-    return said("time under UDP with less than three quarters full", below(spare, 5.0))
+    return called("time under UDP with less than three quarters full", below(spare, 5.0))
 
 
 def _d9_half(data: Data, words: MeasuredTerms) -> Evidence:
@@ -457,7 +465,7 @@ def _varies_more(data: Data) -> Evidence:
 
 def _coarse_timeouts(data: Data) -> Evidence:
     timeouts = of(data.measured(q.TIMEOUTS, p.SINGLE), transport=DVRC)
-    return said("timeouts of a TCP flow", above(timeouts, 1.0))
+    return called("timeouts of a TCP flow", above(timeouts, 1.0))
 
 
 def _d20(data: Data, index: Measure) -> Evidence:
@@ -522,7 +530,7 @@ def _base_layer(data: Data, words: MeasuredTerms) -> Evidence:
     """With the most videos beside the most file transfers a video has what the base layer is, or less."""
     rate = of(data.measured(q.per_flow(q.VIDEO), p.FRIENDLY), transport=DVRC)
     crowded = of(rate, flows=max(rate.labels("flows")), tcp=max(rate.labels("tcp")))
-    return said("goodput of a video", below(crowded, (1 + NEAR) * words.kilobits[0]))
+    return called("goodput of a video", below(crowded, (1 + NEAR) * words.kilobits[0]))
 
 
 def _tcp_over_hops(data: Data) -> Evidence:

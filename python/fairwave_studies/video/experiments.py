@@ -45,7 +45,7 @@ def _at(measure: Measure, grid: str, **labels: object) -> Samples:
 
 
 def _weighed(n: float) -> Changes:
-    """n in the bound, and runs long enough to count the queue's losses."""
+    """The weight n in the bound, and runs long enough to count the queue's losses."""
     rule = dvrc(aiamd__deviations=n)
 
     def changes(grid: str, labels: dict[str, Label]) -> Overrides:
@@ -78,6 +78,10 @@ def _moves(found: FoundExperiment, name: str, side: str | None = None, digits: i
 def _with_interval(found: FoundExperiment, side: str, name: str, digits: int = 2) -> str:
     told = found.of(side, name)
     return f"{told.mean:.{digits}f} [{told.low:.{digits}f}, {told.high:.{digits}f}]"
+
+
+def _part(found: FoundExperiment, side: str, name: str) -> str:
+    return str(found.evidence[side].parts()[name].verdict())
 
 
 def _paragraph(text: str) -> str:
@@ -115,14 +119,15 @@ def _d5(found: FoundExperiment) -> str:
         Of all that was made DVRC's index is {found.of(made, INDEX_DVRC).mean:.2f} and TFRC's
         {found.of(made, INDEX_TFRC).mean:.2f}. Over TFRC {found.of(made, UNSENT_TFRC).mean:.0f} % of the video never
         leaves the sender, over Westwood+ {found.of(made, UNSENT_WESTWOOD).mean:.0f} %, because a video that is not
-        adapted asks for more than its share. Whether that counts as sent decides who is highest
-        ({found.verdict(made)} of all made, {found.verdict(left)} of what left the sender): a definition, and no
-        property of a network. That DVRC's index falls with contention is arithmetic of another definition: at the
+        adapted asks for more than its share. Whether that counts as sent decides who is highest: that DVRC is, is
+        {_part(found, made, "highest")} of all made and {_part(found, left, "highest")} of what left the sender; a
+        definition, and no property of a network. That DVRC's index falls with contention is arithmetic of another definition: at the
         base layer's 128 kb/s packets of 1000 bytes leave 62.5 ms apart, so that a packet that is lost makes the next
         one late by a threshold of 75 ms. With 50 videos {found.of(made, LATE_BY_GAP).mean:.1f} % are late and the
         index is {found.of(made, INDEX_BY_GAP).mean:.2f}; by gaps in excess of the sender's own
-        {found.of(made, LATE_BY_EXCESS).mean:.1f} % are, and it is {found.of(made, INDEX_BY_EXCESS).mean:.2f}
-        ({found.verdict(excess)}).
+        {found.of(made, LATE_BY_EXCESS).mean:.1f} % are, and it is {found.of(made, INDEX_BY_EXCESS).mean:.2f}. That
+        it is nearly flat is {_part(found, made, "nearly flat")} by gaps and {_part(found, excess, "nearly flat")} by
+        excess gaps.
     """)
 
 

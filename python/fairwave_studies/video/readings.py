@@ -11,6 +11,7 @@ layers, which §4.1 states too, so that finer ones are not what was simulated.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairwave_studies.video import points as p
@@ -31,7 +32,7 @@ from fairwave_study.readings import Factor, Readings, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fairwave.runs.grid import Label, Overrides
+    from fairwave.runs.grid import Grid, Label, Overrides
     from fairwave_study.readings import Reading
     from fairwave_study.study import Study
 
@@ -202,10 +203,8 @@ def _spread(grid: str, _: dict[str, Label]) -> Overrides:
     return {"flow.video.source-access": near} if grid == p.SPREAD else {}
 
 
-def in_bytes(reading: Reading) -> Changes | dict[str, Any]:
-    """Buffers of as many bytes as the reading's products are, instead of packets; nothing where it counts packets."""
-    if reading.get("buffer-unit", "packets") == "packets":
-        return {}
+def in_bytes(reading: Reading) -> Callable[[str, dict[str, Label]], Overrides]:
+    """Buffers of as many bytes as the reading's products are, instead of packets."""
     products = {"rate × one way": 0.5, "twice that": 2.0}.get(reading["buffers"], 1.0)
     second = {"20 Mb/s": 20.0}.get(reading["rates"], p.MEGABITS)
     first = {"5 and 10 Mb/s": 5.0, "20 Mb/s": 20.0}.get(reading["rates"], p.MEGABITS)
@@ -616,6 +615,21 @@ SHORTENED = (
     "video; 5, 20 and 50 videos instead of eight numbers; 1, 5 and 10 hops instead of ten; 4, 5 and 8 layers."
 )
 """What `essentials` has less of than the whole study."""
+
+
+def applied(found: Readings, grid: Grid, reading: Reading) -> Grid:
+    """The grid under a reading, complete: where buffers count bytes, products in packets give way to them."""
+    grid = found.apply(grid, reading)
+    before = grid.settings
+    if reading["buffer-unit"] == "packets" or before is None:
+        return grid
+    capacities = in_bytes(reading)
+
+    def settings(labels: dict[str, Label]) -> Overrides:
+        kept = {path: value for path, value in before(labels).items() if ".queue.capacity." not in path}
+        return {**kept, **capacities(grid.id, labels)}
+
+    return replace(grid, settings=settings)
 
 
 def readings() -> Readings:
