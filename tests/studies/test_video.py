@@ -302,7 +302,8 @@ def test_over_tcp_all_that_has_not_arrived_waits_and_copies_that_are_lost_are_dr
 
 def test_what_is_under_way_over_a_sender_that_holds_nothing_back_is_not_missing():
     dvrc = units(
-        units_sent=995, units_in_flight=5, units_received=965, units_lost=30, goodput_bps=1e6, packets_sent=1000, lost=30,
+        units_sent=995, units_in_flight=5, units_received=965, units_lost=30, goodput_bps=1e6, packets_sent=1000,
+        lost=30,
     )  # fmt: skip
     assert value(quantities.NEVER_LEFT, dvrc) == 0
     assert value(quantities.DROPPED_OF_MADE, dvrc) == pytest.approx(3.0)

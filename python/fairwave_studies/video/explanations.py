@@ -117,7 +117,8 @@ def _d6(data: Data) -> str:
     return (
         "Parts of all that was made (%), from few videos to many. Lost in the network: "
         f"{_trails(data, q.DROPPED_OF_MADE, p.CROSS, 1)}; lost there or never sent: "
-        f"{_trails(data, q.MISSING_OF_MADE, p.CROSS, 1)}; delayed: {_trails(data, q.DELAYED, p.CROSS, 1)}. DVRC takes {taken:.0f} % of a queue's losses for random "
+        f"{_trails(data, q.MISSING_OF_MADE, p.CROSS, 1)}; delayed: {_trails(data, q.DELAYED, p.CROSS, 1)}. "
+        f"DVRC takes {taken:.0f} % of a queue's losses for random "
         f"(see D14)."
     )
 
@@ -153,9 +154,10 @@ def _d9(data: Data) -> str:
 def _against(grid: str) -> Callable[[Data], str]:
     def words(data: Data) -> str:
         return (
-            f"Means over the sweep. Index of all that was made: {_beside(data, q.INDEX, grid)}; lost in the network, of "
-            f"all made (%): {_beside(data, q.DROPPED_OF_MADE, grid, 1)}; lost there or never sent (%): "
-            f"{_beside(data, q.MISSING_OF_MADE, grid, 1)}; goodput (Mb/s): {_beside(data, q.GOODPUT, grid)}; fairness index: "
+            f"Means over the sweep. Index of all that was made: {_beside(data, q.INDEX, grid)}; lost in the network, "
+            f"of all made (%): {_beside(data, q.DROPPED_OF_MADE, grid, 1)}; lost there or never sent (%): "
+            f"{_beside(data, q.MISSING_OF_MADE, grid, 1)}; goodput (Mb/s): {_beside(data, q.GOODPUT, grid)}; "
+            "fairness index: "
             f"{_beside(data, q.FAIRNESS, grid)}; worst case: {_beside(data, q.WORST_CASE, grid)}."
         )
 
@@ -232,8 +234,8 @@ def _cov(data: Data) -> str:
 
 def _late(data: Data) -> str:
     return (
-        f"Late of what arrived (%), from few videos to many: {_trails(data, q.LATE_OF_RECEIVED, p.CROSS, 1)}; of all that "
-        f"was made: {_trails(data, q.DELAYED, p.CROSS, 1)}."
+        f"Late of what arrived (%), from few videos to many: {_trails(data, q.LATE_OF_RECEIVED, p.CROSS, 1)}; "
+        f"of all that was made: {_trails(data, q.DELAYED, p.CROSS, 1)}."
     )
 
 
@@ -246,8 +248,8 @@ def _rules(data: Data) -> str:
         )
 
     return (
-        f"With 40 videos R2's queue swings by {each(q.SWING, 1)} packets and drains to a half {each(q.DRAINS_HALF, 1)} times "
-        f"a minute; lost of what was sent (%): {each(q.DROPS, 1)}; fairness index: {each(q.FAIRNESS, 3)}."
+        f"With 40 videos R2's queue swings by {each(q.SWING, 1)} packets and drains to a half {each(q.DRAINS_HALF, 1)} "
+        f"times a minute; lost of what was sent (%): {each(q.DROPS, 1)}; fairness index: {each(q.FAIRNESS, 3)}."
     )
 
 
@@ -262,8 +264,8 @@ def _d33(data: Data) -> str:
     )
     crowded = _mean(data, rate, p.FRIENDLY, transport=DVRC, tcp=max(crowds), flows=most)
     return (
-        f"The videos' normalised throughput beside TCP flows: {told}. Each of {most} DVRC videos gets {crowded:.0f} kb/s "
-        f"beside {max(crowds)}."
+        f"The videos' normalised throughput beside TCP flows: {told}. Each of {most} DVRC videos gets {crowded:.0f} "
+        f"kb/s beside {max(crowds)}."
     )
 
 
