@@ -123,11 +123,11 @@ def _d5(found: FoundExperiment) -> str:
         {_part(found, made, "highest")} of all made and {_part(found, left, "highest")} of what left the sender; a
         definition, and no property of a network. That DVRC's index falls with contention is arithmetic of another
         definition: at the base layer's 128 kb/s packets of 1000 bytes leave 62.5 ms apart, so that a packet
-        that is lost makes the next one late by a threshold of 75 ms. With 50 videos {found.of(made, LATE_BY_GAP).mean:.1f} % are late and the
-        index is {found.of(made, INDEX_BY_GAP).mean:.2f}; by gaps in excess of the sender's own
-        {found.of(made, LATE_BY_EXCESS).mean:.1f} % are, and it is {found.of(made, INDEX_BY_EXCESS).mean:.2f}. That
-        it is nearly flat is {_part(found, made, "nearly flat")} by gaps and {_part(found, excess, "nearly flat")} by
-        excess gaps.
+        that is lost makes the next one late by a threshold of 75 ms. With 50 videos
+        {found.of(made, LATE_BY_GAP).mean:.1f} % are late and the index is {found.of(made, INDEX_BY_GAP).mean:.2f};
+        by gaps in excess of the sender's own {found.of(made, LATE_BY_EXCESS).mean:.1f} % are, and it is
+        {found.of(made, INDEX_BY_EXCESS).mean:.2f}. That it is nearly flat is {_part(found, made, "nearly flat")} by
+        gaps and {_part(found, excess, "nearly flat")} by excess gaps.
     """)
 
 
