@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 FRESH = (21, 22, 23, 24, 25)
 """Seeds of experiments, on which nothing else is judged."""
+
+PANELS = 3
+"""Quantities that a figure shows at most beside them; all are in its data and in the ledger."""
 
 DRAWN = 10
 """Comparisons that a figure shows at most; beyond this those that the mechanism moves most."""
@@ -267,7 +271,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
     sides = [one.label for one in found.experiment.sides]
     looks = list(style.looks(sides).values())
     shown = _shown(found)
-    several = list(found.experiment.quantities)
+    several = _panels(found)
     width = 7.4 + 2.0 * len(several)
     height = max(2.0, 1.25 + 0.17 * len(shown) * len(sides))
     with drawing.canvas(found.experiment.id, (width, height)) as canvas:
@@ -301,7 +305,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                         [at], [told.mean], [told.half_width], color=style.INK, capsize=3, linestyle="none"
                     )
             panel.set_xticks([])
-            panel.set_title(name, fontsize=8.5)
+            panel.set_title(textwrap.fill(name, 24), fontsize=8.5)
         canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
         return drawing.save(
             canvas, folder, found.experiment.id, _numbers(found), provenance,
@@ -309,6 +313,16 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
             f"{', '.join(map(str, found.seeds))} with 95 % intervals.",
             source="", alt=f"{title}: the claim's comparisons on each side; the numbers are in its data",
         )  # fmt: skip
+
+
+def _panels(found: FoundExperiment) -> list[str]:
+    """The quantities to draw: those that differ among the sides, as far as there is room."""
+    sides = [one.label for one in found.experiment.sides]
+
+    def differs(name: str) -> bool:
+        return len({found.of(side, name).mean for side in sides}) > 1
+
+    return [name for name in found.experiment.quantities if differs(name)][:PANELS]
 
 
 def _shown(found: FoundExperiment) -> list[str]:
