@@ -282,7 +282,9 @@ FACTORS = (
             Value("every gap", "§3.1: control is triggered when a packet arrives whose sequence number is greater "
                                "than the expected one; nothing is said of events that are passed over."),
             Value("once per round trip", "§2 describes TFRC so, and §3.2 speaks of loss events and epochs without "
-                                         "saying how near each other two may be.", dvrc(reaction="round-trip")),
+                                         "saying how near each other two may be.", dvrc(reaction="round-trip"),
+                  flagged="With α a packet per round trip DVRC alone on a path with room for two layers loses over a "
+                          "third of its packets, which §3.2 says it does not."),
         ),
         "The one is printed, the other a habit of other protocols.",
     ),
