@@ -59,7 +59,7 @@ def keep(folder: Path) -> None:
         if name in OWN:
             continue
         shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
-        whys = [one["id"] for one in ledger["experiments"]]
+        whys = [one["id"] for one in ledger.get("experiments", [])]
         for picture in ("readings-matrix", "readings-factors", *whys):
             shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
 
