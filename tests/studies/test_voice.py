@@ -110,7 +110,7 @@ EACH = [
     {factor.id: value.name}
     for factor in WAYS.factors
     for value in factor.values[1:]
-    if factor.id not in {"timely", "sent"} and not WAYS.refuses({**WAYS.base(), factor.id: value.name})
+    if factor.id not in {"timely", "sent"}
 ]
 
 
@@ -132,11 +132,61 @@ def test_the_base_reading_is_the_scenario_as_it_is_written_but_for_what_ns2_did_
     assert calls["traffic"]["first"] == "silence"
 
 
-def test_readings_that_leave_no_bottleneck_or_nothing_else_are_refused():
-    with pytest.raises(ValueError, match="no bottleneck even for 120 calls"):
-        WAYS.complete({"first-bottleneck": "4 Mb/s"})
-    with pytest.raises(ValueError, match="full with 19 calls"):
-        WAYS.complete({"first-bottleneck": "1.2 Mb/s", "rate-reading": "on the mean"})
+def test_rates_are_admitted_whatever_they_do_and_what_they_do_is_said():
+    assert not WAYS.refuses({**WAYS.base(), "first-bottleneck": "4 Mb/s"})
+    assert not WAYS.refuses({**WAYS.base(), "first-bottleneck": "1.2 Mb/s", "rate-reading": "on the mean"})
+    rates = WAYS.factor("first-bottleneck")
+    assert "Flagged" not in rates.value("2 Mb/s").admits
+    for flagged in ("1.2 Mb/s", "4 Mb/s"):
+        assert "Flagged: when" in rates.value(flagged).admits
+
+
+def test_what_is_not_admitted_stands_among_the_assumptions_with_its_reason():
+    from fairwave_studies.voice.readings import REFUSED
+
+    listed = {one.statement: one.source for one in find("voice").assumptions}
+    for one in REFUSED:
+        assert listed[f"Not admitted as a reading: {one.what}."] == one.why
+
+
+def _calls(part, transport="tcp/real", **labels):
+    """The scenario of a reading at a point, in words."""
+    wanted = {"transport": transport, "ftp": 20, "flows": 80, "payload": "160 B", "per": 0.01, **labels}
+    points = essential(WAYS.complete(part)).grids[0].points()
+    written = next(one for one in points if one.labels == wanted).scenario.to_dict()
+    return {one["name"]: one for one in written["flow"]} | {"topology": written["topology"]}
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ({"clock": "100 ms"}, "tick", "100 ms"),
+        ({"clock": "500 ms"}, "tick", "500 ms"),
+        ({"window": "20 segments"}, "receiver-window", 20),
+        ({"window": "none"}, "receiver-window", 1000),
+        ({"acknowledgements": "delayed"}, "delayed-ack", True),
+        ({"send-jitter": "1 ms"}, "send-jitter", "1 ms"),
+    ],
+)
+def test_what_belongs_to_tcp_is_set_for_calls_and_transfers_alike(part, key, value):
+    flows = _calls(part)
+    assert flows["voice"]["transport"][key] == value
+    assert flows["ftp"]["transport"][key] == value
+    assert key not in _calls(part, "udp")["voice"]["transport"]
+
+
+def test_headers_are_counted_by_protocol():
+    part = {"headers": "as ns-2, UDP with 40 bytes"}
+    header = {
+        one: _calls(part, one)["voice"]["transport"].get("header") for one in ("udp", "tcp/vegas", "tcp/real")
+    }
+    assert header == {"udp": "40 B", "tcp/vegas": None, "tcp/real": None}
+
+
+def test_hops_and_access_links_have_the_delays_of_the_reading():
+    topology = _calls({"hops": "50 ms", "access": "10 ms for all"})["topology"]
+    assert topology["first-bottleneck"]["delay"] == topology["shared-bottleneck"]["delay"] == "50 ms"
+    assert topology["access"]["delay"] == "10 ms"
 
 
 @pytest.fixture(scope="module")

@@ -40,9 +40,9 @@ def study() -> Study:
 
 def all_readings() -> Readings:
     """All readings of the papers."""
-    from fairwave_studies.voice.readings import FACTORS, refuses
+    from fairwave_studies.voice.readings import FACTORS
 
-    return Readings(FACTORS, whole, essential, refuses)
+    return Readings(FACTORS, whole, essential)
 
 
 def whole(reading: Reading) -> Study:

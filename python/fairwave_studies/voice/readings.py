@@ -8,7 +8,7 @@ in both directions of the calls' sink links, drop-tail, transfers over Reno, mea
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairwave_study.readings import Factor, Value
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairwave.runs.grid import Label
-    from fairwave_study.readings import Reading
 
 TIMELY, SENT = "timely", "sent"
 """Ids of the factors that change only the judging."""
@@ -41,6 +40,13 @@ def _buffers(first: Any, shared: Any) -> Changes:
     return {
         "topology.first-bottleneck.queue": {"discipline": "drop-tail", "capacity": first},
         "topology.shared-bottleneck.queue": {"discipline": "drop-tail", "capacity": shared},
+    }
+
+
+def _hops(delay: str) -> Changes:
+    return {
+        "topology.first-bottleneck.delay": delay,
+        "topology.shared-bottleneck.delay": delay,
     }
 
 
@@ -137,12 +143,16 @@ FACTORS = (
             ),
             Value(
                 "1.2 Mb/s",
-                "It fills just above 40 calls, which is where 001 §IV.A sees contention begin.",
+                "It fills just above 40 calls, which is where 001 §IV.A sees contention begin. Flagged: when "
+                "64 kb/s is the mean over talk and silence, 19 calls fill it, where both papers see low "
+                "contention.",
                 {"topology.first-bottleneck.rate": "1.2 Mb/s"},
             ),
             Value(
                 "4 Mb/s",
-                "It fills above 40 calls when 64 kb/s is the mean over talk and silence.",
+                "It fills above 40 calls when 64 kb/s is the mean over talk and silence. Flagged: when it is "
+                "the rate of talking, not even 120 calls fill it, although both papers call R1 the calls' "
+                "bottleneck; that is what the rate does, and no word of theirs gives it.",
                 {"topology.first-bottleneck.rate": "4 Mb/s"},
             ),
         ),
@@ -190,6 +200,11 @@ FACTORS = (
                 "002, by the same authors over a topology of the same shape, sizes drop-tail queues by the "
                 "bandwidth-delay product; in packets of what waits there.",
                 _buffers({"bdp": 1.0, "packet": "160 B"}, {"bdp": 1.0, "packet": "1000 B"}),
+            ),
+            Value(
+                "1 BDP in bytes",
+                "The same product, counted in bytes as ns-2 does under `queue_in_bytes_`.",
+                _buffers({"bdp": 1.0}, {"bdp": 1.0}),
             ),
             Value(
                 "50 kB",
@@ -286,8 +301,15 @@ FACTORS = (
             ),
             Value(
                 "none",
-                "000 §4.2 sets the packet size at 160 bytes, for every transport alike.",
+                "000 §4.2 sets the packet size at 160 bytes, for every transport alike; ns-2 before November "
+                "2001, and later under `useHeaders_ false`, added nothing to TCP's segments either.",
                 _headers("0 B", "0 B"),
+            ),
+            Value(
+                "as ns-2, UDP with 40 bytes",
+                "000 §2 mentions what IP, UDP and RTP headers add; in ns-2 a script must add them to the size "
+                "of UDP's packets by hand, while TCP's come by themselves and its Vegas has none.",
+                _headers("40 B", None),
             ),
             Value(
                 "40 bytes for all",
@@ -295,7 +317,8 @@ FACTORS = (
                 _headers("40 B", "40 B"),
             ),
         ),
-        "What the simulator does unless told otherwise; then the words; then what real packets carry.",
+        "What the simulator does unless told otherwise; then the words; then what a careful script adds; then "
+        "what real packets carry.",
     ),
     Factor(
         "timers",
@@ -325,24 +348,112 @@ FACTORS = (
         "came later.",
     ),
     Factor(
-        "receiver",
-        "The receiver's window, and whether acknowledgements are delayed.",
+        "clock",
+        "How coarse TCP's clock is, by which it measures round trips and sets its timer (`tcpTick_`).",
+        (
+            Value(
+                "10 ms",
+                "ns-2's default in 2005.",
+                _timers(tick="10 ms"),
+            ),
+            Value(
+                "100 ms",
+                "ns-2's default until it was changed 'to reflect a changing reality' (its test suites), and "
+                "that of the versions for which Westwood's and TCP-Real's code were written.",
+                _timers(tick="100 ms"),
+            ),
+            Value(
+                "500 ms",
+                "The clock of 4.3BSD's TCP (RFC 2001's author, 000's [4]); 002, by the same authors, speaks of "
+                "TCP's coarse timeouts.",
+                _timers(tick="500 ms"),
+            ),
+        ),
+        "The simulator of the year; older ones, to which add-on protocols tie their users; then what TCPs in "
+        "the field did.",
+    ),
+    Factor(
+        "window",
+        "How many segments the receiver's window has; neither paper says.",
         (
             Value(
                 "64 segments",
-                "002 and 003, by the same group, let the window be 64 kB of 1000-byte segments; ns-2's "
-                "plain sink "
-                "acknowledges every segment.",
+                "002 and 003, by the same group, let the window be 64 kB of 1000-byte segments.",
                 _timers(receiver_window=64),
             ),
-            Value("20 segments", "ns-2's default window.", _timers(receiver_window=20)),
+            Value("20 segments", "ns-2's default (`window_ 20`).", _timers(receiver_window=20)),
             Value(
-                "64 segments, delayed",
-                "ns-2's other sink acknowledges every second segment within 100 ms; the papers name neither.",
-                _timers(receiver_window=64, delayed_ack=True),
+                "none",
+                "No word limits it; scripts set a `window_` that never binds (here 1000 segments).",
+                _timers(receiver_window=1000),
             ),
         ),
-        "The group's stated practice; the default; an option that nobody mentions.",
+        "The group's stated practice; the default; then a limit that binds nobody.",
+    ),
+    Factor(
+        "acknowledgements",
+        "Which segments are acknowledged; b in 000's Eq. (1).",
+        (
+            Value(
+                "each",
+                "ns-2's plain sink, which acknowledges every segment.",
+                _timers(delayed_ack=False),
+            ),
+            Value(
+                "delayed",
+                "ns-2's other sink acknowledges every second segment, or one within 100 ms; 000's Eq. (1) "
+                "leaves b open, and RFC 2581 asks for it.",
+                _timers(delayed_ack=True),
+            ),
+        ),
+        "What a script gets that says TCPSink before what it must ask for.",
+    ),
+    Factor(
+        "send-jitter",
+        "Whether TCP's segments leave at random times after they are made (`overhead_`).",
+        (
+            Value("none", "ns-2's default; neither paper mentions one.", _timers(send_jitter="0 s")),
+            Value(
+                "1 ms",
+                "ns-2's manual, after Floyd and Jacobson (1992), advises a random delay of about a packet's time "
+                "at the bottleneck against phase effects at drop-tail queues.",
+                _timers(send_jitter="1 ms"),
+            ),
+        ),
+        "The default before advice that neither paper says to have followed.",
+    ),
+    Factor(
+        "hops",
+        "The delay of R1→R2 and of R2→R3, lost with Figure 1.",
+        (
+            Value("10 ms", "The delay in the examples of ns-2's manual and tutorial.", _hops("10 ms")),
+            Value("20 ms", "The bottleneck's delay in another tutorial of the time, NS by Example.", _hops("20 ms")),
+            Value(
+                "50 ms",
+                "The longest with which an idle path stays below 150 ms, where 000's Table II has delay begin "
+                "to be noticed.",
+                _hops("50 ms"),
+            ),
+        ),
+        "Common values first; then as long as the papers' own guidelines let it be.",
+    ),
+    Factor(
+        "access",
+        "The delays of the access links, on which the phases hang in which packets meet at R1 and R2.",
+        (
+            Value(
+                "5 to 15 ms",
+                "002 §4 spreads them so in a topology of the same shape.",
+                {"topology.access.delay": {"from": "5 ms", "to": "15 ms"}},
+            ),
+            Value(
+                "10 ms for all",
+                "A script that makes its links in a loop gives them one delay; neither paper says that they "
+                "differ.",
+                {"topology.access.delay": "10 ms"},
+            ),
+        ),
+        "The authors' practice elsewhere; then the simplest script.",
     ),
     Factor(
         "recovery",
@@ -419,19 +530,28 @@ FACTORS = (
 """All that is open, each with its values in order of plausibility."""
 
 
-def refuses(reading: Reading) -> str:
-    """Why some values contradict each other: R1→R2 must be a bottleneck for many calls, and none for few."""
-    first, rate = reading["first-bottleneck"], reading["rate-reading"]
-    if first == "4 Mb/s" and rate == "while talking":
-        return (
-            "first-bottleneck = '4 Mb/s' with rate-reading = 'while talking' leaves R1→R2 no bottleneck "
-            "even for 120 "
-            "calls, which both papers call it; allowed with it is rate-reading = 'on the mean'"
-        )
-    if first == "1.2 Mb/s" and rate == "on the mean":
-        return (
-            "first-bottleneck = '1.2 Mb/s' with rate-reading = 'on the mean' is full with 19 calls, where "
-            "both papers "
-            "see low contention; allowed with it is rate-reading = 'while talking'"
-        )
-    return ""
+class Refused(NamedTuple):
+    """A way to close a gap that is not admitted."""
+
+    what: str
+    why: str
+
+
+REFUSED = (
+    Refused("all flows enter at once", "000 §4.2 has probabilistic entering times."),
+    Refused("speech without silences", "Both papers alternate between ON and OFF."),
+    Refused(
+        "selective acknowledgements (SACK) for the calls' TCPs",
+        "Both papers name versions Vegas, Westwood and Real and nothing else; ns-2's Vegas and Westwood know none.",
+    ),
+    Refused("another TCP than Reno for the transfers", "000 §4.2 and 001 §III.A name it."),
+    Refused("RED, ECN or any other queue", "Both papers: drop-tail routers in all experiments."),
+    Refused("errors in bursts, or in one direction only", "Both papers: Bernoulli, forward and reverse."),
+    Refused("other thresholds of Vegas than 1 and 3", "000 §3.3 gives them."),
+    Refused(
+        "γ other than 1/8",
+        "000 §3.1 gives 1/8; it may be adaptive, but no rule is given by which it would adapt.",
+    ),
+    Refused("one call that lasts longer or shorter than the run", "Both papers: 60 s, one flow per call."),
+)
+"""What was thought of and not admitted, with the words that rule it out."""
