@@ -32,7 +32,7 @@ def outcome(tmp_path_factory):
 def test_the_ledger_has_every_figure_of_both_papers_and_every_claim(outcome):
     ledger = json.loads((outcome[1] / "ledger.json").read_text(encoding="utf-8"))
     assert [one["id"] for one in ledger["figures"]][: len(FIGURES)] == FIGURES
-    assert [one["id"] for one in ledger["claims"]] == [f"V{number}" for number in range(1, 21)]
+    assert [one["id"] for one in ledger["claims"]] == [f"V{number}" for number in range(1, 40)]
     assert {one["verdict"] for one in ledger["claims"]} <= VERDICTS
     assert {one["id"] for one in ledger["tables"]} == {"calls", "bottlenecks", "beyond"}
 
@@ -102,7 +102,7 @@ def test_every_assumption_that_a_claim_hangs_on_is_listed_and_every_factor_exist
 
 def test_the_papers_scenarios_share_points_so_that_each_is_simulated_once():
     points = grid(SWEEPS).points()
-    assert len({point.scenario.hash for point in points}) == len(points) == 200
+    assert len({point.scenario.hash for point in points}) == len(points) == 204
 
 
 WAYS = all_readings()
@@ -136,9 +136,16 @@ def test_rates_are_admitted_whatever_they_do_and_what_they_do_is_said():
     assert not WAYS.refuses({**WAYS.base(), "first-bottleneck": "4 Mb/s"})
     assert not WAYS.refuses({**WAYS.base(), "first-bottleneck": "1.2 Mb/s", "rate-reading": "on the mean"})
     rates = WAYS.factor("first-bottleneck")
-    assert "Flagged" not in rates.value("2 Mb/s").admits
-    for flagged in ("1.2 Mb/s", "4 Mb/s"):
-        assert "Flagged: when" in rates.value(flagged).admits
+    assert not rates.value("2 Mb/s").flagged
+    assert "19 calls" in rates.value("1.2 Mb/s").flagged
+    assert "120 calls" in rates.value("4 Mb/s").flagged
+
+
+def test_no_value_is_more_plausible_than_one_before_it():
+    for factor in WAYS.factors:
+        told = [one.plausibility for one in factor.values]
+        assert told == sorted(told, reverse=True), factor.id
+        assert told[0] > told[-1], factor.id
 
 
 def test_what_is_not_admitted_stands_among_the_assumptions_with_its_reason():
@@ -200,7 +207,7 @@ def odd():
 def test_every_claim_can_be_judged_under_an_odd_reading(odd):
     described, results = odd
     data = Data(results)
-    assert {str(one.test(data).verdict()) for one in described.claims} <= VERDICTS
+    assert {str(one.evidence(data).verdict()) for one in described.claims} <= VERDICTS
 
 
 def test_every_transport_carries_a_single_call_on_an_empty_path_without_errors():
@@ -259,3 +266,24 @@ def test_the_document_is_that_of_the_study_as_it_stands():
     document = (Path(__file__).parents[2] / "docs" / "studies" / "voice.md").read_text(encoding="utf-8")
     for claim in find("voice").claims:
         assert claim.statement in document
+
+
+def test_the_papers_figures_have_one_panel_as_in_the_papers_and_the_other_meanings_stand_apart():
+    from fairwave_studies.voice.quantities import TIMELY, delayed, index, ways
+
+    drawn = {one.id: one for one in find("voice").figures}
+    for name in FIGURES:
+        assert len(drawn[name].measures) == 1, name
+        assert not drawn[name].panel_titles
+    how = ways(WAYS.base())
+    assert drawn["000-3"].measures == [index(how)]
+    assert drawn["000-5"].measures == [delayed(how)]
+    for name in FIGURES:
+        pointed = drawn[name].caption.rpartition("Figure ")[2].rstrip(".")
+        if pointed and "other meanings" in drawn[name].caption:
+            assert len(drawn[pointed].measures) == len(TIMELY), name
+            differs = {
+                axis for axis in drawn[name].fix if drawn[name].fix[axis] != drawn[pointed].fix.get(axis)
+            }
+            assert not differs, name
+    assert "Figure timely-calls-00." in drawn["000-3"].caption

@@ -1,8 +1,10 @@
 """How papers 000 and 001 can be read: what they leave open, and what their words and their simulator admit.
 
-The values of each factor stand in the order of plausibility, judged before any claim was tested under them; the first
-ones together are the base reading. What both papers fix is no factor: 60 s, 160 bytes, a Bernoulli error rate of 0.01
-in both directions of the calls' sink links, drop-tail, transfers over Reno, means of 1.00 s and 1.35 s and shape 1.5.
+The values of each factor stand in the order of plausibility, by the words and the tools of the time and not by what
+they do to any claim; but an earlier exploration of fewer factors had been seen. The first ones together are the base
+reading. How plausible a value is beside the others of its factor is said in whole numbers, none being 1. What both
+papers fix is no factor: 60 s, 160 bytes, a Bernoulli error rate of 0.01 in both directions of the calls' sink links,
+drop-tail, transfers over Reno, means of 1.00 s and 1.35 s and shape 1.5.
 """
 
 from __future__ import annotations
@@ -90,10 +92,12 @@ FACTORS = (
                 "001's Algorithm 1 to the letter: packetTime is indexed by sequence number, and a place "
                 "that no packet "
                 "has filled holds 0, so that the packet after a lost one counts as delayed.",
+                plausibility=4,
             ),
             Value(
                 "gap to the arrival before",
                 "000 §4.3 speaks of inter-arrival times, which are between packets that arrive.",
+                plausibility=2,
             ),
             Value(
                 "one-way delay",
@@ -111,6 +115,7 @@ FACTORS = (
         "prose's 'inter-arrival' agrees but for losses; delay is what the prose explains results with, but "
         "what no "
         "equation measures; the last is another paper's.",
+        kind="definition",
     ),
     Factor(
         SENT,
@@ -121,6 +126,7 @@ FACTORS = (
                 "000 §4.3 and 001 §III.B: over the packets sent by the application; over TCP what still "
                 "waits at the "
                 "sender in the end is then lost.",
+                plausibility=3,
             ),
             Value(
                 "by the transport",
@@ -130,6 +136,7 @@ FACTORS = (
             ),
         ),
         "The first is what is written; the second is what an ns-2 receiver and trace can count.",
+        kind="definition",
     ),
     Factor(
         "first-bottleneck",
@@ -140,20 +147,22 @@ FACTORS = (
                 "Speech at 27 kb/s a call fills it between 70 and 80 calls: 000 §5.1 sees contention with "
                 "80 and 120.",
                 {"topology.first-bottleneck.rate": "2 Mb/s"},
+                plausibility=3,
             ),
             Value(
                 "1.2 Mb/s",
-                "It fills just above 40 calls, which is where 001 §IV.A sees contention begin. Flagged: when "
-                "64 kb/s is the mean over talk and silence, 19 calls fill it, where both papers see low "
-                "contention.",
+                "It fills just above 40 calls, which is where 001 §IV.A sees contention begin.",
                 {"topology.first-bottleneck.rate": "1.2 Mb/s"},
+                flagged="While 64 kb/s is the mean over talk and silence, 19 calls fill it, where both papers see "
+                "low contention.",
+                plausibility=2,
             ),
             Value(
                 "4 Mb/s",
-                "It fills above 40 calls when 64 kb/s is the mean over talk and silence. Flagged: when it is "
-                "the rate of talking, not even 120 calls fill it, although both papers call R1 the calls' "
-                "bottleneck; that is what the rate does, and no word of theirs gives it.",
+                "It fills above 40 calls when 64 kb/s is the mean over talk and silence.",
                 {"topology.first-bottleneck.rate": "4 Mb/s"},
+                flagged="While 64 kb/s is the rate of talking, not even 120 calls fill it, although both papers "
+                "call R1 the calls' bottleneck.",
             ),
         ),
         "Both papers share a topology; 2 Mb/s fits the words of both sweeps, 1.2 Mb/s those of 001 best, 4 "
@@ -170,17 +179,20 @@ FACTORS = (
                 "bring, and "
                 "little enough for 000 §5.3's harm to transfers.",
                 {"topology.shared-bottleneck.rate": "3 Mb/s"},
+                plausibility=3,
             ),
             Value(
                 "2 Mb/s",
                 "The same rate along the way; R2 is then a bottleneck for calls as well.",
                 {"topology.shared-bottleneck.rate": "2 Mb/s"},
+                plausibility=2,
             ),
             Value(
                 "6 Mb/s",
                 "Room for the transfers beside the calls; 000 §5.3 sees harm grow with the calls, not "
                 "starvation.",
                 {"topology.shared-bottleneck.rate": "6 Mb/s"},
+                plausibility=2,
             ),
         ),
         "Nothing is known but that both kinds of traffic compete there; in order of how little is added to "
@@ -194,12 +206,14 @@ FACTORS = (
                 "50 packets",
                 "ns-2's default (`Queue set limit_ 50`), which counts packets.",
                 _buffers({"packets": 50}, {"packets": 50}),
+                plausibility=4,
             ),
             Value(
                 "1 BDP",
                 "002, by the same authors over a topology of the same shape, sizes drop-tail queues by the "
                 "bandwidth-delay product; in packets of what waits there.",
                 _buffers({"bdp": 1.0, "packet": "160 B"}, {"bdp": 1.0, "packet": "1000 B"}),
+                plausibility=3,
             ),
             Value(
                 "1 BDP in bytes",
@@ -231,6 +245,7 @@ FACTORS = (
                 "while talking",
                 "160 bytes are 20 ms of G.711 (000 §4.2); ns-2's Pareto source is given its rate while on.",
                 {"flow.voice.traffic.reading": "peak-rate"},
+                plausibility=3,
             ),
             Value(
                 "on the mean",
@@ -251,6 +266,7 @@ FACTORS = (
                     "flow.voice.traffic.talk": {"distribution": "pareto", "mean": "1 s", "shape": 1.5},
                     "flow.voice.traffic.silence": {"distribution": "pareto", "mean": "1.35 s", "shape": 1.5},
                 },
+                plausibility=4,
             ),
             Value(
                 "exponential",
@@ -273,6 +289,7 @@ FACTORS = (
                 "first second, silent",
                 "000 §4.2: random entering times; ns-2's Pareto source begins with a silence.",
                 {"flow.voice.traffic.first": "silence", "flow.*.start": {"from": "0 s", "to": "1 s"}},
+                plausibility=3,
             ),
             Value(
                 "first 10 s, silent",
@@ -298,12 +315,14 @@ FACTORS = (
                 "paper "
                 "counts headers.",
                 _headers("0 B", None),
+                plausibility=4,
             ),
             Value(
                 "none",
                 "000 §4.2 sets the packet size at 160 bytes, for every transport alike; ns-2 before November "
                 "2001, and later under `useHeaders_ false`, added nothing to TCP's segments either.",
                 _headers("0 B", "0 B"),
+                plausibility=2,
             ),
             Value(
                 "as ns-2, UDP with 40 bytes",
@@ -319,6 +338,7 @@ FACTORS = (
         ),
         "What the simulator does unless told otherwise; then the words; then what a careful script adds; then "
         "what real packets carry.",
+        kind="way of counting sizes",
     ),
     Factor(
         "timers",
@@ -330,6 +350,7 @@ FACTORS = (
                 "(notes in "
                 "ns-2's own test suites).",
                 _timers(min_rto="200 ms", initial_rto="6 s"),
+                plausibility=3,
             ),
             Value(
                 "ns-2 before October 2004",
@@ -337,6 +358,7 @@ FACTORS = (
                 "s, "
                 "the first 6 s.",
                 _timers(min_rto="1 s", initial_rto="6 s"),
+                plausibility=2,
             ),
             Value(
                 "ns-2.35",
@@ -346,6 +368,7 @@ FACTORS = (
         ),
         "The version of the year; then older ones, to which add-on protocols tie their users; then what "
         "came later.",
+        kind="coarse clock",
     ),
     Factor(
         "clock",
@@ -355,12 +378,14 @@ FACTORS = (
                 "10 ms",
                 "ns-2's default in 2005.",
                 _timers(tick="10 ms"),
+                plausibility=3,
             ),
             Value(
                 "100 ms",
                 "ns-2's default until it was changed 'to reflect a changing reality' (its test suites), and "
                 "that of the versions for which Westwood's and TCP-Real's code were written.",
                 _timers(tick="100 ms"),
+                plausibility=2,
             ),
             Value(
                 "500 ms",
@@ -371,6 +396,7 @@ FACTORS = (
         ),
         "The simulator of the year; older ones, to which add-on protocols tie their users; then what TCPs in "
         "the field did.",
+        kind="coarse clock",
     ),
     Factor(
         "window",
@@ -380,8 +406,14 @@ FACTORS = (
                 "64 segments",
                 "002 and 003, by the same group, let the window be 64 kB of 1000-byte segments.",
                 _timers(receiver_window=64),
+                plausibility=3,
             ),
-            Value("20 segments", "ns-2's default (`window_ 20`).", _timers(receiver_window=20)),
+            Value(
+                "20 segments",
+                "ns-2's default (`window_ 20`).",
+                _timers(receiver_window=20),
+                plausibility=2,
+            ),
             Value(
                 "none",
                 "No word limits it; scripts set a `window_` that never binds (here 1000 segments).",
@@ -398,6 +430,7 @@ FACTORS = (
                 "each",
                 "ns-2's plain sink, which acknowledges every segment.",
                 _timers(delayed_ack=False),
+                plausibility=3,
             ),
             Value(
                 "delayed",
@@ -412,7 +445,12 @@ FACTORS = (
         "send-jitter",
         "Whether TCP's segments leave at random times after they are made (`overhead_`).",
         (
-            Value("none", "ns-2's default; neither paper mentions one.", _timers(send_jitter="0 s")),
+            Value(
+                "none",
+                "ns-2's default; neither paper mentions one.",
+                _timers(send_jitter="0 s"),
+                plausibility=3,
+            ),
             Value(
                 "1 ms",
                 "ns-2's manual, after Floyd and Jacobson (1992), advises a random delay of about a packet's time "
@@ -421,13 +459,23 @@ FACTORS = (
             ),
         ),
         "The default before advice that neither paper says to have followed.",
+        kind="phase effect",
     ),
     Factor(
         "hops",
         "The delay of R1→R2 and of R2→R3, lost with Figure 1.",
         (
-            Value("10 ms", "The delay in the examples of ns-2's manual and tutorial.", _hops("10 ms")),
-            Value("20 ms", "The bottleneck's delay in another tutorial of the time, NS by Example.", _hops("20 ms")),
+            Value(
+                "10 ms",
+                "The delay in the examples of ns-2's manual and tutorial.",
+                _hops("10 ms"),
+                plausibility=3,
+            ),
+            Value(
+                "20 ms",
+                "The bottleneck's delay in another tutorial of the time, NS by Example.",
+                _hops("20 ms"),
+            ),
             Value(
                 "50 ms",
                 "The longest with which an idle path stays below 150 ms, where 000's Table II has delay begin "
@@ -445,6 +493,7 @@ FACTORS = (
                 "5 to 15 ms",
                 "002 §4 spreads them so in a topology of the same shape.",
                 {"topology.access.delay": {"from": "5 ms", "to": "15 ms"}},
+                plausibility=2,
             ),
             Value(
                 "10 ms for all",
@@ -454,6 +503,7 @@ FACTORS = (
             ),
         ),
         "The authors' practice elsewhere; then the simplest script.",
+        kind="phase effect",
     ),
     Factor(
         "recovery",
@@ -463,6 +513,7 @@ FACTORS = (
                 "each its own",
                 "Vegas its early retransmit, Westwood as Reno (000 §2 calls it a change to Reno), TCP-Real "
                 "as NewReno.",
+                plausibility=3,
             ),
             Value(
                 "all as NewReno",
@@ -473,7 +524,9 @@ FACTORS = (
                     else {}
                 ),
             ),
-            Value("Real as Reno", "TCP-Real's authors' code is not public.", _tcp("tcp/real", recovery="reno")),
+            Value(
+                "Real as Reno", "TCP-Real's authors' code is not public.", _tcp("tcp/real", recovery="reno")
+            ),
         ),
         "Each protocol as its authors describe it; then what add-on code did.",
     ),
@@ -488,6 +541,7 @@ FACTORS = (
                 "bounds the "
                 "small.",
                 _tcp("tcp/real", hold=0.01, cut=0.125, jitter=0.5),
+                plausibility=3,
             ),
             Value(
                 "small up to 1/2",
@@ -515,6 +569,7 @@ FACTORS = (
                 "per packet",
                 "Both papers: Bernoulli with a packet error rate, which ns-2 applies to packets whatever "
                 "their size.",
+                plausibility=4,
             ),
             Value(
                 "per byte",
@@ -526,7 +581,7 @@ FACTORS = (
         ),
         "A packet error rate is a rate of packets; only the explanation of one figure asks for the other.",
     ),
-)  # fmt: skip
+)
 """All that is open, each with its values in order of plausibility."""
 
 
