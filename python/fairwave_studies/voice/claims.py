@@ -7,6 +7,7 @@ claim that joins several assertions has a part for each. How the papers' words a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -67,6 +68,7 @@ OTHERWISE: Mapping[str, Mapping[str, ClaimTest]] = {
     "V16": {"gain as a share of the goodput before": varying.v16_by_share},
     "V17": {"its own index higher with 120 calls": varying.v17_itself},
     "V19": {"lowest of the four": first.v19_lowest},
+    "V26": {"the queue, counted in packets": first.v26_packets},
     "V24": {"at high contention only": first.v24_contended},
 }
 """Other senses of a claim's words, most of them stricter."""
@@ -90,20 +92,17 @@ def claims(reading: Reading) -> list[Claim]:
             others = {words: how._replace(timely=timely) for words, timely in q.TIMELY.items()}
             wordings |= {words: partial(_wholly, name, other) for words, other in others.items()}
         parts = tuple(Part(words, partial(_by, test, how)) for words, test in PARTS.get(name, {}).items())
-        test = {} if parts else {"test": partial(_by, SINGLE[name], how)}
-        found.append(
-            Claim(
-                name,
-                statement,
-                f"paper{'s' if ';' in source else ''} {source}",
-                (CALLS,),
-                notes=EXPLANATIONS.get(name, {}),
-                assumptions=assumptions,
-                wordings=wordings,
-                parts=parts,
-                **test,
-            )
+        claim = Claim(
+            name,
+            statement,
+            f"paper{'s' if ';' in source else ''} {source}",
+            (CALLS,),
+            notes=EXPLANATIONS.get(name, {}),
+            assumptions=assumptions,
+            wordings=wordings,
+            parts=parts,
         )
+        found.append(claim if parts else replace(claim, test=partial(_by, SINGLE[name], how)))
     return found
 
 

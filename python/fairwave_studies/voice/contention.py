@@ -271,9 +271,10 @@ def _first_bottleneck(measure: Measure) -> Callable[[Data, ShareDefinition], Evi
 
 
 V26 = {
-    "longest queue": _first_bottleneck(q.FIRST_WAIT),
+    "longest wait": _first_bottleneck(q.FIRST_WAIT),
     "most overflow": _first_bottleneck(q.FIRST_DROPS),
 }
+v26_packets = _first_bottleneck(q.FIRST_QUEUE)
 
 
 def v36(data: Data, how: ShareDefinition) -> Evidence:
@@ -310,7 +311,7 @@ V37 = {ALONE: _hurts(0), BESIDE: _hurts(10)}
 
 def v38(data: Data, how: ShareDefinition) -> Evidence:
     """Some TCP has a higher index than UDP, somewhere."""
-    found = []
+    found: list[Comparison] = []
     for ftp in (0, 10):
         measured = part(data, q.index(how), ftp=ftp)
         for one in TCPS:

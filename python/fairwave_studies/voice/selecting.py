@@ -20,7 +20,7 @@ import polars as pl
 from fairwave.measuring.measured import Measured
 from fairwave.tables import Table
 from fairwave_studies.voice.points import CALLS, TCPS
-from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.claims import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,10 +123,9 @@ def on_the_mean(measured: Measured, compare: Callable[[Measured], Evidence]) -> 
     return compare(mean_over(measured, "flows")).relabelled(lambda one: f"{one}, mean over calls")
 
 
-def lines(evidence: Evidence, line: float, *, below: bool | None = None) -> Evidence:
-    """The same comparisons with another line, which itself is on the claim's side; on another side where said."""
-    side = {} if below is None else {"side": "below" if below else "above"}
-    return Evidence([replace(one, line=line, or_equal=True, **side) for one in evidence.comparisons])
+def lines(evidence: Evidence, line: float) -> Evidence:
+    """The same comparisons with another line, which itself is on the claim's side."""
+    return Evidence([replace(one, line=line, or_equal=True) for one in evidence.comparisons])
 
 
 def payload_gain(data: Data, measure: Measure) -> Measured:
@@ -153,16 +152,3 @@ def by_errors(data: Data, measure: Measure, flows: Sequence[int] = (80, 120)) ->
 def named(evidence: Evidence, template: str) -> Evidence:
     """The same, its comparisons named by this template of the transport."""
     return evidence.relabelled(lambda one: template.format(one.removeprefix("transport ")))
-
-
-def difference(
-    label: str, measured: Measured, one: Any, other: Any, *, below: bool = False, **labels: Any
-) -> Comparison:
-    """What one transport has more than another at a point."""
-    return Comparison(
-        label,
-        measured.samples(transport=one, **labels) - measured.samples(transport=other, **labels),
-        0.0,
-        "below" if below else "above",
-        measured.measure.unit,
-    )

@@ -158,8 +158,8 @@ STATEMENTS: dict[str, Assertion] = {
         ("timely", "sent", "timers", "clock"),
     ),
     "V26": Assertion(
-        "With 80 and 120 calls UDP keeps R1 overflowed: queues are longer, and more is dropped there, than "
-        "under any TCP.",
+        "With 80 and 120 calls UDP keeps R1 overflowed: packets wait longer, and more of them are dropped there, "
+        "than under any TCP.",
         "000 §5.1",
         ("rates", "buffers", "headers"),
     ),
