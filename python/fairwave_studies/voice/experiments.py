@@ -235,7 +235,8 @@ def _v16(found: FoundExperiment) -> str:
         f"{say(ESTIMATE_OFF, WESTWOOD_TO_REAL)}. So it is the estimate that gains, as 000 says. With short segments it "
         f"fills R1 with copies: {say(BYTES, NOTHING_160, '.1f')} % of what R1 carries for it brings nothing new, with "
         f"500 bytes {say(BYTES, NOTHING_500, '.1f')} %; with Reno in its place "
-        f"{say(ESTIMATE_OFF, NOTHING_160, '.1f')} and {say(ESTIMATE_OFF, NOTHING_500, '.1f')} %. The claim is {found.verdict(BYTES)} where R2 has room, and "
+        f"{say(ESTIMATE_OFF, NOTHING_160, '.1f')} and {say(ESTIMATE_OFF, NOTHING_500, '.1f')} %. The claim is "
+        f"{found.verdict(BYTES)} where R2 has room, and "
         f"{found.verdict(ESTIMATE_OFF)} without the estimate."
     )
 
