@@ -232,12 +232,12 @@ def _v16(found: FoundExperiment) -> str:
         "Where R2 counts packets, longer ones help whoever has least there, and that is Vegas and Real: Westwood's "
         f"gain less Real's is {say(PACKETS, WESTWOOD_TO_REAL)} Mb/s. Where R2 has room, headers are all that Real can "
         f"spare, and Westwood's gain less Real's is {say(BYTES, WESTWOOD_TO_REAL)}; that of Reno in its place "
-        f"{say(ESTIMATE_OFF, WESTWOOD_TO_REAL)}. So it is the estimate that gains, as 000 says. With short segments it "
-        f"fills R1 with copies: {say(BYTES, NOTHING_160, '.1f')} % of what R1 carries for it brings nothing new, with "
-        f"500 bytes {say(BYTES, NOTHING_500, '.1f')} %; with Reno in its place "
-        f"{say(ESTIMATE_OFF, NOTHING_160, '.1f')} and {say(ESTIMATE_OFF, NOTHING_500, '.1f')} %. The claim is "
-        f"{found.verdict(BYTES)} where R2 has room, and "
-        f"{found.verdict(ESTIMATE_OFF)} without the estimate."
+        f"{say(ESTIMATE_OFF, WESTWOOD_TO_REAL)}: it is Westwood's estimate that makes the difference, as 000 says. But "
+        "the estimate does not become better; it becomes less of a handicap. Of what R1 carries for it, "
+        f"{say(BYTES, NOTHING_160, '.1f')} % brings nothing new with 160 bytes and {say(BYTES, NOTHING_500, '.1f')} % with "
+        f"500; with Reno in its place {say(ESTIMATE_OFF, NOTHING_160, '.1f')} and "
+        f"{say(ESTIMATE_OFF, NOTHING_500, '.1f')} %, since a buffer of bytes holds fewer long segments. The claim is "
+        f"{found.verdict(BYTES)} where R2 has room, and {found.verdict(ESTIMATE_OFF)} without the estimate."
     )
 
 
