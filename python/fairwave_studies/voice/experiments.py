@@ -57,7 +57,8 @@ def _fall(measure: Measure, transport: str, flows: int) -> Quantity:
 
     def taken(data: Data) -> NDArray[np.float64]:
         none, many = (at(measure, transport, flows, 20, per=per)(data) for per in (0.0, 0.05))
-        return (1 - many / none) * 100
+        fall: NDArray[np.float64] = (1 - many / none) * 100
+        return fall
 
     return taken
 
@@ -83,7 +84,8 @@ def _nothing_new(payload: int) -> Quantity:
         label = f"{payload} B"
         carried = at(q.FIRST_USE, WESTWOOD, 80, 20, payload=label)(data) / 100 * 2
         speech = at(q.GOODPUT, WESTWOOD, 80, 20, payload=label)(data)
-        return (1 - speech * (payload + 40) / payload / carried) * 100
+        nothing_new: NDArray[np.float64] = (1 - speech * (payload + 40) / payload / carried) * 100
+        return nothing_new
 
     return taken
 
@@ -234,8 +236,8 @@ def _v16(found: FoundExperiment) -> str:
         f"spare, and Westwood's gain less Real's is {say(BYTES, WESTWOOD_TO_REAL)}; that of Reno in its place "
         f"{say(ESTIMATE_OFF, WESTWOOD_TO_REAL)}: it is Westwood's estimate that makes the difference, as 000 says. But "
         "the estimate does not become better; it becomes less of a handicap. Of what R1 carries for it, "
-        f"{say(BYTES, NOTHING_160, '.1f')} % brings nothing new with 160 bytes and {say(BYTES, NOTHING_500, '.1f')} % with "
-        f"500; with Reno in its place {say(ESTIMATE_OFF, NOTHING_160, '.1f')} and "
+        f"{say(BYTES, NOTHING_160, '.1f')} % brings nothing new with 160 bytes and {say(BYTES, NOTHING_500, '.1f')} % "
+        f"with 500; with Reno in its place {say(ESTIMATE_OFF, NOTHING_160, '.1f')} and "
         f"{say(ESTIMATE_OFF, NOTHING_500, '.1f')} %, since a buffer of bytes holds fewer long segments. The claim is "
         f"{found.verdict(BYTES)} where R2 has room, and {found.verdict(ESTIMATE_OFF)} without the estimate."
     )
