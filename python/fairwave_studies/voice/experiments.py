@@ -68,7 +68,8 @@ def _widening(data: Data) -> NDArray[np.float64]:
 
     def behind(flows: int) -> NDArray[np.float64]:
         left = [at(q.FTP_GOODPUT, one, flows, 20)(data) for one in TCPS]
-        return np.mean(left, axis=0) - at(q.FTP_GOODPUT, UDP, flows, 20)(data)
+        less: NDArray[np.float64] = np.mean(left, axis=0) - at(q.FTP_GOODPUT, UDP, flows, 20)(data)
+        return less
 
     widened: NDArray[np.float64] = behind(120) - behind(40)
     return widened
