@@ -12,6 +12,7 @@ from fairwave.measuring.measured import Measured
 from fairwave_studies.voice import all_readings, essential, study
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.experiments import EXPERIMENTS, _fall, _nothing_new, _widening, at
+from fairwave_studies.voice.explanations import SAME
 from fairwave_studies.voice.points import TRANSPORTS
 from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.experiments import FRESH, FoundExperiment
@@ -24,6 +25,20 @@ BY_CLAIM = {one.claim: one for one in EXPERIMENTS}
 def test_the_hard_claims_have_an_experiment_each():
     assert list(BY_CLAIM) == ["V2", "V4", "V9", "V11", "V14", "V16"]
     assert study().experiments == EXPERIMENTS
+
+
+def test_claims_of_the_same_mechanism_point_at_an_experiment_that_there_is():
+    assert set(SAME.values()) <= set(BY_CLAIM)
+    assert not set(SAME) & set(BY_CLAIM)
+    assert set(SAME) <= {one.id for one in study().claims}
+
+
+def test_either_paper_has_an_account_with_a_setup_that_is_a_reading():
+    assert [one.paper for one in study().accounts] == ["000", "001"]
+    kinds = {factor.kind for factor in WAYS.factors}
+    for one in study().accounts:
+        assert WAYS.differs(WAYS.complete(one.setup)) == {"first-bottleneck": "1.2 Mb/s"}
+        assert set(one.words) <= kinds
 
 
 def simulated(side):

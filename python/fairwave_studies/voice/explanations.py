@@ -446,7 +446,20 @@ NOTES: tuple[Callable[[Data], str], ...] = (
     _v22, _v23, _v24, _v25, _v26, _v27, _v28, _v29, _v30, _v31, _v32, _v33, _v34, _v35, _v36, _v37, _v38, _v39,
 )  # fmt: skip
 
+SAME = {
+    "V3": "V2", "V10": "V9", "V21": "V2", "V22": "V4", "V23": "V4", "V27": "V9", "V28": "V9", "V30": "V9", "V33": "V14",
+}  # fmt: skip
+"""Claims that come out as they do by the mechanism of another, whose experiment shows it."""
+
+
+def _told(name: str, note: Callable[[Data], str]) -> Callable[[Data], str]:
+    """The note, and whose experiment shows the mechanism."""
+    if name not in SAME:
+        return note
+    return lambda data: f"{note(data)} The mechanism is that of {SAME[name]}, which an experiment shows."
+
+
 EXPLANATIONS: Mapping[str, Mapping[Verdict, Callable[[Data], str]]] = {
-    f"V{number}": dict.fromkeys(Verdict, note) for number, note in enumerate(NOTES, 1)
+    f"V{number}": dict.fromkeys(Verdict, _told(f"V{number}", note)) for number, note in enumerate(NOTES, 1)
 }
 """By claim. The notes speak of numbers, not of the verdict, and stand whatever it is."""
