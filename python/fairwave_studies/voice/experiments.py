@@ -189,9 +189,9 @@ def _v11(found: FoundExperiment) -> str:
         f"{say(OPEN, WIDER)}. Beside 120 calls they keep {say(SHIELDED, LEFT)} Mb/s with 2 Mb/s at R1, and "
         f"{say(OPEN, LEFT)} with 4: harm that grows as the papers describe it needs a first bottleneck that is none. "
         "Who leaves most among the TCPs is decided by headers: in ns-2 Vegas carries the same speech in four fifths "
-        f"of Real's bytes, and beside 20 transfers Real leaves {say(SHIELDED, TO_VEGAS)} Mb/s more than it; without "
-        f"headers {say(EVEN, TO_VEGAS)}. Beside 60 transfers Real leaves {say(EVEN, TO_WESTWOOD)} Mb/s more than "
-        "Westwood even then. The claim is "
+        f"of Real's bytes. What Real leaves less what Vegas leaves is {say(SHIELDED, TO_VEGAS)} Mb/s beside 20 "
+        f"transfers, and {say(EVEN, TO_VEGAS)} without headers; less what Westwood leaves, beside 60 transfers and "
+        f"without headers, {say(EVEN, TO_WESTWOOD)}. The claim is "
         f"{found.verdict(SHIELDED)} in the base and {found.verdict(EVEN)} without headers."
     )
 
