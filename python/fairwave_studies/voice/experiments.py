@@ -159,14 +159,14 @@ def _v5(found: FoundExperiment) -> str:
         "The papers lay UDP's late packets to queues. By the letter of Algorithm 1 "
         f"{say(LITERAL, LATE, '.1f')} % are late with 120 calls alone, but none by queueing: late are the first packet "
         "after a silence longer than the threshold, and the one after a loss. With losses they grow alone; beside "
-        "transfers there are losses with 40 calls already, and they do not rise "
-        f"({say(LITERAL, LATE_BESIDE, '.1f')} % more than twice as many). By one-way delay {say(DELAY, LATE, '.1f')} % "
-        f"are late: 50 packets of speech drain in 32 ms, and the 95th percentile of the delay is "
+        "transfers there are losses with 40 calls already, and with 80 the share is not twice as large (it less twice "
+        f"that with 40: {say(LITERAL, LATE_BESIDE, '.1f')} %). By one-way delay {say(DELAY, LATE, '.1f')} % are late with "
+        "120 calls: 50 packets of speech drain in 32 ms, and the 95th percentile of the delay is "
         f"{say(DELAY, SLOWEST, '.0f')} ms. A buffer that takes 300 ms to drain brings about what the papers describe: "
         f"{say(DEEP, SLOWEST, '.0f')} ms, {say(DEEP, LATE, '.0f')} % late, and steeply. The claim is "
         f"{found.verdict(LITERAL)} by the letter, {found.verdict(DELAY)} by delay, and {found.verdict(DEEP)} with that "
-        "buffer: their explanation is right of a network with buffers in bytes that are about as deep as their "
-        "threshold, which they do not mention."
+        "buffer: their explanation is right of a network whose buffers are about as deep as their threshold, which "
+        "they do not mention."
     )
 
 
