@@ -288,9 +288,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                     label=f"{side}: {found.verdict(side)}" if row == 0 else None,
                 )  # fmt: skip
         axes.axvline(0, color=style.INK, linewidth=0.9)
-        axes.set_yticks(
-            range(len(shown)), [one if len(one) <= 52 else f"{one[:49]}…" for one in shown], fontsize=8
-        )
+        axes.set_yticks(range(len(shown)), [textwrap.fill(one, 44) for one in shown], fontsize=8)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.set_xlabel(
             "margin to the claim's line, in parts of the largest. Right of 0: as claimed", fontsize=8.5
@@ -305,7 +303,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                         [at], [told.mean], [told.half_width], color=style.INK, capsize=3, linestyle="none"
                     )
             panel.set_xticks([])
-            panel.set_title(textwrap.fill(name, 24), fontsize=8.5)
+            panel.set_title(textwrap.fill(name, 18), fontsize=8.5)
         canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
         return drawing.save(
             canvas, folder, found.experiment.id, _numbers(found), provenance,
