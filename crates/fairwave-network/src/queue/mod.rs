@@ -59,7 +59,7 @@ pub use discipline::{
 pub use dualpi2::Scheduler;
 pub use green::Estimate;
 pub use punsi::Fellow;
-pub use red::RedPreset;
+pub use red::{EarlyVictim, RedPreset};
 pub use victim::Victim;
 pub use voice_guard::VoiceGuardConfig;
 
@@ -325,6 +325,10 @@ impl Queue {
                 if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
                     self.discipline.exchanged(&packet, &victim);
                 }
+            }
+            Verdict::DropArrival => {
+                drops.push((packet, DropReason::Early));
+                return;
             }
             Verdict::DropBoth(waiting) => {
                 drops.extend(self.buffer.remove(waiting).map(|packet| (packet, DropReason::Early)));
