@@ -100,6 +100,12 @@ def test_every_value_of_every_factor_is_known_to_the_scenarios():
         (points.AVQ_BUFFERS_S, readings.AVQ_BUFFER),
         (points.AVQ_LAWS, readings.AVQ_LAW),
         (points.REM_UNITS, readings.REM),
+        (points.EARLY_VICTIMS, readings.VICTIM_DROPS),
+        (points.CLOCKS, readings.CLOCK),
+        (points.SINKS, readings.ACKNOWLEDGEMENTS),
+        (points.WINDOWS, readings.WINDOW),
+        (points.SEGMENTS, readings.HEADERS),
+        (points.UNRESPONSIVE, readings.UNRESPONSIVE),
     ):
         assert list(values) == [one.name for one in factor.values], factor.id
     keys = itertools.product(*([one.name for one in factor.values] for factor in calibration.OVER))
