@@ -1,12 +1,12 @@
 """How else paper 004 can be read: what it leaves open, and what its words or its simulator's version admit.
 
 The order of the values is that of their plausibility, judged by the paper's words, by its simulator and by what its own
-printed numbers can be reckoned to by hand. It was set down before the exploration of these readings, but not blind: some
-values (transfers of 39 ms in S2, victims in forced drops only, a finer load) were admitted after single runs had shown
-what they do to some claims; their reasons are the paper's words and ns-2's code alone, and no value was put first for
-what it does. What a value sets is in `points`, which asks for it by name: most of it goes together with something else (a
-threshold with a law and a unit, a number of calls with a total), so that it cannot stand here alone. What was looked at
-and is not admitted is in `REFUSED`, with the reason.
+printed numbers can be reckoned to by hand. It was set down before the exploration of these readings, but not blind:
+some values (transfers of 39 ms in S2, victims in forced drops only, a finer load) were admitted after single runs had
+shown what they do to some claims; their reasons are the paper's words and ns-2's code alone, and no value was put first
+for what it does. What a value sets is in `points`, which asks for it by name: most of it goes together with something
+else (a threshold with a law and a unit, a number of calls with a total), so that it cannot stand here alone. What was
+looked at and is not admitted is in `REFUSED`, with the reason.
 """
 
 from __future__ import annotations
@@ -343,7 +343,10 @@ VICTIM_DROPS = Factor(
     "victim-drops",
     "In which of RED's drops the victim rule is asked.",
     (
-        Value("every drop", "§3: whenever the AQM scheme drops, it executes the victim selection; so in Figure 1."),
+        Value(
+            "every drop",
+            "§3: whenever the AQM scheme drops, it executes the victim selection; so in Figure 1.",
+        ),
         Value(
             "forced drops",
             "ns-2.35's queue/red.cc asks its rule (`drop_front_`, `drop_rand_`) only where the average is beyond the "
@@ -384,7 +387,9 @@ WINDOW = Factor(
     "The receiver's window, in segments.",
     (
         Value("20", "ns-2's default (`window_`)."),
-        Value("64", "64 kB and more, the most that TCP can announce without scaling; this study's until now."),
+        Value(
+            "64", "64 kB and more, the most that TCP can announce without scaling; this study's until now."
+        ),
         Value("none", "A window that never limits, which many scripts set so that congestion alone decides."),
     ),
     "The paper names no window, and the default of the simulator comes first where nothing is named.",
@@ -394,7 +399,9 @@ SEND_JITTER = Factor(
     "send-jitter",
     "Whether senders add a random time to each packet.",
     (
-        Value("none", "ns-2 adds none unless asked (`overhead_` 0, `random_` 0), and the paper asks for none."),
+        Value(
+            "none", "ns-2 adds none unless asked (`overhead_` 0, `random_` 0), and the paper asks for none."
+        ),
         Value(
             "1 ms",
             "Floyd & Jacobson 1992 and ns-2's manual advise a random time of up to a packet's against phases; 1500 "
@@ -408,7 +415,10 @@ BUFFER_UNIT = Factor(
     "buffer-unit",
     "In what the buffers of RED and REM are counted.",
     (
-        Value("bytes", "§3 counts what waits in bytes, and ns-2's RED counts its limit in the unit of its queue."),
+        Value(
+            "bytes",
+            "§3 counts what waits in bytes, and ns-2's RED counts its limit in the unit of its queue.",
+        ),
         Value(
             "packets",
             "ns-2's `limit_` counts packets, and REM and RED in packets take it so: as many as 500-byte packets "
@@ -471,7 +481,9 @@ UNRESPONSIVE = Factor(
     "How voice and other UDP share the 66 % of Figure 7b.",
     (
         Value("half each", "§4.2 calls them one, unresponsive UDP."),
-        Value("as in CA2", "Figure 7b is told as 7a for better clarification, and 7a has twice as much voice."),
+        Value(
+            "as in CA2", "Figure 7b is told as 7a for better clarification, and 7a has twice as much voice."
+        ),
     ),
     "Nothing divides them, so that equal parts come first.",
 )
@@ -490,12 +502,14 @@ REFUSED: tuple[tuple[str, str], ...] = (
     ),
     (
         "ns-2's default buffer of 50 packets",
-        "CA1's packets have 564 bytes in the mean: 50 of them are 64 ms, and Table 5 prints a mean wait of 83 ms there.",
+        "CA1's packets have 564 bytes in the mean: 50 of them are 64 ms, and Table 5 prints 83 ms of mean wait.",
     ),
     (
         "Links of 45 ms in S3, S2's 269 ms over six hops",
-        "Far calls would have 31 ms left for two queues; Table 7 prints not one late packet in CA10, where R5 drops "
-        "9.61 % of voice.",
+        (
+            "Far calls would have 31 ms left for two queues; Table 7 prints not one late packet in CA10, where R5 "
+            "drops 9.61 % of voice."
+        ),
     ),
     (
         "Other UDP in sources of 448 kb/s, the default of ns-2's CBR",
@@ -512,8 +526,10 @@ REFUSED: tuple[tuple[str, str], ...] = (
     ("Marks instead of drops", "§3: the adopted policy is to drop packets instead of marking."),
     (
         "Another rate of the dumbbell than 3.5 Mb/s",
-        "No number of the paper gives one. Loads, thresholds and buffers are parts of the rate here, so that another "
-        "rate would change only how large a packet is beside them.",
+        (
+            "No number of the paper gives one. Loads, thresholds and buffers are parts of the rate here, so that "
+            "another rate would change only how large a packet is beside them."
+        ),
     ),
 )
 """What was looked at and is not admitted, and why by the paper's own words."""
