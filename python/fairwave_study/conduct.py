@@ -14,10 +14,12 @@ from fairwave.runs.keeping import Folder
 from fairwave.runs.replication import check_runs, replicate
 from fairwave.staging import staging
 from fairwave_report import figures as drawing
-from fairwave_report.page import Card, Page, ReadingsView, TableView
+from fairwave_report.page import Card, Page, ReadingsView, TableView, WhyView
+from fairwave_study.accounts import told
 from fairwave_study.answer import of_study
 from fairwave_study.claims import OVERALL_TONES, Verdict
 from fairwave_study.digest import digest
+from fairwave_study.experiments import carry_out, picture
 from fairwave_study.explore import explore
 from fairwave_study.forest import forest
 from fairwave_study.ledger import Ledger
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from fairwave.runs.replication import Progress
     from fairwave_report.figures import Drawing
     from fairwave_study.claims import Judgement
+    from fairwave_study.experiments import FoundExperiment
     from fairwave_study.overall import Exploration
     from fairwave_study.readings import Reading
     from fairwave_study.study import Figure, Study, Table
@@ -69,6 +72,7 @@ def conduct(
     settings: Mapping[str, Any] | None = None,
     reading: Reading | None = None,
     explored: int | None = None,
+    why: bool | None = None,
 ) -> Outcome:
     """Carries a study out. Arguments as for `fairwave_study.Study.run`."""
     if replications < 1:
@@ -83,6 +87,10 @@ def conduct(
     exploration = None
     if explored is not None:
         exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
+    tries = explored is not None if why is None else why
+    if why and (settings or figure is not None):
+        raise ValueError("experiments judge claims of a study as it is: without a figure and without settings")
+    experiments = carry_out(study, folder, threads=threads, status=status) if tries else []
     figures, tables = _chosen(study, figure)
     wanted = {grid for one in figures for grid in one.reads()} | {
         grid for one in tables for grid in one.grids
@@ -110,12 +118,18 @@ def conduct(
     judgements = [claim.judge(data) for claim in claims]
     if exploration is not None:
         judgements = [replace(one, about=exploration.about.get(one.claim.id)) for one in judgements]
-    ledger = Ledger(study.name, study.title, provenance, judgements, reading=taken, exploration=exploration)
+    accounts = told(study, exploration) if exploration is not None else []
+    ledger = Ledger(
+        study.name, study.title, provenance, judgements, reading=taken, exploration=exploration,
+        accounts=accounts, experiments=experiments,
+    )  # fmt: skip
     with staging(folder) as partial:
         say("drawing figures")
         drawings = [_draw(one, data, partial / "figures", provenance) for one in figures]
         forests = {one.claim.id: forest(one) for one in judgements}
-        read = _read(exploration, partial, provenance) if exploration is not None else None
+        base = {one.claim.id: str(one.verdict) for one in judgements}
+        read = _read(exploration, partial, provenance, base) if exploration is not None else None
+        whys = _whys(experiments, partial / "figures", provenance)
         views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
         say("writing the page")
         calibrations = [
@@ -129,6 +143,7 @@ def conduct(
             for one in study.calibrations
         ]
         shown = read.drawings if read else []
+        shown = [*shown, *(one.drawing for several in whys.values() for one in several)]
         _enter(ledger, study, replications, [*drawings, *shown], views, calibrations)
         ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
@@ -142,6 +157,8 @@ def conduct(
             judgements=judgements,
             forests=forests,
             readings=read,
+            accounts=[(one.paper, one.parts) for one in accounts],
+            whys=whys,
             drawings=drawings,
             tables=views,
             notes=_otherwise(settings or {}, study.readings.differs(taken) if study.readings else {}),
@@ -182,7 +199,22 @@ def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]
     return (study.readings.whole(taken) if reading else study), taken
 
 
-def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> ReadingsView:
+def _whys(
+    experiments: Sequence[FoundExperiment], folder: Path, provenance: Provenance
+) -> dict[str, list[WhyView]]:
+    """Claim to its experiments, a paragraph and a figure each."""
+    found: dict[str, list[WhyView]] = {}
+    for one in experiments:
+        told_of = one.experiment
+        title = f"Why {told_of.claim}: {told_of.mechanism.rstrip('.')}"
+        drawn = picture(one, folder, provenance, title)
+        found.setdefault(told_of.claim, []).append(WhyView(one.told(), drawn))
+    return found
+
+
+def _read(
+    exploration: Exploration, folder: Path, provenance: Provenance, base: Mapping[str, str]
+) -> ReadingsView:
     """The pictures and tables of all readings."""
     from fairwave_study import overview as shown
 
@@ -196,7 +228,9 @@ def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Rea
             "Every claim over all readings",
             shown.claims_table(exploration),
             f"Shares of the {n} readings drawn from all factors at once, each judged under seeds "
-            f"{', '.join(map(str, exploration.seeds))}. A tree is named where it tells a third or more of the verdicts "
+            f"{', '.join(map(str, exploration.seeds))}; with 95 % intervals. 'Means as claimed': in so many all means lie on "
+            "the claimed side, whatever their intervals, which few seeds can tell where they cannot decide. 'Weighted': "
+            "reproduced, with readings weighted by the stated plausibility of what decides the claim. A tree is named where it tells a third or more of the verdicts "
             "that guessing misses; its accuracy is that on readings which it had not seen. 'Turns at' is the reading "
             "nearest to the base with another verdict.",
         ),
@@ -205,7 +239,8 @@ def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Rea
             "The reading in which most claims hold together",
             shown.best_table(exploration),
             "Chosen under the same seeds as all readings were judged, then judged under seeds "
-            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof.",
+            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof; so are the base and the "
+            "authors' likely set-up, where the study names one.",
         ),
         view(
             "readings-never",
@@ -218,14 +253,19 @@ def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Rea
             "readings-factors-values",
             "What is open, and what each factor admits",
             shown.factors_table(exploration),
-            "Values stand in the order of their plausibility, ranked before any claim was judged.",
+            "Values stand in the order of their plausibility, ranked before the exploration. A value that is flagged is admitted by the words, and should be taken with care for what is said beside it.",
         ),
     ]
     write_table(shown.table(exploration).to_arrow(), folder / "tables" / "readings", provenance)
     strips = {claim: shown.strip(exploration, claim) for claim in exploration.about}
     sentences = {claim: shown.sentences(exploration, claim) for claim in exploration.about}
     return ReadingsView(
-        n, strips, sentences, shown.pictures(exploration, folder / "figures", provenance), tables
+        n,
+        strips,
+        sentences,
+        shown.pictures(exploration, folder / "figures", provenance, base),
+        tables,
+        exploration.readings.shortened,
     )
 
 
@@ -373,7 +413,16 @@ def _enter(
                 "id": factor.id,
                 "open": factor.open,
                 "ranking": factor.ranking,
-                "values": [{"name": value.name, "admits": value.admits} for value in factor.values],
+                "kind": factor.kind,
+                "values": [
+                    {
+                        "name": value.name,
+                        "admits": value.admits,
+                        "plausibility": value.plausibility,
+                        "flagged": value.flagged,
+                    }
+                    for value in factor.values
+                ],
             }
             for factor in study.readings.factors
         ]
