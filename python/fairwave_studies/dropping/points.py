@@ -150,6 +150,17 @@ PAPER = Extent()
 """The paper's lengths."""
 ESSENTIAL = Extent(duration=90, always_on=60, random=False, spoken=False, beyond=False)
 """What claims need: S1 for a minute, S2 and S3 for 90 s in which sources take turns 5.6 times as fast."""
+_PACE = ESSENTIAL.pace
+SHORTENED = (
+    f"Runs of S1 and Figure 7 last {ESSENTIAL.always_on:g} s instead of {PAPERS_SECONDS}. Runs of S2 and S3 last "
+    f"{ESSENTIAL.duration:g} s, and everything that the paper times is shortened with them, so that a run has all "
+    f"its phases: calls are on for {180 * _PACE:.3g} s and off for {100 * _PACE:.3g} s instead of 180 and 100, other "
+    f"UDP for {300 * _PACE:.3g} and {200 * _PACE:.3g} s instead of 300 and 200, sources begin within "
+    f"{15 * _PACE:.3g} s instead of 15, and REM's price moves {1 / _PACE:.3g} times as fast. Transfers keep their on "
+    "and off periods of 2 s and 1 s, and TCP, queues and delays are as they are. Drop-Random and the queues of the "
+    "related work are left out, and what is understood (Q11, Q18, Q32) is not judged."
+)
+"""What the runs behind the readings leave out, in words."""
 
 
 def read(name: str) -> Scenario:

@@ -22,12 +22,14 @@ RED = Factor(
             "§2 takes RED from Floyd & Jacobson 1993 (its reference 1): max_p 1/50, weight 0.002, from the "
             "maximum "
             "threshold on every packet goes, and a drop may follow on a drop.",
+            plausibility=4,
         ),
         Value(
             "ns-2.35",
             "ns-2's defaults when the paper was written (tcl/lib/ns-default.tcl): gentle, `wait`, max_p 0.1, "
             "the "
             "weight reckoned from the link's rate.",
+            plausibility=3,
         ),
         Value(
             "ns-2 of 2004",
@@ -47,14 +49,20 @@ RED_UNIT = Factor(
             "bytes",
             "ns-2's default since 2004-10-11, and §3 counts a class's packets in bytes: queue and drops go "
             "by size.",
+            plausibility=4,
         ),
         Value(
             "queue in bytes",
             "ns-2 has two keys, `queue_in_bytes_` and `bytes_`: the queue is measured in bytes, and a "
             "packet's chance "
             "does not hang on its size.",
+            plausibility=2,
         ),
-        Value("packets", "ns-2's default before 2004-10-11, and the unit of Floyd & Jacobson's simulations."),
+        Value(
+            "packets",
+            "ns-2's default before 2004-10-11, and the unit of Floyd & Jacobson's simulations.",
+            plausibility=2,
+        ),
     ),
     "The paper is of 2009 and §3 speaks of bytes. Where one of the two keys is set by hand it is the "
     "queue's.",
@@ -64,7 +72,11 @@ THRESHOLDS = Factor(
     "thresholds",
     "RED's minimum threshold beside the calibrated maximum.",
     (
-        Value("a third", "Floyd's advice of 1997, and ns-2's rule, where only one of the two is given."),
+        Value(
+            "a third",
+            "Floyd's advice of 1997, and ns-2's rule, where only one of the two is given.",
+            plausibility=3,
+        ),
         Value("a half", "Floyd & Jacobson 1993 §VI: the maximum threshold is at least twice the minimum."),
     ),
     "A third is ns-2's rule and the advice of the years before the paper; twice is the least that its "
@@ -83,6 +95,7 @@ ALWAYS_ON_LOAD = Factor(
             "§4.2: in CA2 other UDP has 31 % of the link, which §4.2 later calls what it needs, with a share "
             "of 25 % of "
             "the load: the load is 31/25 of the link.",
+            plausibility=3,
         ),
         Value(
             "1.5 of the link",
@@ -104,19 +117,24 @@ ON_OFF_LOAD = Factor(
             "§4.4.2: CA7 has ten calls, Table 3: they are 13 %. §4.2 plots mean throughputs, in and out, of "
             "which "
             "shares are taken: of the mean over the run, silences counted.",
+            plausibility=4,
         ),
         Value(
-            "ten calls, while on", "The same ten calls as 13 % of what is offered while every source is on."
+            "ten calls, while on",
+            "The same ten calls as 13 % of what is offered while every source is on.",
+            plausibility=2,
         ),
         Value(
             "1.18 of the link, mean",
             "Table 6 and §4.2 of CA6 with AVQ and Drop-Sel: 38.94 % of voice is dropped, and voice has 39 % of the "
             "throughput at 54 % of the load. 39 / (54 · 0.6106) of a full link is offered.",
+            plausibility=2,
         ),
         Value(
             "1.1 of the link, mean",
             "§4.2 of the same cell: other UDP gets what it needs, 21 % of the throughput, at 19 % of the load: 21/19 "
             "of a full link is offered.",
+            plausibility=2,
         ),
         Value(
             "1.24 of the link, mean",
@@ -139,14 +157,17 @@ ROUTERS_LOAD = Factor(
             "1.24 of L1, mean",
             "§4.1 says that R2 congests, and half of the sources are behind it: they offer S1's excess over L1, "
             "as the mean over the run, as in S2.",
+            plausibility=3,
         ),
         Value(
             "1.24 of L2, mean",
             "S1's excess over the link that all flows share (L2), as the mean over the run.",
+            plausibility=2,
         ),
         Value(
             "1.24 of L1, while on",
             "The same excess over L1 by half of the sources, while every source is on.",
+            plausibility=2,
         ),
         Value("1.5 of L2, while on", "What CA7's ten calls make of the dumbbell's bottleneck, over L2."),
     ),
@@ -164,6 +185,7 @@ TRANSFER = Factor(
             "Four calls: 'several' TCP sources (§4.4.2) then share a quarter of S1's load, each with a "
             "window of a few "
             "segments at its fair rate.",
+            plausibility=2,
         ),
         Value("131 kb/s", "Two calls: a segment or two per round trip at the fair rate."),
         Value("524 kb/s", "Eight calls: two transfers in CA1."),
@@ -180,13 +202,15 @@ TCP = Factor(
         Value(
             "Reno, 0.2 s",
             "ns-2's Reno with its timers since 2004-10-14; the paper is of 2009 and names no flavour.",
+            plausibility=4,
         ),
         Value(
             "Tahoe, 0.2 s",
             "ns-2's `Agent/TCP`, which a script that names no flavour makes, has no fast recovery.",
+            plausibility=2,
         ),
-        Value("SACK, 0.2 s", "ns-2's Sack1, what hosts of 2009 did."),
-        Value("NewReno, 0.2 s", "ns-2's NewReno."),
+        Value("SACK, 0.2 s", "ns-2's Sack1, what hosts of 2009 did.", plausibility=2),
+        Value("NewReno, 0.2 s", "ns-2's NewReno.", plausibility=2),
         Value("Reno, 1 s", "ns-2's Reno before 2004-10-14, when its shortest timeout was 1 s."),
     ),
     "The flavour that papers of the time take when they name none, with the timers of the version of the "
@@ -201,8 +225,13 @@ BUFFER = Factor(
         Value(
             "300 ms",
             "What waits longer is of no use (§3: 300 ms), and Table 5's mean of 83 ms must have room.",
+            plausibility=3,
         ),
-        Value("150 ms", "A round trip of S1 with its queueing (78 + 83 ms): a bandwidth-delay product."),
+        Value(
+            "150 ms",
+            "A round trip of S1 with its queueing (78 + 83 ms): a bandwidth-delay product.",
+            plausibility=2,
+        ),
         Value("600 ms", "A round trip of S2's farthest application (538 ms)."),
     ),
     "The paper's own bound first, then a bandwidth-delay product of either scenario; S1's is that of the "
@@ -219,8 +248,13 @@ AVQ_BUFFER = Factor(
             "Table 6 prints at most 0.69 % of late voice under AVQ, and §4.1 leaves the far callers 31 ms of "
             "queueing: "
             "its queue can hold little more. §4.4.1 says that it keeps delays low.",
+            plausibility=4,
         ),
-        Value("114 ms", "ns-2's default queue limit of 50 packets of AVQ's default 1000 bytes, at 3.5 Mb/s."),
+        Value(
+            "114 ms",
+            "ns-2's default queue limit of 50 packets of AVQ's default 1000 bytes, at 3.5 Mb/s.",
+            plausibility=2,
+        ),
         Value("the routers'", "The same buffer as under the other disciplines."),
     ),
     "Only the first can be reconciled with what Table 6 prints of late packets under AVQ; that row is then a "
@@ -238,12 +272,14 @@ AVQ_LAW = Factor(
             "ns-2.35's queue/vq.cc, the paper's simulator: where the front goes instead of the arrival the "
             "virtual "
             "queue takes back the arrival and knows nothing of the other.",
+            plausibility=3,
         ),
         Value(
             "ns-2's, exchanged",
             "ns-2's adaptation, with a virtual queue that holds what the real one does: the arrival comes "
             "in, the "
             "victim goes out.",
+            plausibility=2,
         ),
         Value(
             "authors', exchanged",
@@ -267,8 +303,13 @@ REM = Factor(
             "A quarter of the packets of CA1 and more are calls' of 92 to 492 bytes: 500 is what ns-2 takes "
             "for the "
             "mean in RED, and one mean for all disciplines is one mean for all.",
+            plausibility=3,
         ),
-        Value("bytes of 1000", "ns-2's `mean_pktsize_` of REM, bytes counted as for AVQ and RED."),
+        Value(
+            "bytes of 1000",
+            "ns-2's `mean_pktsize_` of REM, bytes counted as for AVQ and RED.",
+            plausibility=2,
+        ),
         Value("packets of 1000", "ns-2's defaults of REM as they are (`qib_` false)."),
     ),
     "The mean turns a rate into packets, so it is a fact about the traffic, and 500 is nearer to it than "
@@ -284,6 +325,7 @@ PUNSI = Factor(
             "class",
             "§4.2: PUNSI considers two classes only, so that calls and other UDP are one; it does not tell "
             "them apart.",
+            plausibility=3,
         ),
         Value("flow", "It is built on CHOKe (§2), which compares flows."),
     ),
@@ -295,7 +337,9 @@ PERIODS = Factor(
     "How long calls and other UDP are on and off in S2 and S3.",
     (
         Value(
-            "constant", "§4.1: the ON period lasts 180 seconds, the OFF period 100; no distribution, no mean."
+            "constant",
+            "§4.1: the ON period lasts 180 seconds, the OFF period 100; no distribution, no mean.",
+            plausibility=3,
         ),
         Value(
             "exponential",
@@ -313,11 +357,13 @@ HEADERS = Factor(
         Value(
             "all",
             "Table 1: packets of 92, 252 and 492 bytes; §4.1: TCP and other UDP of 1500: sizes on the wire.",
+            plausibility=3,
         ),
         Value(
             "as ns-2 counts",
             "§4.1 has segments of 1500 bytes, and ns-2's TCP puts 40 bytes of headers on what it is told; to UDP and "
             "RTP it adds nothing.",
+            plausibility=2,
         ),
         Value(
             "payload",
@@ -327,16 +373,22 @@ HEADERS = Factor(
         ),
     ),
     "A packet size is that of a packet; ns-2 sends just so much for UDP, and a segment is what TCP's key asks for.",
+    kind="definition",
 )
 
 LOGARITHM = Factor(
     "logarithm",
     "Which logarithm Eq. (1) has.",
     (
-        Value("natural", "Cole & Rosenbluth, from whom §4.4.1 takes the setup, have the natural one."),
+        Value(
+            "natural",
+            "Cole & Rosenbluth, from whom §4.4.1 takes the setup, have the natural one.",
+            plausibility=3,
+        ),
         Value("decimal", "Eq. (1) prints 'log'."),
     ),
     "The printed formula is quoted from a source that is known.",
+    kind="definition",
 )
 
 VICTIM_DROPS = Factor(
@@ -346,6 +398,7 @@ VICTIM_DROPS = Factor(
         Value(
             "every drop",
             "§3: whenever the AQM scheme drops, it executes the victim selection; so in Figure 1.",
+            plausibility=2,
         ),
         Value(
             "forced drops",
@@ -361,22 +414,24 @@ CLOCK = Factor(
     "clock",
     "The granularity of TCP's clock.",
     (
-        Value("10 ms", "ns-2's default (`tcpTick_`) when the paper was written."),
+        Value("10 ms", "ns-2's default (`tcpTick_`) when the paper was written.", plausibility=4),
         Value(
             "100 ms",
             "ns-2's default before; its test suites set it and say that the default was changed. Scripts that were "
             "handed down have it.",
+            plausibility=2,
         ),
         Value("500 ms", "The clock of BSD's TCP, which ns-2's coarse timer is modelled on."),
     ),
     "No clock is named: the default of the day, the default before, then what the model was taken from.",
+    kind="coarse clock",
 )
 
 ACKNOWLEDGEMENTS = Factor(
     "acknowledgements",
     "How many segments an acknowledgement answers.",
     (
-        Value("each", "ns-2's plain sink."),
+        Value("each", "ns-2's plain sink.", plausibility=3),
         Value("delayed", "RFC 1122 asks for it, hosts did so, and ns-2 has a sink for it."),
     ),
     "The paper speaks of no sink: the plain one comes first.",
@@ -386,9 +441,11 @@ WINDOW = Factor(
     "window",
     "The receiver's window, in segments.",
     (
-        Value("20", "ns-2's default (`window_`)."),
+        Value("20", "ns-2's default (`window_`).", plausibility=2),
         Value(
-            "64", "64 kB and more, the most that TCP can announce without scaling; this study's until now."
+            "64",
+            "64 kB and more, the most that TCP can announce without scaling; this study's until now.",
+            plausibility=2,
         ),
         Value("none", "A window that never limits, which many scripts set so that congestion alone decides."),
     ),
@@ -400,7 +457,9 @@ SEND_JITTER = Factor(
     "Whether senders add a random time to each packet.",
     (
         Value(
-            "none", "ns-2 adds none unless asked (`overhead_` 0, `random_` 0), and the paper asks for none."
+            "none",
+            "ns-2 adds none unless asked (`overhead_` 0, `random_` 0), and the paper asks for none.",
+            plausibility=3,
         ),
         Value(
             "1 ms",
@@ -409,6 +468,7 @@ SEND_JITTER = Factor(
         ),
     ),
     "The paper mentions random starts and nothing else against phases.",
+    kind="phase effect",
 )
 
 BUFFER_UNIT = Factor(
@@ -418,6 +478,7 @@ BUFFER_UNIT = Factor(
         Value(
             "bytes",
             "§3 counts what waits in bytes, and ns-2's RED counts its limit in the unit of its queue.",
+            plausibility=2,
         ),
         Value(
             "packets",
@@ -440,6 +501,7 @@ PHASES = Factor(
         Value("all at 0 s", "§4.1, word for word: all sources of S1 start at 0 s."),
     ),
     "The words say 0 s of sources whose number we chose: the burst would be our doing as much as theirs.",
+    kind="phase effect",
 )
 
 TCP_DELAYS = Factor(
@@ -470,17 +532,18 @@ MIX = Factor(
     "mix",
     "How many calls are of applications A, B and C.",
     (
-        Value("2 to 6 to 2", "§4.4.2 of CA7, taken for every case."),
+        Value("2 to 6 to 2", "§4.4.2 of CA7, taken for every case.", plausibility=2),
         Value("equal numbers", "But for CA7 nothing is said, and Table 1 prefers none of the three."),
     ),
     "One case is printed, and workloads of one paper are usually made by one script.",
+    kind="definition",
 )
 
 UNRESPONSIVE = Factor(
     "unresponsive",
     "How voice and other UDP share the 66 % of Figure 7b.",
     (
-        Value("half each", "§4.2 calls them one, unresponsive UDP."),
+        Value("half each", "§4.2 calls them one, unresponsive UDP.", plausibility=2),
         Value(
             "as in CA2", "Figure 7b is told as 7a for better clarification, and 7a has twice as much voice."
         ),
