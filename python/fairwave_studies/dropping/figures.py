@@ -96,6 +96,7 @@ def _bars(
     panel.set_xticks(range(len(labels)), list(labels))
     panel.grid(visible=False, axis="x")
     panel.set_ylabel("throughput (Mb/s)")
+    panel.set_ylim(bottom=0)
     canvas.legend(*panel.get_legend_handles_labels(), loc="outside upper left", ncols=4, fontsize=8.5)
     return pl.DataFrame(rows, schema=[axis, "class", "of", "mean", "low", "high"], orient="row")
 
