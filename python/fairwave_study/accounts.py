@@ -144,7 +144,7 @@ def _kinds(exploration: Exploration) -> dict[str, list[str]]:
 
 
 def _of_kind(exploration: Exploration, claims: Sequence[str], factors: Sequence[str]) -> list[str]:
-    """Per factor of a kind the claims that it decides, with the share of readings that reproduce them, value by value."""
+    """Per factor the claims that it decides, with the share of readings that reproduce them, value by value."""
     lines = []
     for factor in factors:
         decided = [name for name in claims if factor in exploration.about[name].decided.by]

@@ -182,7 +182,7 @@ class Evidence:
         return bool(told) and (all(told) if self.rule == "all" else any(told))
 
     def standing(self, one: Comparison) -> tuple[int, float]:
-        """How a comparison stands in this evidence, the worse the smaller: contradicting, open or holding; then its room."""
+        """How a comparison stands, the worse the smaller: contradicting, open or holding; then its room."""
         alone = self.rule == "any"
         if one.contradicts(LEVEL if alone else self.widened):
             return -1, one.room()
@@ -295,7 +295,9 @@ class Claim:
         if not self.parts:
             return self.test(data)
         if self.test is not _of_parts:
-            raise ValueError(f"claim {self.id!r} has a test and parts: the test of a compound claim is its parts")
+            raise ValueError(
+                f"claim {self.id!r} has a test and parts: the test of a compound claim is its parts"
+            )
         names = [one.name for one in self.parts]
         if len(set(names)) < len(names):
             raise ValueError(f"claim {self.id!r} has two parts of one name: {', '.join(names)}")

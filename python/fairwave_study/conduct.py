@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairwave_study.experiments import FoundExperiment
     from fairwave_study.overall import Exploration
     from fairwave_study.readings import Reading
-    from fairwave_study.study import Figure, Study, Table
+    from fairwave_study.study import Calibration, Figure, Study, Table
 
 
 @dataclass(frozen=True)
@@ -84,20 +84,13 @@ def conduct(
         raise ValueError(
             "an exploration judges all claims of a study as it is: without a figure and without settings"
         )
-    exploration = None
-    if explored is not None:
-        exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
-    tries = explored is not None if why is None else why
     if why and (settings or figure is not None):
-        raise ValueError("experiments judge claims of a study as it is: without a figure and without settings")
-    experiments = carry_out(study, folder, threads=threads, status=status) if tries else []
+        raise ValueError(
+            "experiments judge claims of a study as it is: without a figure and without settings"
+        )
+    exploration, experiments = _beyond_the_base(study, folder, explored, why, threads, progress, status)
     figures, tables = _chosen(study, figure)
-    wanted = {grid for one in figures for grid in one.reads()} | {
-        grid for one in tables for grid in one.grids
-    }
-    if figure is None:
-        wanted |= {grid for claim in study.claims for grid in claim.grids}
-        wanted |= {grid for one in study.calibrations for grid in one.grids}
+    wanted = _wanted(study, figures, tables, alone=figure is not None)
     # A single figure runs its own points, which claims do not make do with.
     claims = study.claims if figure is None else ()
     grids = [grid for grid in study.grids if grid.id in wanted]
@@ -132,19 +125,13 @@ def conduct(
         whys = _whys(experiments, partial / "figures", provenance)
         views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
         say("writing the page")
-        calibrations = [
-            {
-                "quantity": one.quantity,
-                "target": one.target,
-                "source": one.source,
-                "setting": one.setting,
-                "measured": one.measured(data) if one.measured and set(one.grids) <= wanted else "",
-            }
-            for one in study.calibrations
+        calibrations = [_calibrated(one, data, wanted) for one in study.calibrations]
+        shown = [
+            *drawings,
+            *(read.drawings if read else ()),
+            *(one.drawing for some in whys.values() for one in some),
         ]
-        shown = read.drawings if read else []
-        shown = [*shown, *(one.drawing for several in whys.values() for one in several)]
-        _enter(ledger, study, replications, [*drawings, *shown], views, calibrations)
+        _enter(ledger, study, replications, shown, views, calibrations)
         ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
@@ -179,6 +166,15 @@ def conduct(
     return Outcome(ledger, folder / "index.html", data, drawings, views)
 
 
+def _wanted(study: Study, figures: Sequence[Figure], tables: Sequence[Table], *, alone: bool) -> set[str]:
+    """Ids of the grids that these need; with those of claims and calibrations, unless one figure is made alone."""
+    found = {grid for one in figures for grid in one.reads()} | {grid for one in tables for grid in one.grids}
+    if not alone:
+        found |= {grid for claim in study.claims for grid in claim.grids}
+        found |= {grid for one in study.calibrations for grid in one.grids}
+    return found
+
+
 def _setups(grids: Sequence[Grid]) -> dict[str, str]:
     """Of each grid the scenario of its first point, by a name that says which it is."""
     found = {}
@@ -197,6 +193,23 @@ def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]
         return study, {}
     taken = study.readings.complete(reading or {})
     return (study.readings.whole(taken) if reading else study), taken
+
+
+def _beyond_the_base(
+    study: Study,
+    folder: Path,
+    explored: int | None,
+    why: bool | None,
+    threads: int | None,
+    progress: Progress | None,
+    status: Callable[[str], None] | None,
+) -> tuple[Exploration | None, list[FoundExperiment]]:
+    """The exploration and the experiments, as far as they are asked for; experiments go with an exploration."""
+    exploration = None
+    if explored is not None:
+        exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
+    tries = explored is not None if why is None else why
+    return exploration, carry_out(study, folder, threads=threads, status=status) if tries else []
 
 
 def _whys(
@@ -228,9 +241,10 @@ def _read(
             "Every claim over all readings",
             shown.claims_table(exploration),
             f"Shares of the {n} readings drawn from all factors at once, each judged under seeds "
-            f"{', '.join(map(str, exploration.seeds))}; with 95 % intervals. 'Means as claimed': in so many all means lie on "
-            "the claimed side, whatever their intervals, which few seeds can tell where they cannot decide. 'Weighted': "
-            "reproduced, with readings weighted by the stated plausibility of what decides the claim. A tree is named where it tells a third or more of the verdicts "
+            f"{', '.join(map(str, exploration.seeds))}; with 95 % intervals. 'Means as claimed': in so many all means "
+            "lie on the claimed side, whatever their intervals, which few seeds can tell where they cannot decide. "
+            "'Weighted': reproduced, with readings weighted by the stated plausibility of what decides the claim. "
+            "A tree is named where it tells a third or more of the verdicts "
             "that guessing misses; its accuracy is that on readings which it had not seen. 'Turns at' is the reading "
             "nearest to the base with another verdict.",
         ),
@@ -239,8 +253,8 @@ def _read(
             "The reading in which most claims hold together",
             shown.best_table(exploration),
             "Chosen under the same seeds as all readings were judged, then judged under seeds "
-            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof; so are the base and the "
-            "authors' likely set-up, where the study names one.",
+            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof; so are the base "
+            "and the authors' likely set-up, where the study names one.",
         ),
         view(
             "readings-never",
@@ -253,7 +267,8 @@ def _read(
             "readings-factors-values",
             "What is open, and what each factor admits",
             shown.factors_table(exploration),
-            "Values stand in the order of their plausibility, ranked before the exploration. A value that is flagged is admitted by the words, and should be taken with care for what is said beside it.",
+            "Values stand in the order of their plausibility, ranked before the exploration. A value "
+            "that is flagged is admitted by the words, and should be taken with care for what is said beside it.",
         ),
     ]
     write_table(shown.table(exploration).to_arrow(), folder / "tables" / "readings", provenance)
@@ -427,6 +442,16 @@ def _enter(
             for factor in study.readings.factors
         ]
     ledger.calibrations = [dict(one) for one in calibrations]
+
+
+def _calibrated(one: Calibration, data: Data, wanted: set[str]) -> dict[str, str]:
+    return {
+        "quantity": one.quantity,
+        "target": one.target,
+        "source": one.source,
+        "setting": one.setting,
+        "measured": one.measured(data) if one.measured and set(one.grids) <= wanted else "",
+    }
 
 
 def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:

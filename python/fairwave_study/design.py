@@ -27,8 +27,8 @@ class Candidate:
 
     Attributes:
         reading: Factor to value, all of them.
-        kind: The base; a neighbour, one factor away from it; drawn from the sequence; a pair of changes to the base; what
-            the authors likely had.
+        kind: The base; a neighbour, one factor away from it; drawn from the sequence; a pair of changes to the base;
+            what the authors likely had.
     """
 
     reading: Reading

@@ -31,9 +31,7 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
         parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
     for account in ledger.accounts:
         parts.append(f"## A fair account of paper {account.paper}")
-        parts += [
-            f"**{heading}.** " + " ".join(sentences) for heading, sentences in account.parts.items()
-        ]
+        parts += [f"**{heading}.** " + " ".join(sentences) for heading, sentences in account.parts.items()]
     if ledger.claims:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
         several = study.claims_are[1]
@@ -121,8 +119,8 @@ def _why(one: FoundExperiment) -> str:
     table = _table(["", *sides, "difference" if len(sides) == 2 else "last − first"], rows)
     seeds = ", ".join(map(str, one.seeds))
     return (
-        f"**{one.experiment.claim}** {one.told()} ({verdicts}; seeds {seeds}; figure `{one.experiment.id}`.)"
-        f"\n\n{table}{more}"
+        f"**{one.experiment.claim}** {one.told()} ({verdicts}; seeds {seeds}.)"
+        f"\n\n![{one.experiment.mechanism}](figures/{one.experiment.id}.png)\n\n{table}{more}"
     )
 
 

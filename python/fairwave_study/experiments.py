@@ -105,7 +105,7 @@ class FoundExperiment:
         return self._one(side, label).interval()
 
     def change(self, label: str, side: str | None = None) -> Interval:
-        """How much a comparison or quantity is higher on a side (the last when None) than on the first, seed by seed."""
+        """How much higher a comparison or quantity is on a side (None: the last) than on the first, seed by seed."""
         labels = [one.label for one in self.experiment.sides]
         other = side if side is not None else labels[-1]
         return paired(self._one(other, label).samples, self._one(labels[0], label).samples)
@@ -198,7 +198,9 @@ def carry_out(
         if only is not None and one.id not in only:
             continue
         if one.claim not in {claim.id for claim in study.claims}:
-            raise ValueError(f"experiment {one.id!r} is about {one.claim!r}, which is no claim of {study.name!r}")
+            raise ValueError(
+                f"experiment {one.id!r} is about {one.claim!r}, which is no claim of {study.name!r}"
+            )
         left = {side.label: _side(study.readings, one, side, shelf, threads, status) for side in one.sides}
         evidence = {label: kept.claims[one.claim] for label, kept in left.items()}
         quantities = {
@@ -281,16 +283,22 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                     label=f"{side}: {found.verdict(side)}" if row == 0 else None,
                 )  # fmt: skip
         axes.axvline(0, color=style.INK, linewidth=0.9)
-        axes.set_yticks(range(len(shown)), [one if len(one) <= 52 else f"{one[:49]}…" for one in shown], fontsize=8)
+        axes.set_yticks(
+            range(len(shown)), [one if len(one) <= 52 else f"{one[:49]}…" for one in shown], fontsize=8
+        )
         axes.set_ylim(len(shown) - 0.4, -0.6)
-        axes.set_xlabel("margin to the claim's line, in parts of the largest. Right of 0: as claimed", fontsize=8.5)
+        axes.set_xlabel(
+            "margin to the claim's line, in parts of the largest. Right of 0: as claimed", fontsize=8.5
+        )
         axes.grid(visible=False, axis="y")
         for panel, name in zip(others, several, strict=True):
             for at, (side, look) in enumerate(zip(sides, looks, strict=True)):
                 told = found.of(side, name)
                 panel.bar([at], [told.mean], color=look.colour, width=0.7)
                 if math.isfinite(told.half_width):
-                    panel.errorbar([at], [told.mean], [told.half_width], color=style.INK, capsize=3, linestyle="none")
+                    panel.errorbar(
+                        [at], [told.mean], [told.half_width], color=style.INK, capsize=3, linestyle="none"
+                    )
             panel.set_xticks([])
             panel.set_title(name, fontsize=8.5)
         canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
@@ -298,7 +306,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
             canvas, folder, found.experiment.id, _numbers(found), provenance,
             title=title, caption=f"{found.experiment.mechanism} Means of seeds "
             f"{', '.join(map(str, found.seeds))} with 95 % intervals.",
-            source="", alt=f"{title}: the claim's comparisons with the mechanism on and off; the numbers are in its data",
+            source="", alt=f"{title}: the claim's comparisons on each side; the numbers are in its data",
         )  # fmt: skip
 
 
@@ -340,5 +348,7 @@ def _numbers(found: FoundExperiment) -> pl.DataFrame:
     for side in found.experiment.sides:
         for name in (*found.labels(), *found.experiment.quantities):
             told = found.of(side.label, name)
-            rows.append({"side": side.label, "of": name, "mean": told.mean, "low": told.low, "high": told.high})
+            rows.append(
+                {"side": side.label, "of": name, "mean": told.mean, "low": told.low, "high": told.high}
+            )
     return pl.DataFrame(rows)

@@ -92,7 +92,9 @@ def explore(
     about = {claim: about_claim(readings, judged, claim) for claim in judged[0].evidence}
     claims_of = papers(study, judged[0])
     chosen = {paper: most(readings, judged, claims) for paper, claims in claims_of.items()}
-    say("the base, the likely set-up and where most claims hold together, on seeds that nothing else is judged on")
+    say(
+        "the base, the likely set-up and where most claims hold together, on seeds that nothing else is judged on"
+    )
     likely = {
         paper: next(one for one in judged if one.candidate.key == design.key(setup))
         for paper, setup in setups.items()
@@ -110,9 +112,7 @@ def explore(
             for verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
         )
         found, base = one.held(claims), judged[0].held(claims)
-        return BestReading(
-            paper, one.candidate.reading, found, len(held), len(claims), base, held, against
-        )
+        return BestReading(paper, one.candidate.reading, found, len(held), len(claims), base, held, against)
 
     seconds = sum(one.seconds for one in [*run.kept.values(), *apart.kept.values()])
     return Exploration(

@@ -15,7 +15,8 @@
     experiments [{id, claim, mechanism, words, seeds, sides [{label, reading, changed, verdict, comparisons,
         quantities}], differences [{of, side, from, estimate, interval}]}],
     exploration {readings, drawn, seeds, core_seconds, shortened (what its runs have less of, in words)},
-    factors [{id, open, ranking, kind, values [{name, admits, plausibility, flagged}]}], reading {factor: value} (what the study was made under),
+    factors [{id, open, ranking, kind, values [{name, admits, plausibility, flagged}]}],
+    reading {factor: value} (what the study was made under),
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
     settings {path: value} (assumptions made otherwise than the study makes them; most often empty).

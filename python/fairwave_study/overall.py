@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairwave_study import deciding
 from fairwave_study.claims import Comparison, Evidence, Verdict
 from fairwave_study.moderation import moderated, prior
@@ -36,6 +34,7 @@ SCORES: Mapping[str, float] = {
     str(Verdict.NOT_REPRODUCED): 0.0,
 }
 """What a verdict counts where shares of variance are told."""
+
 
 @dataclass(frozen=True)
 class JudgedReading:
@@ -316,8 +315,8 @@ def by_value(exploration: Exploration, claim: str, factor: str) -> dict[str, Sha
 def _closest(judged: Sequence[JudgedReading], claim: str) -> str:
     """Where a claim that no reading reproduces comes nearest to it: the comparison that still refuses it.
 
-    A reading that leaves the claim undecided is nearer than one that contradicts it, and among those alike the one whose
-    mean lies further towards the claimed side, in half-widths of its interval.
+    A reading that leaves the claim undecided is nearer than one that contradicts it, and among those alike the one
+    whose mean lies further towards the claimed side, in half-widths of its interval.
     """
     best: tuple[tuple[int, float], Comparison] | None = None
     for one in judged:

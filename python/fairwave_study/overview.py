@@ -317,9 +317,11 @@ def sentences(exploration: Exploration, claim: str) -> list[str]:
         f"{percent(one.points)} all means lie on the claimed side."
     )
     if one.parts:
-        first += " Its parts are reproduced in " + ", ".join(
-            f"{percent(part.reproduced)} ({name})" for name, part in one.parts.items()
-        ) + "."
+        first += (
+            " Its parts are reproduced in "
+            + ", ".join(f"{percent(part.reproduced)} ({name})" for name, part in one.parts.items())
+            + "."
+        )
     tree = one.decided.tree
     if one.nearest is None:
         second = "No reading that was judged turns it."

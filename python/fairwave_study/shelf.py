@@ -48,8 +48,8 @@ class StoredReading:
 
 
 AFTERWARDS = (
-    "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest", "ledger",
-    "moderation", "overall", "overview", "shares",
+    "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest",
+    "ledger", "moderation", "overall", "overview", "shares",
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
 
@@ -66,7 +66,13 @@ def version(study: str) -> str:
     simulated = [package / "fairwave" / name for name in ("runs", "measuring")]
     for folder in (*simulated, engine_, package / "fairwave_studies" / study):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
-            passed = AFTERWARDS if folder == engine_ else TELLING if folder.parent.name == "fairwave_studies" else ()
+            passed = (
+                AFTERWARDS
+                if folder == engine_
+                else TELLING
+                if folder.parent.name == "fairwave_studies"
+                else ()
+            )
             if file.stem not in passed:
                 digest.update(file.name.encode() + file.read_bytes())
     return f"{engine()}+{digest.hexdigest()[:12]}"
