@@ -21,9 +21,11 @@ from fairwave_studies.dropping import (
     recognition,
     study,
 )
+from fairwave_studies.dropping import experiments as why
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping.points import ESSENTIAL, Extent
 from fairwave_studies.dropping.readings import BASE, FACTORS
+from fairwave_study import experiments
 from fairwave_study.study import Data
 from page_links import problems
 
@@ -280,6 +282,48 @@ def test_what_a_class_loses_at_the_bottleneck_is_what_came_and_was_not_served_an
     assert dict(found.select(pl.col("class").cast(pl.String), "value").iter_rows()) == pytest.approx(
         dict(lost.iter_rows())
     )
+
+
+def test_every_experiment_switches_what_readings_admit_and_its_words_come_from_what_it_measured(
+    monkeypatch, tmp_path
+):
+    tiny = replace(ESSENTIAL, duration=3, always_on=2)
+    monkeypatch.setattr(points, "ESSENTIAL", tiny)
+    monkeypatch.setattr(experiments, "FRESH", (21, 22))
+    described = study(SHORT)
+    assert described.readings is not None
+    for one in described.experiments:
+        first, *others = [
+            (described.readings.complete(side.reading), side.changes is not None) for side in one.sides
+        ]
+        assert others
+        assert all(side != first for side in others), one.id
+    found = experiments.carry_out(described, tmp_path, threads=2)
+    assert [one.experiment.id for one in found] == [one.id for one in described.experiments]
+    for one in found:
+        assert len(one.told()) > 300
+        assert all(one.verdict(side.label) in one.told() for side in one.experiment.sides)
+        for name in one.experiment.quantities:
+            taken = [one.of(side.label, name).mean for side in one.experiment.sides]
+            assert not all(np.isnan(value) for value in taken), name
+
+
+def test_the_likely_set_up_is_a_reading_and_not_the_base():
+    described = study(SHORT)
+    (account,) = described.accounts
+    assert described.readings is not None
+    assert described.readings.differs(described.readings.complete(account.setup)) == account.setup
+    kinds = {one.kind for one in FACTORS if one.kind}
+    assert set(account.words) == kinds
+
+
+def test_late_of_what_came_through_leaves_out_what_was_dropped(outcome):
+    place = {"case": "CA7", "queue": "RED", "victim": points.FRONT}
+    late, gone = (
+        outcome[0].data.measured(one, points.ON_OFF).samples(**place) for one in (q.LATE_LOSS, q.QUEUE_LOSS)
+    )
+    taken = why._late_of_received(points.FRONT)(outcome[0].data)
+    assert taken == pytest.approx(late / (1 - gone / 100))
 
 
 def test_red_is_that_of_1993_in_the_base_reading():
