@@ -166,7 +166,8 @@ def _voice_as_tcp(data: Data) -> Evidence:
 def _drastically(data: Data) -> Evidence:
     """Voice and other UDP together under PUNSI against half of what Drop-Sel leaves them, in Figure 7b."""
     ours, theirs = (
-        sum(_scheme(data, q.OUT, p.MOSTLY_UDP, scheme, name) for name in ("voice", "other-udp"))
+        _scheme(data, q.OUT, p.MOSTLY_UDP, scheme, "voice")
+        + _scheme(data, q.OUT, p.MOSTLY_UDP, scheme, "other-udp")
         for scheme in (p.PUNSI_SCHEME, SEL_SCHEME)
     )
     return Evidence([Comparison(f"PUNSI − 0.5 × {SEL_SCHEME}", ours - 0.5 * theirs, 0.0, "below", "Mb/s")])

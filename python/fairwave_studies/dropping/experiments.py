@@ -94,10 +94,11 @@ def _why_q2(found: FoundExperiment) -> str:
     )
 
 
-def _waits(found: FoundExperiment, side: str, case: str) -> str:
-    return ", ".join(
-        f"{victim} {found.of(side, _wait_name(case, victim)).mean:.0f}" for victim in p.PAPERS_VICTIMS
-    )
+def _waits(found: FoundExperiment, side: str) -> str:
+    def of(case: str) -> str:
+        return ", ".join(f"{found.of(side, _wait_name(case, one)).mean:.0f}" for one in p.PAPERS_VICTIMS)
+
+    return f"{of('CA3')} and {of('CA4')}"
 
 
 def _wait_name(case: str, victim: str) -> str:
@@ -110,7 +111,10 @@ SWING, FRONT_DROPS = "variance of the delay in CA4, Drop-Front (ms²)", "TCP dro
 def _why_q12(found: FoundExperiment) -> str:
     base, gentle, half, sack = (side.label for side in found.experiment.sides)
     of = found.of
-    printed = ", ".join(f"{one} {published.QUEUEING_MS['CA4'][one]:.0f}" for one in p.PAPERS_VICTIMS)
+    printed = " and ".join(
+        ", ".join(f"{published.QUEUEING_MS[case][one]:.0f}" for one in p.PAPERS_VICTIMS)
+        for case in ("CA3", "CA4")
+    )
     return (
         "What decides is the step in the RED of 1993. Beyond the maximum threshold it drops on every arrival. Where "
         "the "
@@ -119,15 +123,16 @@ def _why_q12(found: FoundExperiment) -> str:
         "queue "
         f"empties and fills anew; its variance in CA4 is {of(base, SWING).mean:.0f} ms², and its mean is low for the "
         "wrong "
-        f"reason (queueing in ms, CA4: {_waits(found, base, 'CA4')}). With the step made a slope and nothing else "
+        f"reason (queueing in ms under Drop-Tail, Drop-Front and Drop-Sel, in CA3 and CA4: {_waits(found, base)}). "
+        "With the step made a slope and nothing else "
         "changed "
-        f"({_waits(found, gentle, 'CA4')}) runs of drops are rarer, the variance is {of(gentle, SWING).mean:.0f} ms², "
+        f"({_waits(found, gentle)}) runs of drops are rarer, the variance is {of(gentle, SWING).mean:.0f} ms², "
         f"{of(gentle, FRONT_DROPS).mean:.1f} instead of {of(base, FRONT_DROPS).mean:.1f} % of TCP is dropped, and "
         "what the "
         "paper describes appears: where a call's small packet at the front goes for a large arrival the queue loses "
         "fewer bytes than came, TCP is told less, and the queue grows. Half as many transfers, which seldom drive the "
-        f"average beyond the threshold, do the same ({_waits(found, half, 'CA4')}), and stand in the paper's order "
-        f"({printed}). A recovery that needs no timeout (SACK) lessens it ({_waits(found, sack, 'CA4')}). The claim is "
+        f"average beyond the threshold, do the same ({_waits(found, half)}), and stand in the paper's order "
+        f"({printed}). A recovery that needs no timeout (SACK) lessens it ({_waits(found, sack)}). The claim is "
         f"{found.verdict(base)} with the step, {found.verdict(gentle)} with the slope, {found.verdict(half)} with "
         "half the "
         f"transfers and {found.verdict(sack)} with SACK. Q6, Q22, Q23 and Q24 of the same two cases hang on the same "

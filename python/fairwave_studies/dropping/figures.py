@@ -305,7 +305,7 @@ def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
         _throughput(f"5{letter}", case, p.ON_OFF, victims)
         for letter, case in zip("abcd", p.S2_CASES, strict=True)
     ]
-    schemes = (f"RED, {p.TAIL}", f"RED, {p.DROP_SEL}", p.PUNSI_SCHEME)
+    schemes: tuple[str, ...] = (f"RED, {p.TAIL}", f"RED, {p.DROP_SEL}", p.PUNSI_SCHEME)
     if extent.beyond:
         schemes = (*schemes, p.OTHER_PUNSI)
     found += [
