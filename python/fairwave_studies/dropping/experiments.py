@@ -177,7 +177,7 @@ def _why_q14(found: FoundExperiment) -> str:
     )
 
 
-TAIL_SHARES = {name: f"{title} in CA6 with AVQ, Drop-Tail (%)" for name, title in q.CLASS_TITLES.items()}
+TAIL_SHARES = {name: f"{q.CLASS_TITLES[name]} in CA6 with AVQ, Drop-Tail (%)" for name in ("voice", "tcp")}
 RATIO = "voice over TCP, Drop-Tail"
 
 
