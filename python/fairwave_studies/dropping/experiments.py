@@ -64,10 +64,10 @@ def _in_s2(measure: Measure, case: str, queue: str, victim: str, name: str = "")
 
 
 LEFT, SEL_TCP, TAIL_TCP, TAIL_OTHER = (
-    "link less what UDP brings in CA3 (Mb/s)",
-    "TCP in CA3, Drop-Sel (Mb/s)",
-    "TCP in CA3, Drop-Tail (Mb/s)",
-    "other UDP dropped in CA3, Drop-Tail (%)",
+    "UDP leaves in CA3 (Mb/s)",
+    "TCP, CA3, Drop-Sel (Mb/s)",
+    "TCP, CA3, Drop-Tail (Mb/s)",
+    "UDP dropped, Drop-Tail (%)",
 )
 
 
@@ -94,27 +94,20 @@ def _why_q2(found: FoundExperiment) -> str:
     )
 
 
+WAITS = {one: f"wait, CA4, {one} (ms)" for one in p.PAPERS_VICTIMS}
+
+
 def _waits(found: FoundExperiment, side: str) -> str:
-    def of(case: str) -> str:
-        return ", ".join(f"{found.of(side, _wait_name(case, one)).mean:.0f}" for one in p.PAPERS_VICTIMS)
-
-    return f"{of('CA3')} and {of('CA4')}"
+    return ", ".join(f"{found.of(side, name).mean:.0f}" for name in WAITS.values())
 
 
-def _wait_name(case: str, victim: str) -> str:
-    return f"wait in {case}, {victim} (ms)"
-
-
-SWING, FRONT_DROPS = "variance of the delay in CA4, Drop-Front (ms²)", "TCP dropped in CA4, Drop-Front (%)"
+SWING, FRONT_DROPS = "variance, Drop-Front (ms²)", "TCP dropped, front (%)"
 
 
 def _why_q12(found: FoundExperiment) -> str:
     base, gentle, half, sack = (side.label for side in found.experiment.sides)
     of = found.of
-    printed = " and ".join(
-        ", ".join(f"{published.QUEUEING_MS[case][one]:.0f}" for one in p.PAPERS_VICTIMS)
-        for case in ("CA3", "CA4")
-    )
+    printed = ", ".join(f"{published.QUEUEING_MS['CA4'][one]:.0f}" for one in p.PAPERS_VICTIMS)
     return (
         "What decides is the step in the RED of 1993. Beyond the maximum threshold it drops on every arrival. Where "
         "the "
@@ -123,9 +116,8 @@ def _why_q12(found: FoundExperiment) -> str:
         "queue "
         f"empties and fills anew; its variance in CA4 is {of(base, SWING).mean:.0f} ms², and its mean is low for the "
         "wrong "
-        f"reason (queueing in ms under Drop-Tail, Drop-Front and Drop-Sel, in CA3 and CA4: {_waits(found, base)}). "
-        "With the step made a slope and nothing else "
-        "changed "
+        f"reason (queueing in ms under Drop-Tail, Drop-Front and Drop-Sel: {_waits(found, base)}). "
+        "With the step made a slope and nothing else changed "
         f"({_waits(found, gentle)}) runs of drops are rarer, the variance is {of(gentle, SWING).mean:.0f} ms², "
         f"{of(gentle, FRONT_DROPS).mean:.1f} instead of {of(base, FRONT_DROPS).mean:.1f} % of TCP is dropped, and "
         "what the "
@@ -140,9 +132,9 @@ def _why_q12(found: FoundExperiment) -> str:
     )
 
 
-SHARES = {name: f"{title} in CA6 with AVQ, Drop-Sel (%)" for name, title in q.CLASS_TITLES.items()}
-GONE = "voice dropped in CA6 with AVQ, Drop-Sel (%)"
-STOOD = "wait of voice in CA6 with AVQ, Drop-Sel (ms)"
+SHARES = {name: f"{title}, CA6, Drop-Sel (%)" for name, title in q.CLASS_TITLES.items()}
+GONE = "VoIP dropped, CA6 (%)"
+STOOD = "wait, CA6, Drop-Sel (ms)"
 
 
 def _shares(found: FoundExperiment, side: str) -> str:
@@ -177,7 +169,7 @@ def _why_q14(found: FoundExperiment) -> str:
     )
 
 
-TAIL_SHARES = {name: f"{q.CLASS_TITLES[name]} in CA6 with AVQ, Drop-Tail (%)" for name in ("voice", "tcp")}
+TAIL_SHARES = {name: f"{q.CLASS_TITLES[name]}, CA6, Drop-Tail (%)" for name in ("voice", "tcp")}
 RATIO = "voice over TCP, Drop-Tail"
 
 
@@ -200,8 +192,8 @@ def _why_q15(found: FoundExperiment) -> str:
     )
 
 
-CALLS_GONE = {one: f"voice dropped in CA5 with AVQ, {one} (%)" for one in p.PAPERS_VICTIMS}
-CA5_WAIT = "wait of voice in CA5 with AVQ, Drop-Sel (ms)"
+CALLS_GONE = {one: f"dropped, CA5, {one} (%)" for one in p.PAPERS_VICTIMS}
+CA5_WAIT = "wait, CA5, Drop-Sel (ms)"
 
 
 def _why_q8(found: FoundExperiment) -> str:
@@ -225,8 +217,8 @@ def _why_q8(found: FoundExperiment) -> str:
     )
 
 
-LATE = {one: f"late of what came through in CA7 with RED, {one} (%)" for one in p.PAPERS_VICTIMS}
-WAITED = {one: f"wait of voice in CA7 with RED, {one} (ms)" for one in p.PAPERS_VICTIMS}
+LATE = {one: f"late, CA7, {one} (%)" for one in p.PAPERS_VICTIMS}
+WAITED = {one: f"wait, CA7, {one} (ms)" for one in (p.TAIL, p.DROP_SEL)}
 
 
 def _late_of_received(victim: str) -> Quantity:
@@ -247,7 +239,7 @@ def _why_q17(found: FoundExperiment) -> str:
         return ", ".join(f"{one} {of(side, LATE[one]).mean:.1f}" for one in p.PAPERS_VICTIMS)
 
     def waited(side: str) -> str:
-        return ", ".join(f"{one} {of(side, WAITED[one]).mean:.0f}" for one in p.PAPERS_VICTIMS)
+        return ", ".join(f"{one} {of(side, name).mean:.0f}" for one, name in WAITED.items())
 
     return (
         "Table 6 counts late packets in % of what was sent, and what the queue has dropped cannot be late. Drop-Sel "
@@ -267,11 +259,7 @@ def _why_q17(found: FoundExperiment) -> str:
 
 def experiments() -> list[Experiment]:
     """All experiments."""
-    waits = {
-        _wait_name(case, victim): _in_s1(q.QUEUEING, case, victim)
-        for case in ("CA3", "CA4")
-        for victim in p.PAPERS_VICTIMS
-    }
+    waits = {name: _in_s1(q.QUEUEING, "CA4", victim) for victim, name in WAITS.items()}
     return [
         Experiment(
             "why-Q2",
