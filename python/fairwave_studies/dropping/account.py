@@ -27,11 +27,12 @@ def accounts() -> list[Account]:
                 "application change numbers without any mechanism.",
             },
             "Drop-Sel makes the queue fair, and throughput follows where there is a queue to be fair in (why-Q8). "
-            "Four of "
+            "Five of "
             "the paper's sentences do not hang on the victim rule. That TCP loses nothing where UDP is below its share "
             "is a matter of how much TCP asks for (why-Q2). That Drop-Front makes queues longer is a matter of RED's "
             "slope (why-Q12). The shares of Figure 6a need near transfers and a queue under AVQ that Table 6 rules out "
-            "(why-Q14), the double share of Drop-Tail there needs near transfers and many (why-Q15). Late packets are "
+            "(why-Q14), the double share of Drop-Tail there needs near transfers and many (why-Q15). Which "
+            "discipline loses most hangs on how near transfers are, too (why-Q26). Late packets are "
             "told in % of what was sent, which hides that a dropped packet cannot be late (why-Q17).",
         )
     ]
