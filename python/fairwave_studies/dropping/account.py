@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fairwave_study.accounts import Account
 
-SETUP = {"red": "ns-2.35", "headers": "as ns-2 counts", "phases": "all at 0 s"}
-"""What a script of 2009 has that names no more than the paper does."""
+SETUP = {"red": "ns-2.35", "red-unit": "queue in bytes", "headers": "as ns-2 counts", "phases": "all at 0 s"}
+"""What a script of 2009 has that names no more than the paper does, and RED's unit by the numbers of Table 5."""
 
 
 def accounts() -> list[Account]:
@@ -15,7 +15,10 @@ def accounts() -> list[Account]:
             "004",
             SETUP,
             "The paper ran ns-2 and prints no parameters of its queues, so that a script that set thresholds alone had "
-            "ns-2's RED of the day, gentle and with drops spaced. ns-2's TCP adds headers to the 1500 bytes that §4.1 "
+            "ns-2's RED of the day, gentle and with drops spaced. Of its two keys for bytes the queue's alone is "
+            "set: its Table 5 comes out nearest "
+            "then (why-Q6), which is a reason from printed numbers, not from a default. ns-2's TCP adds headers to "
+            "the 1500 bytes that §4.1 "
             "gives a segment. §4.1 has all sources of S1 begin at 0 s. For the rest the base reading is what the paper "
             "says or ns-2 does.",
             {

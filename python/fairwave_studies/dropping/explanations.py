@@ -343,7 +343,7 @@ def _q22(data: Data) -> str:
     return (
         f"Median end-to-end delay in ms: {_over(p.S1_CASES, delays)}. Where TCP dominates Drop-Front's delays are the "
         "most "
-        "spread: many short, many long (see why-Q12)."
+        "spread: many short, many long (see why-Q22)."
     )
 
 
