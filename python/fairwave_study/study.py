@@ -116,7 +116,7 @@ class Figure:
             )
             return wanted and (grid.keep is None or grid.keep(labels))
 
-        return replace(grid, keep=keep) if held and self.draw is None else grid
+        return replace(grid, keep=keep) if held else grid
 
 
 @dataclass(frozen=True)
