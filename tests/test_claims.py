@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairwave.measuring.measured import Measured
 from fairwave.measuring.measures import Measure
 from fairwave_study import comparisons
-from fairwave_study.claims import Claim, Comparison, Evidence, Verdict
+from fairwave_study.claims import Claim, Comparison, Evidence, Part, Verdict
 
 SOME = Measure("some", "some", "kb/s", lambda results: results.to_polars("runs"))  # never reduced here
 
@@ -176,3 +176,94 @@ def test_a_judged_claim_tells_how_its_comparisons_came_out():
     assert "at 20: -5" in entry["explanation"]
     assert entry["explanation"].endswith("The paper has larger buffers.")
     assert [one["holds"] for one in entry["comparisons"]] == [True, False]
+
+
+def test_what_contradicts_is_shown_and_not_a_wide_comparison_that_is_merely_open():
+    # A firm contradiction with a narrow interval, and one that straddles the line with its mean far on the other side.
+    firm, wide = Comparison("firm", -5 + 0.01 * around(0)), Comparison("wide", -4 + 8 * around(0))
+    evidence = Evidence([wide, firm])
+    assert evidence.verdict() is Verdict.NOT_REPRODUCED
+    assert evidence.decisive().label == "firm"
+    assert firm.room() < wide.room() < 0
+    assert Evidence([Comparison("good", around(5)), wide]).decisive().label == "wide"
+    assert Evidence([firm, wide], "any").decisive().label == "wide"
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=12), st.floats(-20, 20))
+def test_what_is_shown_has_the_verdicts_standing(samples, shift):
+    evidence = Evidence(
+        [Comparison("a", np.array(samples)), Comparison("b", np.array(samples) * 0.1 + shift)]
+    )
+    standing, _ = evidence.standing(evidence.decisive())
+    assert standing == {"not reproduced": -1, "undecided": 0, "reproduced": 1}[str(evidence.verdict())]
+
+
+def test_room_grows_with_the_mean_and_knows_nothing_where_nothing_is_known():
+    rooms = [Comparison("a", around(mean)).room() for mean in (-50, -5, -0.1, 0.1, 5, 50)]
+    assert rooms == sorted(rooms)
+    assert Comparison("one seed", np.array([3.0])).room() == 0
+    assert Comparison("equal", np.array([3.0, 3.0]), 1.0, "below").room() == -math.inf
+    assert Comparison("on the line", np.array([3.0, 3.0]), 3.0).room() == 0
+
+
+def test_a_seed_without_a_number_leaves_a_comparison_open():
+    sure = np.append(around(50), math.nan)
+    one = Comparison("sure", sure, unit="%")
+    assert Evidence([one]).verdict() is Verdict.UNDECIDED
+    assert Evidence([Comparison("contrary", -sure)]).verdict() is Verdict.UNDECIDED
+    assert Evidence([Comparison("moderated", sure, spread=(0.1, 40.0))]).verdict() is Verdict.UNDECIDED
+    assert not one.points()
+    assert str(one) == "sure: not defined under 1 of 11 seeds (mean of the others: 50 %)"
+    assert str(Comparison("none", np.array([math.nan] * 2))) == "none: not defined under 2 of 2 seeds"
+    # One that contradicts still decides for all.
+    assert Evidence([one, Comparison("bad", around(-5))]).verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_means_point_the_claimed_way_or_do_not():
+    assert Comparison("a", around(0.1)).points()
+    assert not Comparison("a", around(0.1), 0.0, "below").points()
+    assert Comparison("on it", np.ones(3), 1.0, or_equal=True).points()
+    assert not Comparison("on it", np.ones(3), 1.0).points()
+    there, not_there = Comparison("a", around(0.1)), Comparison("b", around(-0.1))
+    assert not Evidence([there, not_there]).points()
+    assert Evidence([there, not_there], "any").points()
+    assert not Evidence([]).points()
+
+
+def compound(*means, **more):
+    tests = [lambda _, mean=mean: Evidence([Comparison("it", around(mean))]) for mean in means]
+    return Claim(
+        "X", "Both.", "paper", ("main",), parts=tuple(Part(f"part {n}", one) for n, one in enumerate(tests)), **more
+    )  # fmt: skip
+
+
+def test_a_compound_claim_is_what_its_parts_are():
+    for means, whole, parts in (
+        ((5, 5), "reproduced", ["reproduced", "reproduced"]),
+        ((5, -5), "not reproduced", ["reproduced", "not reproduced"]),
+        ((5, 0.1), "undecided", ["reproduced", "undecided"]),
+        # Beyond the line at 95 %, not at the level widened for both: neither part nor whole is contradicted.
+        ((5, -0.78), "undecided", ["reproduced", "undecided"]),
+    ):
+        judged = compound(*means).judge(None)
+        assert str(judged.verdict) == whole, means
+        assert [str(one.verdict()) for one in judged.evidence.parts().values()] == parts, means
+        entry = judged.to_dict()
+        assert [one["name"] for one in entry["parts"]] == ["part 0", "part 1"]
+        assert [one["verdict"] for one in entry["parts"]] == parts
+        assert entry["comparisons"][0]["label"] == "part 0: it"
+    assert Comparison("alone", around(-0.78)).contradicts()
+
+
+def test_a_claim_has_a_test_or_parts():
+    with pytest.raises(ValueError, match="needs a test or parts"):
+        Claim("X", "Nothing.", "paper", ()).judge(None)
+    with pytest.raises(ValueError, match="has a test and parts"):
+        compound(1, test=lambda _: Evidence([])).judge(None)
+    twice = Part("a", lambda _: Evidence([]))
+    with pytest.raises(ValueError, match="two parts of one name: a, a"):
+        Claim("X", "Twice.", "paper", (), parts=(twice, twice)).judge(None)
+    any_ = Part("a", lambda _: Evidence([Comparison("it", around(1))], "any"))
+    with pytest.raises(ValueError, match="needs each of them"):
+        Claim("X", "Any.", "paper", (), parts=(any_,)).judge(None)
+    assert Evidence([Comparison("it", around(1))]).parts() == {}

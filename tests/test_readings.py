@@ -1,20 +1,28 @@
 """All readings of a study at once: what is drawn, how it is judged, kept and told."""
 
+import ast
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fairwave
 from fairwave.measuring import measures
-from fairwave_study import Claim, Grid, Study, comparisons, deciding, design, moderation, vary
+from fairwave_study import Assumption, Claim, Grid, Study, comparisons, deciding, design, moderation, vary
+from fairwave_study import experiments as trying
 from fairwave_study import overview as shown
+from fairwave_study.accounts import Account
 from fairwave_study.claims import Comparison, Evidence, Verdict
+from fairwave_study.design import Candidate
+from fairwave_study.experiments import Experiment, Side
 from fairwave_study.explore import explore
-from fairwave_study.overall import ClaimOverview
+from fairwave_study.overall import ClaimOverview, JudgedReading, Spreads, about_claim
 from fairwave_study.readings import Factor, Readings, Value
-from fairwave_study.shelf import Shelf, from_plain, judge, to_plain
+from fairwave_study.shares import Shares, percent, weights, wilson
+from fairwave_study.shelf import Shelf, StoredReading, from_plain, judge, to_plain
 from page_links import problems
 from scenarios import CALLS
 
@@ -27,7 +35,7 @@ FACTORS = (
         "How long is the path?",
         (
             Value("short", "§1", {"topology.bottleneck.delay": "20 ms"}),
-            Value("long", "§2", {"topology.bottleneck.delay": "80 ms"}),
+            Value("long", "§2", {"topology.bottleneck.delay": "80 ms"}, plausibility=3.0),
         ),
         "§1 says more.",
     ),
@@ -36,12 +44,17 @@ FACTORS = (
         "How many calls?",
         (
             Value("few", "§3"),
-            Value("many", "§4", lambda grid, labels: {"flow.voice.count": labels["flows"] + 2}),
+            Value(
+                "many", "§4", lambda grid, labels: {"flow.voice.count": labels["flows"] + 2},
+                flagged="Nobody has so many.",
+            ),
         ),
         "Nobody says.",
     ),
-    Factor("line", "What is short?", (Value("400 ms", "§5"), Value("150 ms", "§6")), "The standard."),
-)
+    Factor(
+        "line", "What is short?", (Value("400 ms", "§5"), Value("150 ms", "§6")), "The standard.", "definition"
+    ),
+)  # fmt: skip
 
 
 def study_under(reading, readings):
@@ -69,13 +82,31 @@ def study_under(reading, readings):
             ),
         ],
         readings=readings,
+        assumptions=[
+            Assumption("line", "400 ms are short.", "", "line"), Assumption("silence", "Nobody is silent.", "", ""),
+        ],
+        accounts=[Account("000", {"delay": "long"}, "Paths were long then.", closing="Delay adds up.")],
+        experiments=[EXPERIMENT],
     )  # fmt: skip
+
+
+def told(found):
+    return f"Delay is {found.change(LATE).mean:.0f} ms longer: the path is."
+
+
+LATE = "mean delay (ms)"
+EXPERIMENT = Experiment(
+    "why-S3", "S3", "A path of 90 ms instead of 20 ms.",
+    (Side("short"), Side("long", changes={"topology.bottleneck.delay": "90 ms"})),
+    told, {LATE: lambda data: data.measured(DELAY, "main").averaged("flows").samples()},
+)  # fmt: skip
 
 
 def made(refuses=lambda _: ""):
     readings = Readings(
-        FACTORS, lambda one: study_under(one, readings), lambda one: study_under(one, readings), refuses
-    )
+        FACTORS, lambda one: study_under(one, readings), lambda one: study_under(one, readings), refuses,
+        "runs take 2 s.",
+    )  # fmt: skip
     return readings
 
 
@@ -211,6 +242,180 @@ def test_verdicts_over_all_readings_say_what_happened():
     assert about(0.0, 0.6, 0.4).verdict == "undecided"
     assert about(0.3, 0.7, 0.0).verdict == "undecided"
     assert about(0.04, 0.76, 0.2).verdict == "undecided"
+    # A coin's share is not most, and neither are three of four.
+    assert about(0.55, 0.35, 0.1).verdict == "hangs on the reading"
+    assert about(0.55, 0.45, 0.0).verdict == "undecided"
+    assert about(0.0, 0.45, 0.55).verdict == "undecided"
+    assert Shares(4, 0.75, 0.0, 0.25).verdict == "hangs on the reading"
+
+
+def test_shares_have_intervals_from_counts():
+    # Wilson's interval by hand: 1.96² = 3.8415.
+    low, high = wilson(0.5, 128)
+    middle, half = 0.5, 1.959964 / (1 + 3.841459 / 128) * (0.25 / 128 + 3.841459 / (4 * 128**2)) ** 0.5
+    assert (low, high) == pytest.approx((middle - half, middle + half), abs=1e-6)
+    assert wilson(0.0, 128)[0] == 0.0
+    assert wilson(0.0, 128)[1] == pytest.approx(3.841459 / (128 + 3.841459), abs=1e-6)
+    assert wilson(0.5, 0) == (0.0, 1.0)
+    # A hundred and fifty readings are as many as within 8 points takes.
+    assert max(wilson(k / 150, 150)[1] - wilson(k / 150, 150)[0] for k in range(151)) / 2 < 0.08
+    assert percent(0.508, wilson(0.508, 128)) == "51 % (42 to 59)"
+    assert percent(float("nan")) == "–"
+
+
+def test_what_an_older_ledger_tells_of_shares_can_be_read():
+    told = {"n": 128, "reproduced": 65 / 128, "undecided": 0.0, "contradicted": 63 / 128}
+    found = Shares.of_dict(told)
+    assert found.verdict == "hangs on the reading", "51 % of 128 is a coin's share"
+    assert np.isnan(found.points)
+    assert "points" not in found.to_dict()["intervals"]
+    again = Shares.of_dict(json.loads(json.dumps({**found.to_dict(), "points": None})))
+    assert again.interval("reproduced") == found.interval("reproduced")
+
+
+def test_readings_are_weighted_by_the_plausibility_of_what_decides(readings):
+    drawn = [one.reading for one in design.drawn(readings, 8)]
+    found = weights(readings, drawn, ["delay"])
+    assert sorted(set(found)) == [0.5, 1.5]
+    assert {w for one, w in zip(drawn, found, strict=True) if one["delay"] == "long"} == {1.5}
+    assert weights(readings, drawn, []) == [1.0] * 8
+    verdicts = ["reproduced" if one["delay"] == "long" else "not reproduced" for one in drawn]
+    told = Shares.of(verdicts, weights=found)
+    assert told.reproduced == pytest.approx(0.75)
+    assert told.n == pytest.approx(8**2 / (4 * 0.25 + 4 * 2.25))
+    for wrong in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="has plausibility"):
+            Value("x", "§", plausibility=wrong)
+
+
+def stored(*samples):
+    one = Evidence([Comparison("x", np.asarray(samples))])
+    return StoredReading({}, {"S1": one}, 1.0)
+
+
+def test_only_readings_that_were_drawn_tell_of_spreads_and_each_once():
+    random = np.random.default_rng(7)
+    sets = [random.normal(0, 10 ** random.uniform(-1, 1), 3) for _ in range(40)]
+    kept = {f'{{"a": "{n}"}}': stored(*one) for n, one in enumerate(sets)}
+    drawn = [Candidate({"a": str(n)}, "drawn") for n in range(40)]
+    base = Candidate({"a": "base"}, "base")
+    copies = [Candidate({"a": f"near {n}"}, "neighbour") for n in range(28)]
+    same = {one.key: stored(*sets[0]) for one in (base, *copies)}
+    alone, beside = Spreads.of(drawn, kept), Spreads.of([base, *copies, *drawn], {**kept, **same})
+    one = kept[drawn[0].key].claims["S1"]
+    assert beside.moderate("S1", one).comparisons[0].spread == alone.moderate("S1", one).comparisons[0].spread
+    # Drawn readings that differ in what a comparison does not feel are one witness.
+    twice = [*drawn, *(Candidate({"a": f"again {n}"}, "drawn") for n in range(28))]
+    more = {**kept, **{one.key: stored(*sets[0]) for one in twice[40:]}}
+    assert Spreads.of(twice, more).moderate("S1", one).comparisons[0].spread == pytest.approx(
+        alone.moderate("S1", one).comparisons[0].spread
+    )
+    # What they would have done is what the rule is for.
+    ten = Spreads([*kept.values(), *(stored(*(sets[0] + 0.001 * n)) for n in range(28))])
+    assert (
+        ten.moderate("S1", one).comparisons[0].spread[1] > alone.moderate("S1", one).comparisons[0].spread[1]
+    )
+
+
+def test_a_near_miss_comes_nearer_than_a_firm_contradiction_and_parts_are_counted(readings):
+    def left(kind, number, *values):
+        parts = [
+            Comparison("a: it", np.asarray(values), part="a"), Comparison("b: it", np.asarray([5, 6, 7.0]), part="b")
+        ]  # fmt: skip
+        return JudgedReading(Candidate({**readings.base(), "line": number}, kind), {"S1": Evidence(parts)})
+
+    firm, miss = (-5.0, -5.01, -5.02), (-3.0, 1.0, 1.0)
+    judged = [left("base", "400 ms", *firm), left("drawn", "150 ms", *firm), left("drawn", "400 ms", *miss)]
+    found = about_claim(readings, judged, "S1")
+    assert found.closest.startswith("a: it: -0.333")
+    assert found.verdict == "undecided"
+    assert found.contradicted == 0.5
+    assert {name: one.reproduced for name, one in found.parts.items()} == {"a": 0.0, "b": 1.0}
+    assert found.to_dict()["parts"][1] == {
+        "name": "b", "verdict": "reproduced", "n": 2, "reproduced": 1.0, "undecided": 0.0, "contradicted": 0.0,
+        "points": 1.0, "intervals": found.parts["b"].to_dict()["intervals"],
+    }  # fmt: skip
+
+
+def test_an_experiment_shows_a_mechanism_on_and_off_and_is_kept(outcome, readings, monkeypatch):
+    outcome, folder = outcome
+    ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+    (entry,) = ledger["experiments"]
+    assert (entry["claim"], entry["seeds"]) == ("S3", list(trying.FRESH))
+    assert [one["verdict"] for one in entry["sides"]] == ["not reproduced", "not reproduced"]
+    difference = next(one for one in entry["differences"] if one["of"] == LATE)
+    assert difference["estimate"] == pytest.approx(70, abs=8)
+    assert difference["interval"][0] < difference["estimate"] < difference["interval"][1]
+    assert entry["words"] == f"Delay is {difference['estimate']:.0f} ms longer: the path is."
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert f"<strong>Why.</strong> {entry['words']}" in page
+    assert 'id="figure-why-S3"' in page
+    for suffix in ("svg", "png", "csv"):
+        assert (folder / "figures" / f"why-S3.{suffix}").is_file()
+    digest = (folder / "digest.md").read_text(encoding="utf-8")
+    assert "![A path of 90 ms instead of 20 ms.](figures/why-S3.png)" in digest
+
+    def never(*_, **__):
+        raise AssertionError("what is kept is not made again")
+
+    monkeypatch.setattr(trying, "judge", never)
+    study = study_under(readings.base(), readings)
+    again = trying.carry_out(study, folder)
+    assert again[0].to_dict()["differences"][0] == entry["differences"][0]
+    # Another change is another experiment, though all its names are the same.
+    other = replace(EXPERIMENT, sides=(Side("short"), Side("long", changes={"duration": "3 s"})))
+    changed = replace(study, experiments=[other])
+    with pytest.raises(AssertionError, match="not made again"):
+        trying.carry_out(changed, folder)
+
+
+def test_experiments_that_cannot_be_are_refused(readings, tmp_path):
+    study = study_under(readings.base(), readings)
+    with pytest.raises(ValueError, match="'why-S3' is about 'S9', which is no claim of 'small'"):
+        trying.carry_out(replace(study, experiments=[replace(EXPERIMENT, claim="S9")]), tmp_path)
+    with pytest.raises(ValueError, match="share an id: why-S3, why-S3"):
+        trying.carry_out(replace(study, experiments=[EXPERIMENT, EXPERIMENT]), tmp_path)
+    with pytest.raises(ValueError, match="one reading only"):
+        trying.carry_out(replace(study, readings=None), tmp_path)
+    with pytest.raises(ValueError, match="without a figure and without settings"):
+        study.run(tmp_path, 2, why=True, settings={"duration": "1 s"})
+
+
+def test_the_account_at_the_top_says_what_holds_where_and_by_what(outcome):
+    outcome, folder = outcome
+    ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+    (account,) = ledger["accounts"]
+    parts = {one["heading"]: " ".join(one["sentences"]) for one in account["parts"]}
+    assert account["paper"] == "000"
+    assert parts["What holds whatever one assumes"].startswith("No claim is reproduced in 95 %")
+    there = parts["What holds in the authors' likely set-up"]
+    assert "The likely set-up: delay = long. Paths were long then." in there
+    assert "There 1 of 2 claims hold (S1); contradicted: S3." in there
+    assert "judged on seeds 11, 12, 13, 14, 15" in there
+    assert parts["What holds in no reading"].startswith(
+        "S3: Delay is negative. Comes nearest with flows 4: 1"
+    )
+    assert parts["What to take along"] == "Delay adds up."
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert page.index('id="account"') < page.index('id="claims"')
+    assert "## A fair account of paper 000" in (folder / "digest.md").read_text(encoding="utf-8")
+
+
+def test_words_of_a_study_leave_what_is_kept_as_it_is(tmp_path, monkeypatch):
+    from fairwave_study import shelf
+
+    package = tmp_path / "fairwave_studies" / "small"
+    package.mkdir(parents=True)
+    (tmp_path / "fairwave_study").mkdir()
+    monkeypatch.setattr(shelf, "__file__", str(tmp_path / "fairwave_study" / "shelf.py"))
+    version = shelf.version.__wrapped__
+    (package / "points.py").write_text("1")
+    before = version("small")
+    (package / "experiments.py").write_text("words")
+    (package / "explanations.py").write_text("words")
+    assert version("small") == before
+    (package / "points.py").write_text("2")
+    assert version("small") != before
 
 
 def test_what_a_reading_left_is_kept_whole_and_used_by_the_same_version_only(readings, tmp_path):
@@ -242,7 +447,14 @@ def test_every_claim_is_judged_in_every_reading_and_the_ledger_says_so(outcome):
     assert first["readings"]["n"] == 8
     assert first["readings"]["reproduced"] == 0.625
     assert first["readings"]["contradicted"] == 0.375
-    assert first["readings"]["verdict"] == "reproduced in most readings"
+    # Five of eight is no more than chance.
+    assert first["readings"]["verdict"] == "hangs on the reading"
+    low, high = first["readings"]["intervals"]["reproduced"]
+    assert low < 0.5 < high
+    assert first["readings"]["points"] == 0.625
+    # "long" is three times as likely as "short": what decides, if anything, is weighted by it.
+    assert first["readings"]["weighted"]["n"] <= 8
+    assert first["readings"]["base"] == "reproduced"
     nearest = first["readings"]["nearest"]
     assert nearest["distance"] == 2
     assert nearest["verdict"] == "not reproduced"
@@ -254,6 +466,15 @@ def test_every_claim_is_judged_in_every_reading_and_the_ledger_says_so(outcome):
     assert papers["001"]["held"] == 1
     assert papers["001"]["of"] == 2
     assert papers["000"]["factors"] == {"delay": "short", "calls": "few", "line": "400 ms"}
+    likely = next(one["likely"] for one in ledger["papers"] if one["paper"] == "000")
+    assert likely["factors"]["delay"] == "long"
+    assert likely["against"] == ["S3"]
+    assert next(one["likely"] for one in ledger["papers"] if one["paper"] == "001") is None
+    assert next(one["base_anew"]["held"] for one in ledger["papers"] if one["paper"] == "001") == 1
+    assert ledger["exploration"]["shortened"] == "runs take 2 s."
+    assert [one["kind"] for one in ledger["factors"]] == ["", "", "definition"]
+    assert ledger["factors"][0]["values"][1]["plausibility"] == 3
+    assert ledger["factors"][1]["values"][1]["flagged"] == "Nobody has so many."
     assert not set(papers["000"]["chosen_on"]) & set(papers["000"]["judged_on"])
     assert [one["id"] for one in ledger["factors"]] == ["delay", "calls", "line"]
     assert ledger["exploration"]["drawn"] == 8
@@ -265,7 +486,13 @@ def test_the_page_shows_each_claim_as_a_picture_two_sentences_and_folded_numbers
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count('class="strip"') == 3
     assert "S1 over 8 readings: reproduced in 62 %, undecided in 0 %, contradicted in 38 %" in page
-    assert "Of 8 readings 62% reproduce it" in page
+    assert "Of 8 readings 62 % (31 to 86) reproduce it, 38 % contradict it" in page
+    assert "in 62 % all means lie on the claimed side" in page
+    assert "Runs of the readings are smaller than the study's own: runs take 2 s." in page
+    assert "ranked before the exploration" in page
+    assert "before any claim was judged" not in page
+    assert "Not explored, and the same in every reading: silence." in page
+    assert "Flagged: Nobody has so many." in page
     assert page.count("<summary>Numbers and reasons") == 3
     assert problems(folder / "index.html") == []
     for name in ("readings-matrix", "readings-factors"):
@@ -321,3 +548,25 @@ def test_another_reading_is_the_whole_study_under_it_and_says_so(readings, tmp_p
     assert "another reading than the base: delay = long, line = 150 ms" in outcome.page.read_text(
         encoding="utf-8"
     )
+
+
+def test_what_is_simulated_and_measured_does_not_rest_on_modules_that_only_tell():
+    import fairwave_studies
+    from fairwave_study.shelf import TELLING
+
+    package = Path(fairwave_studies.__file__).parent
+    for study in (one for one in package.iterdir() if one.is_dir() and not one.name.startswith("_")):
+        for file in study.glob("*.py"):
+            if file.stem in (*TELLING, "__init__"):
+                continue
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if (
+                    isinstance(node, ast.ImportFrom)
+                    and node.module
+                    and node.module.startswith(f"fairwave_studies.{study.name}.")
+                ):
+                    found = node.module.rpartition(".")[2], {one.name for one in node.names}
+                    assert found[0] not in TELLING or found == ("explanations", {"EXPLANATIONS"}), (
+                        file,
+                        found,
+                    )

@@ -20,6 +20,7 @@ import polars as pl
 from fairwave_report import figures as drawing
 from fairwave_study import overview as shown
 from fairwave_study.claims import Verdict
+from fairwave_study.shares import Shares, percent
 from fairwave_validation.writing import compact
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,11 +53,14 @@ def keep(folder: Path) -> None:
         provenance["scenarios"] = len(provenance["scenarios"])
         provenance["command"] = re.sub(r" --out \S+", "", provenance["command"])
         (KEPT / f"{name}.json").write_text(compact(ledger, 2), encoding="utf-8")
-        shutil.copyfile(source / "digest.md", KEPT / f"{name}.md")
+        digest = (source / "digest.md").read_text(encoding="utf-8")
+        digest = digest.replace("](figures/why-", f"](../figures/{name}-why-")
+        (KEPT / f"{name}.md").write_text(digest, encoding="utf-8")
         if name in OWN:
             continue
         shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
-        for picture in ("readings-matrix", "readings-factors"):
+        whys = [one["id"] for one in ledger.get("experiments", [])]
+        for picture in ("readings-matrix", "readings-factors", *whys):
             shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
 
 
@@ -70,9 +74,30 @@ def kept(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
     )
 
 
+def overall(told: dict[str, Any]) -> Shares:
+    """A claim's shares over the readings drawn, from a ledger of whichever release."""
+    return Shares.of_dict(told)
+
+
 def claims_of(ledger: dict[str, Any], paper: str) -> list[dict[str, Any]]:
     """The claims about a paper that were judged in every reading."""
     return [one for one in ledger["claims"] if paper in one["source"] and one["readings"]]
+
+
+SHARES = ("reproduced", "undecided", "contradicted", "points")
+"""The shares that a row has, in order of its columns."""
+
+
+def not_explored(ledger: dict[str, Any]) -> str:
+    """What a study's readings all have in common, and what their runs have less of, in words."""
+    same = [one["id"] for one in ledger["assumptions"] if not one["swept"]]
+    told = (
+        f" Assumptions that are not explored, {len(same)} of {len(ledger['assumptions'])}: {', '.join(same)}."
+    )
+    shortened = ledger["exploration"].get("shortened")
+    return (told if same else "") + (
+        f" Its runs are smaller than the study's own: {shortened}" if shortened else ""
+    )
 
 
 def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
@@ -80,23 +105,26 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
     claims = claims_of(ledger, paper)
     by: dict[str, list[str]] = {}
     for one in claims:
-        by.setdefault(one["readings"]["verdict"], []).append(one["id"])
+        by.setdefault(overall(one["readings"]).verdict, []).append(one["id"])
     best = next(one["best_reading"] for one in ledger["papers"] if one["paper"] == paper)
     hanging = by.get("hangs on the reading", [])
     mostly, never = by.get("contradicted in most readings", []), by.get("contradicted in every reading", [])
     counts: dict[str, int] = {}
     for one in claims:
-        if one["readings"]["verdict"] == "hangs on the reading":
+        if overall(one["readings"]).verdict == "hangs on the reading":
             for factor in one["readings"]["decided_by"][:2]:
                 counts[factor] = counts.get(factor, 0) + 1
     factors = sorted(counts, key=lambda name: (-counts[name], name))[:3]
     nearly, most = by.get("reproduced", []), by.get("reproduced in most readings", [])
     told = [
-        f"{_listed(names)} in {words} of the readings"
-        for names, words in ((nearly, "95 % or more"), (most, "half or more, but not in all"))
+        f"{_listed(names)} in {words}"
+        for names, words in (
+            (nearly, "95 % or more of the readings"),
+            (most, "most, more than chance explains"),
+        )
         if names
     ]
-    rely = f"Reproduced: {'; '.join(told)}." if told else "No claim is reproduced in half of the readings."
+    rely = f"Reproduced: {'; '.join(told)}." if told else "No claim is reproduced in most readings."
     hang = (
         f"{_listed(hanging)} hang on the reading"
         if len(hanging) > 1
@@ -130,7 +158,8 @@ def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> None:
         several = canvas.subplots(len(found), 1, height_ratios=heights, squeeze=False)
         for axes, (name, (ledger, table)) in zip(several.flat, found.items(), strict=True):
             claims = [one["id"] for one in ledger["claims"] if one["readings"]]
-            base = table.filter(pl.col("kind") == "base").select(claims).to_dicts()[0]
+            # As in the table: the verdict of the whole study, with all its replications.
+            base = {one["id"]: one["verdict"] for one in ledger["claims"] if one["readings"]}
             drawn = table.filter(pl.col("kind") == "drawn").select(claims).to_dicts()
             drawn.sort(
                 key=lambda one: (
@@ -163,7 +192,7 @@ def own() -> Iterator[str]:
 
 def _decided(claim: dict[str, Any]) -> str:
     """The comparison on which a verdict hangs."""
-    if claim["estimate"] is None or claim["interval"] is None:
+    if claim["estimate"] is None or claim["interval"] is None or None in claim["interval"]:
         return claim["of"] or ""
     low, high = claim["interval"]
     return f"{claim['of']}: {claim['estimate']:.3g} [{low:.3g}, {high:.3g}] {claim['unit']}".rstrip()
@@ -178,10 +207,13 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
             "[How a study works, and how a claim is judged](judging.md) is told elsewhere."
         ),
         (
-            "Every claim of the five papers was judged in many readings of them: everything that a paper leaves open "
-            "is a factor, and each column below is a reading drawn from all factors at once. The base reading, apart "
-            "on the left, is the most plausible one, ranked before any claim was judged. Green: reproduced; orange: "
-            "undecided; red: contradicted."
+            "Every claim of the five papers was judged in many readings of them: details that a paper leaves open are "
+            "factors, and each column below is a reading drawn from all factors at once. What no factor varies is "
+            "named with each study. The base reading, apart on the left, is the most plausible one, ranked before the "
+            "exploration, and judged with all replications of the study. Green: reproduced; orange: undecided; red: "
+            "contradicted. Shares have 95 % intervals. *Means as claimed* is the share of readings in which all means "
+            "lie on the claimed side, whatever their intervals. *Weighted* is the share reproduced with readings "
+            "weighted by the stated plausibility of what decides the claim."
         ),
         "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
     ]
@@ -190,26 +222,46 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
         parts.append(
             f"## [{name}](studies/{name}.md)\n\n{run['drawn']} readings drawn, {run['readings']} judged with the base, "
             f"its neighbours and pairs, under seeds {', '.join(map(str, run['seeds']))}; "
-            f"{run['core_seconds'] / 60:.0f} minutes of one core."
+            f"{run['core_seconds'] / 60:.0f} minutes of one core.{not_explored(ledger)}"
         )
         for entry in ledger["papers"]:
             paper = entry["paper"]
             parts.append(f"**Paper {paper}** ({TITLES[paper]}). {' '.join(sentences(ledger, paper))}")
-        rows = [
-            "| claim | over all readings | reproduced | undecided | contradicted | base | decided by |",
-            "|---|---|---:|---:|---:|---|---|",
+        heads = [
+            "claim",
+            "over all readings",
+            *SHARES[:3],
+            "means as claimed",
+            "weighted",
+            "base",
+            "decided by",
         ]
+        rows = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---|---|"]
         for one in ledger["claims"]:
             told = one["readings"]
             statement = one["statement"].replace("|", "\\|")
             if told is None:
-                rows.append(f"| **{one['id']}** {statement} | base reading only | | | | {one['verdict']} | |")
+                rows.append(
+                    f"| **{one['id']}** {statement} | base reading only | | | | | | {one['verdict']} | |"
+                )
                 continue
-            shares = " | ".join(f"{told[key]:.0%}" for key in ("reproduced", "undecided", "contradicted"))
+            shares = overall(told)
+            cells = [percent(getattr(shares, name), shares.interval(name)) for name in SHARES]
+            weighted = told.get("weighted")
+            cells.append(percent(Shares.of_dict(weighted).reproduced) if weighted else "–")
             rows.append(
-                f"| **{one['id']}** {statement} | {told['verdict']} | {shares} | {one['verdict']} | "
+                f"| **{one['id']}** {statement} | {shares.verdict} | {' | '.join(cells)} | {one['verdict']} | "
                 f"{', '.join(told['decided_by'][:3])} |"
             )
+            for part in told.get("parts", []):
+                apart = Shares.of_dict(part)
+                cells = [percent(getattr(apart, name), apart.interval(name)) for name in SHARES]
+                judged = next(
+                    (some["verdict"] for some in one.get("parts", []) if some["name"] == part["name"]), ""
+                )
+                rows.append(
+                    f"| {one['id']}, part: {part['name']} | {apart.verdict} | {' | '.join(cells)} | | {judged} | |"
+                )
         parts.append("\n".join(rows))
     return "\n\n".join([*parts, *own()]) + "\n"
 

@@ -72,6 +72,7 @@ class ReadingsView:
         sentences: Claim to two sentences about it.
         drawings: Figures.
         tables: Tables.
+        shortened: What their runs have less of than the study's own, in words; empty where nothing.
     """
 
     count: int
@@ -79,6 +80,20 @@ class ReadingsView:
     sentences: Mapping[str, Sequence[str]]
     drawings: Sequence[Drawing]
     tables: Sequence[TableView]
+    shortened: str = ""
+
+
+@dataclass(frozen=True)
+class WhyView:
+    """Why a claim comes out as it does.
+
+    Attributes:
+        words: A paragraph.
+        drawing: The figure: a mechanism on and off.
+    """
+
+    words: str
+    drawing: Drawing
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,8 @@ class Page:
         claims_are: What they are called, one and several.
         forests: Claim to the picture of its comparisons, as SVG.
         readings: All readings of the paper; None where only one was judged.
+        accounts: Per paper its number, and headings to sentences: what its authors would accept as fair.
+        whys: Claim to what shows why it comes out as it does.
         factors: Entries with `id`, `open`, `ranking`, `values`: what is open.
         drawings: Figures.
         drawn: What they show, a sentence.
@@ -150,6 +167,8 @@ class Page:
     claims_are: tuple[str, str] = ("claim", "claims")
     forests: Mapping[str, str] = field(default_factory=dict)
     readings: ReadingsView | None = None
+    accounts: Sequence[tuple[str, Mapping[str, Sequence[str]]]] = ()
+    whys: Mapping[str, Sequence[WhyView]] = field(default_factory=dict)
     factors: Sequence[Mapping[str, Any]] = ()
     drawings: Sequence[Drawing] = ()
     drawn: str = "Means over replications; bands and error bars are 95 % confidence intervals."

@@ -8,26 +8,35 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval, interval, paired
     from fairwave.runs.grid import Grid, vary
-    from fairwave_study.claims import Claim, Comparison, Evidence, Judgement, Verdict
+    from fairwave_study.accounts import Account
+    from fairwave_study.claims import Claim, Comparison, Evidence, Judgement, Part, Verdict
+    from fairwave_study.experiments import Experiment, FoundExperiment, Side
     from fairwave_study.readings import Factor, Reading, Readings, Value
+    from fairwave_study.shares import Shares
     from fairwave_study.study import Assumption, Calibration, Data, Figure, Study, Table
 
 __all__ = [
+    "Account",
     "Assumption",
     "Calibration",
     "Claim",
     "Comparison",
     "Data",
     "Evidence",
+    "Experiment",
     "Factor",
     "Figure",
+    "FoundExperiment",
     "Grid",
     "Interval",
     "Judgement",
     "Measure",
     "Measured",
+    "Part",
     "Reading",
     "Readings",
+    "Shares",
+    "Side",
     "Study",
     "Table",
     "Value",
@@ -38,6 +47,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Shares": "fairwave_study.shares",
+    "FoundExperiment": "fairwave_study.experiments",
+    "Part": "fairwave_study.claims",
+    "Side": "fairwave_study.experiments",
+    "Experiment": "fairwave_study.experiments",
+    "Account": "fairwave_study.accounts",
     "Assumption": "fairwave_study.study",
     "Calibration": "fairwave_study.study",
     "Claim": "fairwave_study.claims",

@@ -12,6 +12,10 @@ the verdict can be trusted:
 
 For claims that need a single instance ("at some load …") the two rules change places.
 
+A comparison whose number is not defined under some seed is undecided: leaving that seed out would judge the claim on
+the seeds on which it suits. A claim that joins several assertions is *compound*: each part is judged and reported, and
+the whole is reproduced when all parts are and not reproduced when one is not.
+
 Differences between systems are taken seed by seed (see `fairwave.measuring.statistics`). 'At least' allows for a margin
 that counts as equal, by default 1 % of the rival's mean; 'higher', 'highest' and the like allow for none.
 """
@@ -60,6 +64,7 @@ class Comparison:
         or_equal: Whether the line itself belongs to the claim's side.
         spread: The samples' standard deviation and its degrees of freedom where more is known of it than these samples
             tell (see `fairwave_study.moderation`); their own when None.
+        part: Which part of a compound claim it belongs to; empty where a claim has no parts.
     """
 
     label: str
@@ -69,10 +74,23 @@ class Comparison:
     unit: str = ""
     or_equal: bool = False
     spread: tuple[float, float] | None = None
+    part: str = ""
+
+    @property
+    def undefined(self) -> int:
+        """Under how many seeds there is no number."""
+        return int(np.isnan(self.samples).sum())
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Mean and interval of the samples."""
-        return interval(self.samples, level, self.spread)
+        """Mean and interval of the samples; the interval is unbounded where a sample is not defined."""
+        found = interval(self.samples, level, self.spread)
+        return replace(found, low=-math.inf, high=math.inf) if found.undefined else found
+
+    def points(self) -> bool:
+        """Whether the mean lies on the claim's side, whatever its interval; not where a sample is not defined."""
+        mean = math.nan if self.undefined else self.interval().mean
+        beyond = mean > self.line if self.side == "above" else mean < self.line
+        return beyond or (self.or_equal and mean == self.line)
 
     def holds(self, level: float = LEVEL) -> bool:
         """Whether the whole interval lies on the claim's side."""
@@ -87,11 +105,16 @@ class Comparison:
         return estimate.low > self.line
 
     def room(self) -> float:
-        """How far within the claim's side the interval's nearer end lies, in half-widths."""
-        near, bound = self._ends(LEVEL)
+        """How far the mean lies on the claim's side of the line, in half-widths of its interval.
+
+        1 and more: the whole interval lies on the claim's side; −1 and less: on the other. 0 where nothing is known of
+        the width, and where all samples lie on the line.
+        """
         estimate = self.interval()
-        scale = max(estimate.half_width, abs(estimate.mean - self.line), 1e-300)
-        return -math.inf if math.isinf(scale) or math.isnan(near) else (near - bound) / scale
+        far = (estimate.mean - self.line) * (1 if self.side == "above" else -1)
+        if math.isnan(far) or math.isinf(estimate.half_width) or far == 0:
+            return 0.0
+        return far / estimate.half_width if estimate.half_width > 0 else math.copysign(math.inf, far)
 
     def _ends(self, level: float) -> tuple[float, float]:
         estimate = self.interval(level)
@@ -100,6 +123,9 @@ class Comparison:
     def __str__(self) -> str:
         estimate = self.interval()
         unit = f" {self.unit}" if self.unit else ""
+        if missing := self.undefined:
+            some = "" if math.isnan(estimate.mean) else f" (mean of the others: {estimate.mean:.3g}{unit})"
+            return f"{self.label}: not defined under {missing} of {len(self.samples)} seeds{some}"
         return f"{self.label}: {estimate.mean:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]{unit}"
 
 
@@ -110,10 +136,12 @@ class Evidence:
     Attributes:
         comparisons: All of them.
         rule: Whether the claim needs each of them, or any one.
+        among: Where these are a part of a claim: how many comparisons the whole claim has.
     """
 
     comparisons: Sequence[Comparison]
     rule: Literal["all", "any"] = "all"
+    among: int = 0
 
     def __and__(self, other: Evidence) -> Evidence:
         """Both: the comparisons of two conjunctions together."""
@@ -123,12 +151,42 @@ class Evidence:
 
     def relabelled(self, label: Callable[[str], str]) -> Evidence:
         """The same with other words for what is compared."""
-        return Evidence([replace(one, label=label(one.label)) for one in self.comparisons], self.rule)
+        return replace(self, comparisons=[replace(one, label=label(one.label)) for one in self.comparisons])
+
+    def as_part(self, name: str) -> Evidence:
+        """The same as a part of a compound claim.
+
+        Raises:
+            ValueError: It is satisfied by any one comparison, which cannot be joined with others.
+        """
+        if self.rule != "all":
+            raise ValueError(f"part {name!r} needs any one of its comparisons; a part needs each of them")
+        return Evidence([replace(one, label=f"{name}: {one.label}", part=name) for one in self.comparisons])
+
+    def parts(self) -> dict[str, Evidence]:
+        """The parts of a compound claim, each as strict as it is within the whole; empty where it has none."""
+        found: dict[str, list[Comparison]] = {}
+        for one in self.comparisons:
+            if one.part:
+                found.setdefault(one.part, []).append(one)
+        return {name: Evidence(some, self.rule, len(self.comparisons)) for name, some in found.items()}
 
     @property
     def widened(self) -> float:
         """The level at which a single comparison may decide for all."""
-        return 1 - (1 - LEVEL) / max(len(self.comparisons), 1)
+        return 1 - (1 - LEVEL) / max(self.among, len(self.comparisons), 1)
+
+    def points(self) -> bool:
+        """Whether the means lie on the claim's side: all of them, or any one where one suffices."""
+        told = [one.points() for one in self.comparisons]
+        return bool(told) and (all(told) if self.rule == "all" else any(told))
+
+    def standing(self, one: Comparison) -> tuple[int, float]:
+        """How a comparison stands, the worse the smaller: contradicting, open or holding; then its room."""
+        alone = self.rule == "any"
+        if one.contradicts(LEVEL if alone else self.widened):
+            return -1, one.room()
+        return int(one.holds(self.widened if alone else LEVEL)), one.room()
 
     def verdict(self) -> Verdict:
         """The verdict; undecided when there is nothing to compare."""
@@ -147,11 +205,14 @@ class Evidence:
         return Verdict.UNDECIDED
 
     def decisive(self) -> Comparison | None:
-        """The comparison on which the verdict hangs: the weakest of a conjunction, the strongest otherwise."""
+        """The comparison on which the verdict hangs: the weakest of a conjunction, the strongest otherwise.
+
+        Where a claim is contradicted it is one that contradicts, and where it is undecided one that is open.
+        """
         if not self.comparisons:
             return None
         choose = min if self.rule == "all" else max
-        return choose(self.comparisons, key=lambda one: one.room())
+        return choose(self.comparisons, key=self.standing)
 
     def describe(self, most: int = 4) -> str:
         """How the comparisons came out, those that do not hold by name."""
@@ -178,6 +239,24 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One of the assertions that a compound claim joins.
+
+    Attributes:
+        name: Short, unique within the claim: "loses least".
+        test: Takes the study's data and answers with evidence that needs each of its comparisons.
+    """
+
+    name: str
+    test: Callable[[Data], Evidence]
+
+
+def _of_parts(_: Data) -> Evidence:
+    """The test of a compound claim, which its parts carry out."""
+    raise ValueError("a claim needs a test or parts")
+
+
+@dataclass(frozen=True)
 class Claim:
     """One assertion of a paper, in our words, with its test.
 
@@ -186,28 +265,48 @@ class Claim:
         statement: One sentence of ours.
         source: Where the paper says so: "paper 000, Figure 2".
         grids: Ids of the grids that the test reads.
-        test: Takes the study's data and answers with evidence.
+        test: Takes the study's data and answers with evidence. Left out where the claim has parts.
         notes: What to add to the explanation, by verdict: why a claim does not come out, what was tried, and on which
             assumption it hangs. A function of the data where the words hold numbers.
         assumptions: Ids of the assumptions on which the claim may hang.
         wordings: Where the paper contradicts itself or leaves a word open: the test by each reading, by name. They are
             shown beside the verdict, which is that of `test`.
         words: What its verdicts are called, where not as they are: a criterion is met, a claim reproduced.
+        parts: What a compound claim joins; the claim is all of them together.
     """
 
     id: str
     statement: str
     source: str
     grids: tuple[str, ...]
-    test: Callable[[Data], Evidence]
+    test: Callable[[Data], Evidence] = _of_parts
     notes: Mapping[Verdict, str | Callable[[Data], str]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     wordings: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
     words: Mapping[Verdict, str] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+
+    def evidence(self, data: Data) -> Evidence:
+        """The comparisons that it comes down to; those of a compound claim know their part.
+
+        Raises:
+            ValueError: It has neither test nor parts, both, or a part that needs only one of its comparisons.
+        """
+        if not self.parts:
+            return self.test(data)
+        if self.test is not _of_parts:
+            raise ValueError(
+                f"claim {self.id!r} has a test and parts: the test of a compound claim is its parts"
+            )
+        names = [one.name for one in self.parts]
+        if len(set(names)) < len(names):
+            raise ValueError(f"claim {self.id!r} has two parts of one name: {', '.join(names)}")
+        several = [part.test(data).as_part(part.name) for part in self.parts]
+        return Evidence([one for evidence in several for one in evidence.comparisons])
 
     def judge(self, data: Data) -> Judgement:
         """Tests the claim on measured numbers."""
-        evidence = self.test(data)
+        evidence = self.evidence(data)
         verdict = evidence.verdict()
         note = self.notes.get(verdict, "")
         words = note if isinstance(note, str) else note(data)
@@ -276,6 +375,10 @@ class Judgement:
                 {"name": name, **_found(evidence), "explanation": evidence.describe()}
                 for name, evidence in self.wordings.items()
             ],
+            "parts": [
+                {"name": name, **_found(evidence), "explanation": evidence.describe()}
+                for name, evidence in self.evidence.parts().items()
+            ],
             "comparisons": [
                 {
                     "label": one.label,
@@ -284,6 +387,7 @@ class Judgement:
                     "line": _number(one.line),
                     "side": one.side,
                     "holds": one.holds(),
+                    "points": one.points(),
                     "contradicts": one.contradicts(self.evidence.widened),
                 }
                 for one in self.evidence.comparisons

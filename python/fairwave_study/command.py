@@ -53,6 +53,13 @@ def study(
             help="Judge every claim in N readings of the paper, drawn from all that its words allow; 128 are usual.",
         ),
     ] = None,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Carry out the experiments that show why claims come out as they do; --explore does so by itself.",
+        ),
+    ] = False,
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,
@@ -70,6 +77,7 @@ def study(
             threads,
             reading=reading,
             explored=explore,
+            why=why,
             json=json,
         )
 
@@ -84,6 +92,7 @@ def run_study(
     *,
     reading: Path | None = None,
     explored: int | None = None,
+    why: bool = False,
     json: bool,
 ) -> None:
     """Carries a study out and shows the verdicts."""
@@ -102,6 +111,12 @@ def run_study(
         )
     if study.readings is None and (reading is not None or explored is not None):
         raise BadInputError(f"study {name!r} has one reading only: nothing in it is open")
+    if why and (figure is not None or settings):
+        raise BadInputError(
+            "--why carries out the study's experiments as they are, and goes without --figure and --set"
+        )
+    if why and not study.experiments:
+        raise BadInputError(f"study {name!r} has no experiments; leave --why out")
     taken = None
     if reading is not None and study.readings is not None:
         try:
@@ -110,7 +125,8 @@ def run_study(
             raise BadInputError(str(error)) from None
     carry_out(
         study, out if out is not None else Path("out") / name, replications, figure, threads,
-        settings=settings, reading=taken, explored=explored, json=json,
+        settings=settings, reading=taken, explored=explored, why=why or None,
+        json=json,
     )  # fmt: skip
 
 
@@ -124,6 +140,7 @@ def carry_out(
     settings: list[str] | None = None,
     reading: Reading | None = None,
     explored: int | None = None,
+    why: bool | None = None,
     json: bool,
 ) -> None:
     """Carries out a study that is at hand, and shows the verdicts."""
@@ -132,7 +149,7 @@ def carry_out(
     with console.progress(study.name if study.command else f"study {study.name}", quiet=json) as progress:
         outcome = study.run(
             folder, replications, figure=figure, threads=threads, progress=progress,
-            settings=overrides(settings or []), reading=reading, explored=explored,
+            settings=overrides(settings or []), reading=reading, explored=explored, why=why,
             status=None if json else console.say,
         )  # fmt: skip
     if json:

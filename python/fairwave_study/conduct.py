@@ -15,10 +15,12 @@ from fairwave.runs.replication import check_runs, replicate
 from fairwave.staging import staging
 from fairwave_report import chart
 from fairwave_report import figures as drawing
-from fairwave_report.page import Card, Page, ReadingsView, TableView
+from fairwave_report.page import Card, Page, ReadingsView, TableView, WhyView
+from fairwave_study.accounts import told
 from fairwave_study.answer import of_study
 from fairwave_study.claims import OVERALL_TONES, Verdict
 from fairwave_study.digest import digest
+from fairwave_study.experiments import carry_out, picture
 from fairwave_study.explore import explore
 from fairwave_study.forest import forest
 from fairwave_study.ledger import Ledger
@@ -34,9 +36,10 @@ if TYPE_CHECKING:
     from fairwave.runs.replication import Progress
     from fairwave_report.figures import Drawing
     from fairwave_study.claims import Judgement
+    from fairwave_study.experiments import FoundExperiment
     from fairwave_study.overall import Exploration
     from fairwave_study.readings import Reading
-    from fairwave_study.study import Figure, Study, Table
+    from fairwave_study.study import Calibration, Figure, Study, Table
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def conduct(
     settings: Mapping[str, Any] | None = None,
     reading: Reading | None = None,
     explored: int | None = None,
+    why: bool | None = None,
 ) -> Outcome:
     """Carries a study out. Arguments as for `fairwave_study.Study.run`."""
     if replications < 1:
@@ -81,16 +85,13 @@ def conduct(
         raise ValueError(
             "an exploration judges all claims of a study as it is: without a figure and without settings"
         )
-    exploration = None
-    if explored is not None:
-        exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
+    if why and (settings or figure is not None):
+        raise ValueError(
+            "experiments judge claims of a study as it is: without a figure and without settings"
+        )
+    exploration, experiments = _beyond_the_base(study, folder, explored, why, threads, progress, status)
     figures, tables = _chosen(study, figure)
-    wanted = {grid for one in figures for grid in one.reads()} | {
-        grid for one in tables for grid in one.grids
-    }
-    if figure is None:
-        wanted |= {grid for claim in study.claims for grid in claim.grids}
-        wanted |= {grid for one in study.calibrations for grid in one.grids}
+    wanted = _wanted(study, figures, tables, alone=figure is not None)
     # A single figure runs its own points, which claims do not make do with.
     claims = study.claims if figure is None else ()
     grids = [grid for grid in study.grids if grid.id in wanted]
@@ -111,26 +112,27 @@ def conduct(
     judgements = [claim.judge(data) for claim in claims]
     if exploration is not None:
         judgements = [replace(one, about=exploration.about.get(one.claim.id)) for one in judgements]
-    ledger = Ledger(study.name, study.title, provenance, judgements, reading=taken, exploration=exploration)
+    accounts = told(study, exploration) if exploration is not None else []
+    ledger = Ledger(
+        study.name, study.title, provenance, judgements, reading=taken, exploration=exploration,
+        accounts=accounts, experiments=experiments,
+    )  # fmt: skip
     with staging(folder) as partial:
         say("drawing figures")
         drawings = [_draw(one, data, partial / "figures", provenance) for one in figures]
         forests = {one.claim.id: forest(one) for one in judgements}
-        read = _read(exploration, partial, provenance) if exploration is not None else None
+        base = {one.claim.id: str(one.verdict) for one in judgements}
+        read = _read(exploration, partial, provenance, base) if exploration is not None else None
+        whys = _whys(experiments, partial / "figures", provenance)
         views = [_tabulate(one, data, partial / "tables", provenance) for one in tables]
         say("writing the page")
-        calibrations = [
-            {
-                "quantity": one.quantity,
-                "target": one.target,
-                "source": one.source,
-                "setting": one.setting,
-                "measured": one.measured(data) if one.measured and set(one.grids) <= wanted else "",
-            }
-            for one in study.calibrations
+        calibrations = [_calibrated(one, data, wanted) for one in study.calibrations]
+        shown = [
+            *drawings,
+            *(read.drawings if read else ()),
+            *(one.drawing for some in whys.values() for one in some),
         ]
-        shown = read.drawings if read else []
-        _enter(ledger, study, replications, [*drawings, *shown], views, calibrations)
+        _enter(ledger, study, replications, shown, views, calibrations)
         ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
@@ -143,6 +145,8 @@ def conduct(
             judgements=judgements,
             forests=forests,
             readings=read,
+            accounts=[(one.paper, one.parts) for one in accounts],
+            whys=whys,
             drawings=drawings,
             tables=views,
             notes=_otherwise(settings or {}, study.readings.differs(taken) if study.readings else {}),
@@ -161,6 +165,15 @@ def conduct(
         # Last: what lies in the folder goes into the page.
         (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return Outcome(ledger, folder / "index.html", data, drawings, views)
+
+
+def _wanted(study: Study, figures: Sequence[Figure], tables: Sequence[Table], *, alone: bool) -> set[str]:
+    """Ids of the grids that these need; with those of claims and calibrations, unless one figure is made alone."""
+    found = {grid for one in figures for grid in one.reads()} | {grid for one in tables for grid in one.grids}
+    if not alone:
+        found |= {grid for claim in study.claims for grid in claim.grids}
+        found |= {grid for one in study.calibrations for grid in one.grids}
+    return found
 
 
 def _setups(grids: Sequence[Grid]) -> dict[str, str]:
@@ -183,7 +196,39 @@ def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]
     return (study.readings.whole(taken) if reading else study), taken
 
 
-def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> ReadingsView:
+def _beyond_the_base(
+    study: Study,
+    folder: Path,
+    explored: int | None,
+    why: bool | None,
+    threads: int | None,
+    progress: Progress | None,
+    status: Callable[[str], None] | None,
+) -> tuple[Exploration | None, list[FoundExperiment]]:
+    """The exploration and the experiments, as far as they are asked for; experiments go with an exploration."""
+    exploration = None
+    if explored is not None:
+        exploration = explore(study, folder, explored, threads=threads, progress=progress, status=status)
+    tries = explored is not None if why is None else why
+    return exploration, carry_out(study, folder, threads=threads, status=status) if tries else []
+
+
+def _whys(
+    experiments: Sequence[FoundExperiment], folder: Path, provenance: Provenance
+) -> dict[str, list[WhyView]]:
+    """Claim to its experiments, a paragraph and a figure each."""
+    found: dict[str, list[WhyView]] = {}
+    for one in experiments:
+        told_of = one.experiment
+        title = f"Why {told_of.claim}: {told_of.mechanism.rstrip('.')}"
+        drawn = picture(one, folder, provenance, title)
+        found.setdefault(told_of.claim, []).append(WhyView(one.told(), drawn))
+    return found
+
+
+def _read(
+    exploration: Exploration, folder: Path, provenance: Provenance, base: Mapping[str, str]
+) -> ReadingsView:
     """The pictures and tables of all readings."""
     from fairwave_study import overview as shown
 
@@ -197,7 +242,10 @@ def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Rea
             "Every claim over all readings",
             shown.claims_table(exploration),
             f"Shares of the {n} readings drawn from all factors at once, each judged under seeds "
-            f"{', '.join(map(str, exploration.seeds))}. A tree is named where it tells a third or more of the verdicts "
+            f"{', '.join(map(str, exploration.seeds))}; with 95 % intervals. 'Means as claimed': in so many all means "
+            "lie on the claimed side, whatever their intervals, which few seeds can tell where they cannot decide. "
+            "'Weighted': reproduced, with readings weighted by the stated plausibility of what decides the claim. "
+            "A tree is named where it tells a third or more of the verdicts "
             "that guessing misses; its accuracy is that on readings which it had not seen. 'Turns at' is the reading "
             "nearest to the base with another verdict.",
         ),
@@ -206,7 +254,8 @@ def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Rea
             "The reading in which most claims hold together",
             shown.best_table(exploration),
             "Chosen under the same seeds as all readings were judged, then judged under seeds "
-            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof.",
+            f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof; so are the base "
+            "and the authors' likely set-up, where the study names one.",
         ),
         view(
             "readings-never",
@@ -219,14 +268,20 @@ def _read(exploration: Exploration, folder: Path, provenance: Provenance) -> Rea
             "readings-factors-values",
             "What is open, and what each factor admits",
             shown.factors_table(exploration),
-            "Values stand in the order of their plausibility, ranked before any claim was judged.",
+            "Values stand in the order of their plausibility, ranked before the exploration. A value "
+            "that is flagged is admitted by the words, and should be taken with care for what is said beside it.",
         ),
     ]
     write_table(shown.table(exploration).to_arrow(), folder / "tables" / "readings", provenance)
     strips = {claim: shown.strip(exploration, claim) for claim in exploration.about}
     sentences = {claim: shown.sentences(exploration, claim) for claim in exploration.about}
     return ReadingsView(
-        n, strips, sentences, shown.pictures(exploration, folder / "figures", provenance), tables
+        n,
+        strips,
+        sentences,
+        shown.pictures(exploration, folder / "figures", provenance, base),
+        tables,
+        exploration.readings.shortened,
     )
 
 
@@ -375,11 +430,30 @@ def _enter(
                 "id": factor.id,
                 "open": factor.open,
                 "ranking": factor.ranking,
-                "values": [{"name": value.name, "admits": value.admits} for value in factor.values],
+                "kind": factor.kind,
+                "values": [
+                    {
+                        "name": value.name,
+                        "admits": value.admits,
+                        "plausibility": value.plausibility,
+                        "flagged": value.flagged,
+                    }
+                    for value in factor.values
+                ],
             }
             for factor in study.readings.factors
         ]
     ledger.calibrations = [dict(one) for one in calibrations]
+
+
+def _calibrated(one: Calibration, data: Data, wanted: set[str]) -> dict[str, str]:
+    return {
+        "quantity": one.quantity,
+        "target": one.target,
+        "source": one.source,
+        "setting": one.setting,
+        "measured": one.measured(data) if one.measured and set(one.grids) <= wanted else "",
+    }
 
 
 def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:

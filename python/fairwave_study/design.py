@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SEED = 20041011
 """Scrambles the sequence, the same in every exploration."""
 
-Kind = Literal["base", "neighbour", "drawn", "pair"]
+Kind = Literal["base", "neighbour", "drawn", "pair", "likely"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Candidate:
 
     Attributes:
         reading: Factor to value, all of them.
-        kind: The base; a neighbour, one factor away from it; drawn from the sequence; a pair of changes to the base.
+        kind: The base; a neighbour, one factor away from it; drawn from the sequence; a pair of changes to the base;
+            what the authors likely had.
     """
 
     reading: Reading

@@ -12,8 +12,10 @@ from fairwave.provenance import seeds_in_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from fairwave.measuring.statistics import Interval
     from fairwave_report.page import TableView
     from fairwave_study.claims import Evidence, Judgement
+    from fairwave_study.experiments import FoundExperiment
     from fairwave_study.ledger import Ledger
     from fairwave_study.study import Study
 
@@ -27,6 +29,9 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
     if ledger.settings:
         changed = ", ".join(f"`{path} = {value}`" for path, value in ledger.settings.items())
         parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
+    for account in ledger.accounts:
+        parts.append(f"## A fair account of paper {account.paper}")
+        parts += [f"**{heading}.** " + " ".join(sentences) for heading, sentences in account.parts.items()]
     if ledger.claims:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
         several = study.claims_are[1]
@@ -36,6 +41,8 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
             _verdicts(ledger.claims, study.claims_are[0]),
         ]
         parts += ["### What the verdicts rest on", *(_claim(one) for one in ledger.claims)]
+    if ledger.experiments:
+        parts += ["## Why", *(_why(one) for one in ledger.experiments)]
     for table in tables:
         source = f" ({table.source})" if table.source else ""
         parts += [f"## {table.title}{source}", table.caption, _table(table.columns, table.rows)]
@@ -64,6 +71,7 @@ def _how(study: Study, ledger: Ledger) -> str:
         + (
             f" Every claim was judged in {len(explored.judged)} readings as well: the base, each step from it to one "
             f"other value, pairs, and {len(explored.drawn)} drawn from all factors at once; their spreads are pooled."
+            + (f" Its runs are smaller: {explored.readings.shortened}" if explored.readings.shortened else "")
             if explored
             else ""
         )
@@ -92,13 +100,41 @@ def _decisive(evidence: Evidence) -> str:
 
 
 def _claim(one: Judgement) -> str:
+    apart = "".join(
+        f" Part *{name}*: {evidence.verdict()}." for name, evidence in one.evidence.parts().items()
+    )
     hangs = f" Hangs on: {', '.join(one.claim.assumptions)}." if one.claim.assumptions else ""
-    return f"**{one.claim.id}** ({one.claim.source}): {one.word}. {one.explanation}{hangs}"
+    return f"**{one.claim.id}** ({one.claim.source}): {one.word}.{apart} {one.explanation}{hangs}"
+
+
+def _why(one: FoundExperiment) -> str:
+    sides = [side.label for side in one.experiment.sides]
+    rows = [
+        [name, *(_ends(one.of(side, name)) for side in sides), _ends(one.change(name))]
+        for name in (*one.labels()[:MOST_ROWS], *one.experiment.quantities)
+    ]
+    left = len(one.labels()) - MOST_ROWS
+    more = f"\n\n{left} more comparisons are in `figures/{one.experiment.id}.csv`." if left > 0 else ""
+    verdicts = ", ".join(f"{side}: {one.verdict(side)}" for side in sides)
+    table = _table(["", *sides, "difference" if len(sides) == 2 else "last − first"], rows)
+    seeds = ", ".join(map(str, one.seeds))
+    return (
+        f"**{one.experiment.claim}** {one.told()} ({verdicts}; seeds {seeds}.)"
+        f"\n\n![{one.experiment.mechanism}](figures/{one.experiment.id}.png)\n\n{table}{more}"
+    )
+
+
+MOST_ROWS = 12
+"""Comparisons of an experiment that a table shows."""
+
+
+def _ends(one: Interval) -> str:
+    return f"{one.mean:.3g} [{one.low:.3g}, {one.high:.3g}]"
 
 
 def _assumption(one: dict[str, Any]) -> str:
     source = f" {one['source']}" if one["source"] else ""
-    swept = f" Swept in *{one['swept']}*." if one["swept"] else ""
+    swept = f" Swept in *{one['swept']}*." if one["swept"] else " Not explored."
     return f"- **{one['id']}**: {one['statement']}{source}{swept}"
 
 

@@ -4,7 +4,8 @@ One file per reading, so that what is interrupted goes on where it stopped. Read
 carries out one at a time.
 
 Seeds: every reading is judged on the same few seeds (common random numbers). The reading in which most claims hold
-together is chosen on these, and judged on as many others, so that the choice is not its own proof.
+together is chosen on these, and judged on others, so that the choice is not its own proof; so are the base and what the
+authors likely had.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ def explore(
     readings = study.readings
     say = status or (lambda _: None)
     shelf = Shelf(Path(out) / "readings", version(study.name))
+    setups = {one.paper: readings.complete(one.setup) for one in study.accounts}
     candidates = design.design(readings, count)
+    candidates += [design.Candidate(one, "likely") for one in setups.values()]
     run = _ReadingRunner(study, shelf, threads)
     run.carry_out(candidates, SEEDS, progress, say)
     judged = all_judged(candidates, run.kept)
@@ -89,26 +92,38 @@ def explore(
     about = {claim: about_claim(readings, judged, claim) for claim in judged[0].evidence}
     claims_of = papers(study, judged[0])
     chosen = {paper: most(readings, judged, claims) for paper, claims in claims_of.items()}
-    say("the readings in which most claims hold together, on seeds that did not choose them")
-    again = list({one.candidate.key: one.candidate for one in chosen.values()}.values())
+    say(
+        "the base, the likely set-up and where most claims hold together, on seeds that nothing else is judged on"
+    )
+    likely = {
+        paper: next(one for one in judged if one.candidate.key == design.key(setup))
+        for paper, setup in setups.items()
+    }
+    again = _distinct([one.candidate for one in (judged[0], *likely.values(), *chosen.values())])
     apart = _ReadingRunner(study, shelf, threads)
     apart.carry_out(again, OTHERS, None, lambda _: None)
-    anew = {
-        one.candidate.key: one
-        for one in all_judged(again, apart.kept, spreads=Spreads(list(run.kept.values())))
-    }
-    best = []
-    for paper, claims in claims_of.items():
-        one = chosen[paper]
-        fresh = anew[one.candidate.key]
-        held = tuple(name for name in claims if fresh.verdicts.get(name) == str(Verdict.REPRODUCED))
-        best.append(
-            BestReading(
-                paper, one.candidate.reading, one.held(claims), len(held), len(claims), judged[0].held(claims), held
-            )
-        )  # fmt: skip
+    spreads = Spreads.of(candidates, run.kept)
+    anew = {one.candidate.key: one for one in all_judged(again, apart.kept, spreads=spreads)}
+
+    def confirmed(paper: str, one: JudgedReading) -> BestReading:
+        claims, fresh = claims_of[paper], anew[one.candidate.key]
+        held, against = (
+            tuple(name for name in claims if fresh.verdicts.get(name) == str(verdict))
+            for verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
+        )
+        found, base = one.held(claims), judged[0].held(claims)
+        return BestReading(paper, one.candidate.reading, found, len(held), len(claims), base, held, against)
+
     seconds = sum(one.seconds for one in [*run.kept.values(), *apart.kept.values()])
-    return Exploration(readings, judged, about, best, seconds=seconds)
+    return Exploration(
+        readings,
+        judged,
+        about,
+        [confirmed(paper, one) for paper, one in chosen.items()],
+        [confirmed(paper, one) for paper, one in likely.items() if paper in claims_of],
+        [confirmed(paper, judged[0]) for paper in claims_of],
+        seconds=seconds,
+    )
 
 
 def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -32,7 +32,7 @@ def forest(judgement: Judgement) -> str:
             scales[unit] = (
                 max((abs(_ends(one)[1]) for one in comparisons if one.unit == unit), default=1.0) or 1.0
             )
-    comparisons.sort(key=lambda one: one.room())
+    comparisons.sort(key=judgement.evidence.standing)
     named = len(comparisons) <= MOST
     widened = judgement.evidence.widened
     height = 0.75 + (0.21 * len(comparisons) if named else min(0.05 * len(comparisons), 2.6))

@@ -3,12 +3,20 @@
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
     study, title, provenance {version, command, scenarios, seeds},
     claims [{id, statement, source, verdict, estimate, interval, unit, of, explanation, assumptions,
-        wordings, comparisons, readings}],
-        readings (null unless explored): {n, verdict, reproduced, undecided, contradicted (shares of the n readings
-        drawn), decided_by [factors], shares {factor: share}, pairs, tree, nearest {factors, distance, verdict},
-        ever, closest},
-    papers [{paper, best_reading {factors, held, of, found, base, claims, chosen_on, judged_on}}],
-    factors [{id, open, ranking, values [{name, admits}]}], reading {factor: value} (what the study was made under),
+        wordings, parts, comparisons, readings}],
+        parts (of a compound claim): [{name, verdict, estimate, interval, unit, of, explanation}],
+        readings (null unless explored): {n, verdict, base, reproduced, undecided, contradicted, points (shares of the n
+        readings drawn; points: all means lie on the claimed side), intervals {share: [low, high]}, weighted {the same
+        with readings weighted by plausibility; n is the effective number}, parts [{name, verdict, the same}],
+        decided_by [factors], shares {factor: share}, pairs, tree, nearest {factors, distance, verdict}, ever, closest},
+    papers [{paper, best_reading {factors, held, of, found, base, claims, against, chosen_on, judged_on}, likely (null
+        where no set-up is named) and base_anew {the same, judged_on alone}}],
+    accounts [{paper, parts [{heading, sentences}]}],
+    experiments [{id, claim, mechanism, words, seeds, sides [{label, reading, changed, verdict, comparisons,
+        quantities}], differences [{of, side, from, estimate, interval}]}],
+    exploration {readings, drawn, seeds, core_seconds, shortened (what its runs have less of, in words)},
+    factors [{id, open, ranking, kind, values [{name, admits, plausibility, flagged}]}],
+    reading {factor: value} (what the study was made under),
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
     settings {path: value} (assumptions made otherwise than the study makes them; most often empty).
@@ -26,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave.provenance import Provenance
+    from fairwave_study.accounts import ToldAccount
     from fairwave_study.claims import Judgement
+    from fairwave_study.experiments import FoundExperiment
     from fairwave_study.overall import Exploration
 
 
@@ -47,6 +57,8 @@ class Ledger:
         reading: The reading that was made, factor to value; empty where nothing is open.
         exploration: All readings that were judged; None where only one was.
         factors: Entries of factors.
+        accounts: The sections at the top of the page.
+        experiments: What shows why claims come out as they do.
     """
 
     study: str
@@ -61,6 +73,13 @@ class Ledger:
     reading: dict[str, str] = field(default_factory=dict)
     exploration: Exploration | None = None
     factors: list[dict[str, Any]] = field(default_factory=list)
+    accounts: Sequence[ToldAccount] = ()
+    experiments: Sequence[FoundExperiment] = ()
+
+    @property
+    def unexplored(self) -> list[str]:
+        """Ids of the assumptions that no factor varies."""
+        return [one["id"] for one in self.assumptions if not one["swept"]]
 
     def verdicts(self) -> dict[str, int]:
         """How many claims came out how."""
@@ -85,25 +104,23 @@ class Ledger:
             "factors": self.factors,
             "papers": self._papers(),
             "exploration": self._explored(),
+            "accounts": [one.to_dict() for one in self.accounts],
+            "experiments": [one.to_dict() for one in self.experiments],
         }
 
     def _papers(self) -> list[dict[str, Any]]:
         found = self.exploration
         if found is None:
             return []
+        fresh = {"judged_on": list(found.others)}
+        likely = {one.paper: one for one in found.likely}
+        anew = {one.paper: one for one in found.anew}
         return [
             {
                 "paper": one.paper,
-                "best_reading": {
-                    "factors": dict(one.reading),
-                    "held": one.held,
-                    "of": one.of,
-                    "found": one.found,
-                    "base": one.base,
-                    "claims": list(one.claims),
-                    "chosen_on": list(found.seeds),
-                    "judged_on": list(found.others),
-                },
+                "best_reading": {**one.to_dict(), "chosen_on": list(found.seeds), **fresh},
+                "likely": {**likely[one.paper].to_dict(), **fresh} if one.paper in likely else None,
+                "base_anew": {**anew[one.paper].to_dict(), **fresh} if one.paper in anew else None,
             }
             for one in found.best
         ]
@@ -117,6 +134,7 @@ class Ledger:
             "drawn": len(found.drawn),
             "seeds": list(found.seeds),
             "core_seconds": round(found.seconds),
+            "shortened": found.readings.shortened,
         }
 
     def to_json(self) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from fairwave_study import deciding
 from fairwave_study.claims import Comparison, Evidence, Verdict
 from fairwave_study.moderation import moderated, prior
+from fairwave_study.shares import Shares, weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 SEEDS = (1, 2, 3)
 """Seeds on which every reading is judged."""
 
-OTHERS = (4, 5, 6)
-"""Seeds on which the reading that was chosen on `SEEDS` is judged."""
+OTHERS = (11, 12, 13, 14, 15)
+"""Seeds that nothing else is judged on: here the base, the likely readings and those chosen on `SEEDS` are judged."""
 
 
 SCORES: Mapping[str, float] = {
@@ -35,12 +34,6 @@ SCORES: Mapping[str, float] = {
     str(Verdict.NOT_REPRODUCED): 0.0,
 }
 """What a verdict counts where shares of variance are told."""
-
-MOST = 0.5
-"""Part of the readings from which on 'most' is said."""
-
-NEARLY_ALL = 0.95
-"""Part of the readings from which on a claim counts as reproduced whatever is read; the rest may be chance."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +70,7 @@ class BestReading:
         of: Claims of the paper that were judged.
         base: Claims that the base reading reproduces on the seeds on which this one was chosen.
         claims: Ids of those that are reproduced on the others.
+        against: Ids of those that are contradicted on the others.
     """
 
     paper: str
@@ -86,6 +80,19 @@ class BestReading:
     of: int
     base: int
     claims: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without its paper and seeds."""
+        return {
+            "factors": dict(self.reading),
+            "held": self.held,
+            "of": self.of,
+            "found": self.found,
+            "base": self.base,
+            "claims": list(self.claims),
+            "against": list(self.against),
+        }
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,9 @@ class ClaimOverview:
         ever: In how many readings it is reproduced, of all that were judged: drawn, base, neighbours and pairs.
         closest: Where it is in none, the decisive comparison that comes nearest to its line:
             its label and the mean, and the line.
+        points: Share of the readings drawn in which all of its means lie on the claimed side.
+        weighted: The shares with readings weighted by the stated plausibility of their values.
+        parts: The shares of each part of a compound claim.
     """
 
     claim: str
@@ -118,31 +128,31 @@ class ClaimOverview:
     turned: str = ""
     ever: int = 0
     closest: str = ""
+    points: float = math.nan
+    weighted: Shares | None = None
+    parts: Mapping[str, Shares] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> Shares:
+        """Its shares, each reading counted once."""
+        return Shares(self.n, self.reproduced, self.undecided, self.contradicted, self.points)
 
     @property
     def verdict(self) -> str:
         """The verdict over all readings, in words."""
-        if self.reproduced >= NEARLY_ALL:
-            return "reproduced"
-        if self.contradicted == 1:
-            return "contradicted in every reading"
-        if self.reproduced > 0 and self.reproduced > self.contradicted and self.reproduced >= MOST:
-            return "reproduced in most readings"
-        if self.reproduced <= 1 - NEARLY_ALL and self.contradicted >= MOST:
-            return "contradicted in most readings"
-        if min(self.reproduced, self.contradicted) > 1 - NEARLY_ALL:
-            return "hangs on the reading"
-        return "undecided"
+        return self.shares.verdict
 
     def to_dict(self) -> dict[str, Any]:
         """The claim's `readings` in the ledger."""
         tree = self.decided.tree
         return {
-            "n": self.n,
+            **self.shares.to_dict(),
             "verdict": self.verdict,
-            "reproduced": self.reproduced,
-            "undecided": self.undecided,
-            "contradicted": self.contradicted,
+            "base": self.base,
+            "weighted": self.weighted.to_dict() if self.weighted else None,
+            "parts": [
+                {"name": name, "verdict": one.verdict, **one.to_dict()} for name, one in self.parts.items()
+            ],
             "decided_by": self.decided.by,
             "shares": {
                 one.factors[0]: one.share for one in self.decided.singles if one.p < deciding.SIGNIFICANT
@@ -171,6 +181,8 @@ class Exploration:
         judged: The base first, then its neighbours, those drawn, and pairs.
         about: What became of each claim.
         best: The reading in which most claims hold together, per paper.
+        likely: The reading that its authors likely made, per paper; empty where the study names none.
+        anew: The base reading on the other seeds, per paper.
         seeds: Seeds on which readings were judged.
         others: Seeds on which the best were judged.
         seconds: Processor time of all readings, in seconds of one core.
@@ -180,6 +192,8 @@ class Exploration:
     judged: Sequence[JudgedReading]
     about: Mapping[str, ClaimOverview]
     best: Sequence[BestReading] = ()
+    likely: Sequence[BestReading] = ()
+    anew: Sequence[BestReading] = ()
     seeds: Sequence[int] = SEEDS
     others: Sequence[int] = OTHERS
     seconds: float = 0.0
@@ -191,37 +205,49 @@ class Exploration:
 
 
 class Spreads:
-    """What is known of the spread of each comparison from all readings."""
+    """What is known of the spread of each comparison from the readings drawn from all factors.
 
-    def __init__(self, kept: Sequence[StoredReading]) -> None:
-        found: dict[tuple[str, str], list[float]] = {}
+    A reading that differs from another only in what a comparison does not feel has the very same samples. They are one
+    witness and not two, and are counted once; for the same reason the base's neighbours are no witnesses at all.
+    """
+
+    def __init__(self, drawn: Sequence[StoredReading]) -> None:
+        found: dict[tuple[str, str], dict[bytes, float]] = {}
         freedom: dict[tuple[str, str], int] = {}
-        for one in kept:
+        for one in drawn:
             for name, evidence in one.claims.items():
                 for comparison in evidence.comparisons:
-                    samples = comparison.samples[~np.isnan(comparison.samples)]
-                    if len(samples) == len(comparison.samples) > 1:
+                    samples = comparison.samples
+                    if len(samples) > 1 and not comparison.undefined:
                         place = (name, comparison.label)
-                        found.setdefault(place, []).append(float(samples.var(ddof=1)))
+                        found.setdefault(place, {})[samples.tobytes()] = float(samples.var(ddof=1))
                         freedom[place] = len(samples) - 1
-        self._priors = {place: prior(variances, freedom[place]) for place, variances in found.items()}
+        self._priors = {
+            place: prior(list(variances.values()), freedom[place]) for place, variances in found.items()
+        }
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], kept: Mapping[str, StoredReading]) -> Spreads:
+        """From those candidates that were drawn."""
+        keys = dict.fromkeys(one.key for one in candidates if one.kind == "drawn")
+        return cls([kept[key] for key in keys])
 
     def moderate(self, name: str, evidence: Evidence) -> Evidence:
         """The comparisons with what all readings tell of their spreads."""
-        return Evidence(
-            [
+        return replace(
+            evidence,
+            comparisons=[
                 replace(one, spread=moderated(one.samples, *self._priors.get((name, one.label), (0.0, 0.0))))
                 for one in evidence.comparisons
             ],
-            evidence.rule,
         )
 
 
 def all_judged(
     candidates: Sequence[Candidate], kept: Mapping[str, StoredReading], spreads: Spreads | None = None
 ) -> list[JudgedReading]:
-    """Readings with what they left, spreads moderated by what all of these tell, or by what is handed in."""
-    known = spreads or Spreads([kept[key] for key in dict.fromkeys(one.key for one in candidates)])
+    """Readings with what they left, spreads moderated by what the drawn ones tell, or by what is handed in."""
+    known = spreads or Spreads.of(candidates, kept)
     return [
         JudgedReading(
             one, {name: known.moderate(name, evidence) for name, evidence in kept[one.key].claims.items()}
@@ -234,11 +260,12 @@ def about_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str)
     """What became of one claim over all readings."""
     drawn = [one for one in judged if one.candidate.kind == "drawn" and claim in one.verdicts]
     verdicts = [one.verdicts[claim] for one in drawn]
-    n = len(verdicts)
-
-    def share(verdict: Verdict) -> float:
-        return verdicts.count(str(verdict)) / n if n else math.nan
-
+    points = [one.evidence[claim].points() for one in drawn]
+    plain = Shares.of(verdicts, points)
+    taken = [one.candidate.reading for one in drawn]
+    decided = deciding.decided(readings, taken, verdicts, SCORES)
+    apart = [one.evidence[claim].parts() for one in drawn]
+    names = list(judged[0].evidence[claim].parts())
     base = judged[0].verdicts[claim]
     order = {factor.id: {v.name: rank for rank, v in enumerate(factor.values)} for factor in readings.factors}
 
@@ -251,30 +278,55 @@ def about_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str)
     turned = sorted((one for one in judged if one.verdicts.get(claim, base) != base), key=far)
     return ClaimOverview(
         claim,
-        n,
-        share(Verdict.REPRODUCED),
-        share(Verdict.UNDECIDED),
-        share(Verdict.NOT_REPRODUCED),
+        len(verdicts),
+        plain.reproduced,
+        plain.undecided,
+        plain.contradicted,
         base,
-        deciding.decided(readings, [one.candidate.reading for one in drawn], verdicts, SCORES),
+        decided,
         readings.differs(turned[0].candidate.reading) if turned else None,
         turned[0].verdicts[claim] if turned else "",
         ever,
         "" if ever else _closest(judged, claim),
+        plain.points,
+        Shares.of(verdicts, points, weights(readings, taken, decided.by)),
+        {
+            name: Shares.of(
+                [str(one[name].verdict()) for one in apart if name in one],
+                [one[name].points() for one in apart if name in one],
+            )
+            for name in names
+        },
     )
 
 
+def by_value(exploration: Exploration, claim: str, factor: str) -> dict[str, Shares]:
+    """A claim's shares among the readings drawn, by what they take for a factor, in order of its values."""
+    found = {}
+    for value in exploration.readings.factor(factor).values:
+        some = [one for one in exploration.drawn if one.candidate.reading[factor] == value.name]
+        some = [one for one in some if claim in one.verdicts]
+        found[value.name] = Shares.of(
+            [one.verdicts[claim] for one in some], [one.evidence[claim].points() for one in some]
+        )
+    return found
+
+
 def _closest(judged: Sequence[JudgedReading], claim: str) -> str:
-    """Where a claim that no reading reproduces comes nearest to it: the comparison that still refuses it."""
-    best: tuple[float, Comparison] | None = None
+    """Where a claim that no reading reproduces comes nearest to it: the comparison that still refuses it.
+
+    A reading that leaves the claim undecided is nearer than one that contradicts it, and among those alike the one
+    whose mean lies further towards the claimed side, in half-widths of its interval.
+    """
+    best: tuple[tuple[int, float], Comparison] | None = None
     for one in judged:
-        decisive = one.evidence[claim].decisive() if claim in one.evidence else None
-        if (
-            decisive is not None
-            and math.isfinite(decisive.room())
-            and (best is None or decisive.room() > best[0])
-        ):
-            best = (decisive.room(), decisive)
+        evidence = one.evidence.get(claim)
+        decisive = evidence.decisive() if evidence else None
+        if evidence is None or decisive is None or not math.isfinite(decisive.interval().half_width):
+            continue
+        standing = evidence.standing(decisive)
+        if best is None or standing > best[0]:
+            best = standing, decisive
     return f"{best[1]} (line: {best[1].line:.3g}, claimed {best[1].side})" if best else ""
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from fairwave_report import figures as drawing
 from fairwave_report import style
 from fairwave_study.claims import Verdict
+from fairwave_study.shares import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,9 +60,18 @@ def strip(exploration: Exploration, claim: str) -> list[tuple[str, int, int]]:
     return found
 
 
-def pictures(exploration: Exploration, folder: Path, provenance: Provenance) -> list[Drawing]:
-    """The matrix and the factors' shares, drawn and written."""
-    return [_matrix(exploration, folder, provenance), _shares(exploration, folder, provenance)]
+def pictures(
+    exploration: Exploration, folder: Path, provenance: Provenance, base: Mapping[str, str] | None = None
+) -> list[Drawing]:
+    """The matrix and the factors' shares, drawn and written.
+
+    Args:
+        exploration: All readings.
+        folder: Where pictures and numbers go.
+        provenance: Where the numbers come from.
+        base: Claim to the base reading's verdict as the study's page gives it; that of the exploration when None.
+    """
+    return [_matrix(exploration, folder, provenance, base), _shares(exploration, folder, provenance)]
 
 
 def draw_matrix(axes: Axes, base: Mapping[str, str], columns: Sequence[Mapping[str, str]]) -> None:
@@ -109,10 +119,12 @@ def legend(figure: Any) -> None:
     )
 
 
-def _matrix(exploration: Exploration, folder: Path, provenance: Provenance) -> Drawing:
+def _matrix(
+    exploration: Exploration, folder: Path, provenance: Provenance, given: Mapping[str, str] | None
+) -> Drawing:
     claims = list(exploration.about)
     with drawing.canvas("readings-matrix", (9.2, 0.9 + 0.24 * len(claims))) as canvas:
-        base = {claim: exploration.about[claim].base for claim in claims}
+        base = {claim: (given or {}).get(claim, exploration.about[claim].base) for claim in claims}
         draw_matrix(canvas.subplots(), base, [one.verdicts for one in in_order(exploration)])
         legend(canvas)
         return drawing.save(
@@ -124,7 +136,8 @@ def _matrix(exploration: Exploration, folder: Path, provenance: Provenance) -> D
             title="Every claim in every reading",
             caption=(
                 "Each column is a reading of the paper, drawn from all factors at once; those in which most claims "
-                "hold stand to the left. The base reading, the most plausible one, is apart."
+                "hold stand to the left. The base reading, the most plausible one, is apart"
+                + (", with all replications of the study." if given else ".")
             ),
             alt=(
                 f"Matrix of {len(claims)} claims and {len(exploration.drawn)} readings; the shares are in the table of "
@@ -192,10 +205,17 @@ def claims_table(exploration: Exploration) -> pl.DataFrame:
             {
                 "claim": name,
                 "over all readings": one.verdict,
-                "base reading": one.base,
-                "reproduced %": 100 * one.reproduced,
-                "undecided %": 100 * one.undecided,
-                "contradicted %": 100 * one.contradicted,
+                "base reading (same seeds)": one.base,
+                **{
+                    name: percent(getattr(one, name), one.shares.interval(name))
+                    for name in ("reproduced", "undecided", "contradicted")
+                },
+                "means as claimed": percent(one.points, one.shares.interval("points")),
+                "weighted": (
+                    f"{percent(one.weighted.reproduced)} (of {one.weighted.n:.0f} effective)"
+                    if one.weighted
+                    else None
+                ),
                 "decided by": ", ".join(one.decided.by[:4]) or None,
                 "pairs": ", ".join(pairs) or None,
                 "tree": ", ".join(tree.factors) if tree and tree.useful else None,
@@ -205,24 +225,45 @@ def claims_table(exploration: Exploration) -> pl.DataFrame:
                 "into": one.turned or None,
             }
         )
+        rows += [
+            {
+                "claim": f"{name}, {part}",
+                "over all readings": told.verdict,
+                **{
+                    word: percent(getattr(told, word), told.interval(word))
+                    for word in ("reproduced", "undecided", "contradicted")
+                },
+                "means as claimed": percent(told.points, told.interval("points")),
+            }
+            for part, told in one.parts.items()
+        ]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def best_table(exploration: Exploration) -> pl.DataFrame:
-    """Per paper the reading in which most claims hold together."""
+    """Per paper the reading in which most claims hold together, the authors' likely set-up and the base."""
+    several = (
+        ("most hold together", exploration.best),
+        ("the authors' likely set-up", exploration.likely),
+        ("the base", exploration.anew),
+    )
     return pl.DataFrame(
         [
             {
                 "paper": one.paper,
+                "reading": words,
                 "claims": one.of,
                 "held in the base reading": one.base,
                 "held when chosen": one.found,
                 "held on other seeds": one.held,
                 "which": ", ".join(one.claims) or None,
+                "contradicted on other seeds": ", ".join(one.against) or None,
                 "differs from the base by": in_words(exploration.readings.differs(one.reading)) or "nothing",
             }
-            for one in exploration.best
-        ]
+            for words, readings in several
+            for one in readings
+        ],
+        infer_schema_length=None,
     )
 
 
@@ -245,13 +286,16 @@ def factors_table(exploration: Exploration) -> pl.DataFrame:
             {
                 "factor": factor.id,
                 "value": value.name + (" (base)" if rank == 0 else ""),
-                "admitted by": value.admits,
+                "plausibility": value.plausibility,
+                "admitted by": value.admits + (f" Flagged: {value.flagged}" if value.flagged else ""),
                 "open": factor.open if rank == 0 else None,
                 "order": factor.ranking if rank == 0 else None,
+                "kind": (factor.kind or None) if rank == 0 else None,
             }
             for factor in exploration.readings.factors
             for rank, value in enumerate(factor.values)
-        ]
+        ],
+        infer_schema_length=None,
     )
 
 
@@ -268,9 +312,16 @@ def sentences(exploration: Exploration, claim: str) -> list[str]:
     """Two sentences about a claim over all readings."""
     one = exploration.about[claim]
     first = (
-        f"Of {one.n} readings {one.reproduced:.0%} reproduce it, {one.contradicted:.0%} contradict it and "
-        f"{one.undecided:.0%} leave it undecided."
+        f"Of {one.n} readings {percent(one.reproduced, one.shares.interval('reproduced'))} reproduce it, "
+        f"{percent(one.contradicted)} contradict it and {percent(one.undecided)} leave it undecided; in "
+        f"{percent(one.points)} all means lie on the claimed side."
     )
+    if one.parts:
+        first += (
+            " Its parts are reproduced in "
+            + ", ".join(f"{percent(part.reproduced)} ({name})" for name, part in one.parts.items())
+            + "."
+        )
     tree = one.decided.tree
     if one.nearest is None:
         second = "No reading that was judged turns it."

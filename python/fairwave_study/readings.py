@@ -9,6 +9,7 @@ first ones together are the *base reading*, which the study makes when nothing e
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 Reading = Mapping[str, str]
 """Factor's id to the name of one of its values."""
+
+
+Changes = Mapping[str, Any] | Callable[[str, "dict[str, Label]"], "Overrides"]
+"""Dotted paths to values, or a function of a grid's id and a point's labels that answers with them."""
 
 
 def unknown(what: str, name: str, names: Sequence[str]) -> str:
@@ -41,11 +46,24 @@ class Value:
         admits: What admits it: the paper's words in ours, with section or figure, or the simulator's version and file.
         changes: What it sets in the study's scenarios, after all axes; nothing where the study's code asks for the
             value by name.
+        plausibility: How likely it is beside the other values of its factor, in any unit; equal where nothing is said.
+        flagged: Why a reader should take it with care though the words admit it: what it does alone on an empty path;
+            empty where there is no reason to.
     """
 
     name: str
     admits: str
-    changes: Overrides | Callable[[str, dict[str, Label]], Overrides] = field(default_factory=dict)
+    changes: Changes = field(default_factory=dict)
+    plausibility: float = 1.0
+    flagged: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuses a plausibility that is none."""
+        if not 0 < self.plausibility < math.inf:
+            raise ValueError(
+                f"value {self.name!r} has plausibility {self.plausibility:g}; it is above 0: a value that cannot be is "
+                "not admitted"
+            )
 
 
 @dataclass(frozen=True)
@@ -57,12 +75,15 @@ class Factor:
         open: What is open, one sentence.
         values: In order of plausibility; the first is the base reading's.
         ranking: Why in this order, without a look at the claims.
+        kind: Of which kind it is where it is no part of the mechanism that the paper describes: "phase effect",
+            "coarse clock", "definition"; the page tells what each kind brings about. Empty where it is a part.
     """
 
     id: str
     open: str
     values: tuple[Value, ...]
     ranking: str
+    kind: str = ""
 
     def value(self, name: str) -> Value:
         """The value of that name.
@@ -87,12 +108,14 @@ class Readings:
         whole: The study under a reading, with every figure and table.
         essential: The study under a reading, down to its claims and the points on which they rest.
         refuses: Why values do not go together, for those combinations that contradict themselves; empty otherwise.
+        shortened: What `essential` makes smaller or shorter than `whole`, in words; empty where it makes nothing so.
     """
 
     factors: Sequence[Factor]
     whole: Callable[[Reading], Study]
     essential: Callable[[Reading], Study]
     refuses: Callable[[Reading], str] = lambda _: ""
+    shortened: str = ""
 
     def factor(self, name: str) -> Factor:
         """The factor of that id.
@@ -156,9 +179,15 @@ class Readings:
     def apply(self, grid: Grid, reading: Reading) -> Grid:
         """The grid with what the reading's values change, set after all axes."""
         changes = [self.factor(name).value(value).changes for name, value in reading.items()]
+        return self.changed(grid, *changes)
+
+    @staticmethod
+    def changed(grid: Grid, *changes: Changes) -> Grid:
+        """The grid with these changes, set after all axes and after what was set before."""
+        before = grid.settings
 
         def settings(labels: dict[str, Label]) -> Overrides:
-            found: dict[str, Any] = {}
+            found: dict[str, Any] = dict(before(labels)) if before is not None else {}
             for one in changes:
                 found.update(one(grid.id, labels) if callable(one) else one)
             return found

@@ -26,7 +26,10 @@ from fairwave_study.claims import Comparison, Evidence
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fairwave_study.readings import Reading, Readings
+    from numpy.typing import NDArray
+
+    from fairwave_study.readings import Changes, Reading, Readings
+    from fairwave_study.study import Data
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,13 @@ class StoredReading:
 
 
 AFTERWARDS = (
-    "answer", "command", "conduct", "deciding", "design", "digest", "explore", "forest", "ledger", "moderation",
-    "overall", "overview",
+    "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest",
+    "ledger", "moderation", "overall", "overview", "shares",
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
+
+TELLING = ("account", "assumptions", "beyond", "experiments", "explanations", "figures", "sweeps", "tables")
+"""Modules of a study that only show and say what came out; what readings left stays as it is when they change."""
 
 
 @cache
@@ -60,33 +66,65 @@ def version(study: str) -> str:
     simulated = [package / "fairwave" / name for name in ("runs", "measuring")]
     for folder in (*simulated, engine_, package / "fairwave_studies" / study):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
-            if folder != engine_ or file.stem not in AFTERWARDS:
+            passed = (
+                AFTERWARDS
+                if folder == engine_
+                else TELLING
+                if folder.parent.name == "fairwave_studies"
+                else ()
+            )
+            if file.stem not in passed:
                 digest.update(file.name.encode() + file.read_bytes())
     return f"{engine()}+{digest.hexdigest()[:12]}"
 
 
 def judge(
-    readings: Readings, reading: Reading, seeds: Sequence[int], threads: int | None = 1
+    readings: Readings,
+    reading: Reading,
+    seeds: Sequence[int],
+    threads: int | None = 1,
+    *,
+    claims: Sequence[str] | None = None,
+    changes: Changes | None = None,
+    quantities: Mapping[str, Callable[[Data], NDArray[np.float64]]] | None = None,
 ) -> StoredReading:
-    """Simulates the points on which the claims rest under one reading, and takes the claims apart."""
+    """Simulates the points on which the claims rest under one reading, and takes the claims apart.
+
+    Args:
+        readings: All readings of the study.
+        reading: The one.
+        seeds: Seeds.
+        threads: How many runs at once; all cores when None.
+        claims: Ids of the claims that are wanted; all when None.
+        changes: What is set in the scenarios after the reading's values, as a `fairwave_study.Value` sets it.
+        quantities: Further numbers to take, one per seed, by name.
+    """
     from fairwave.runs.grid import Point, assemble
     from fairwave.scenario import prepared
     from fairwave_study.study import Data
 
     begun = time.process_time()
     study = readings.essential(reading)
-    wanted = {grid for claim in study.claims for grid in claim.grids}
+    asked = [claim for claim in study.claims if claims is None or claim.id in claims]
+    wanted = {grid for claim in asked for grid in claim.grids}
     results = {}
     for grid in study.grids:
         if grid.id not in wanted:
             continue
-        points = [Point(point.labels, prepared(point.scenario)) for point in grid.points()]
+        shown = readings.changed(grid, changes) if changes else grid
+        points = [Point(point.labels, prepared(point.scenario)) for point in shown.points()]
         under = list(seeds)[: grid.most]
         jobs = [(point.scenario.native, seed) for point in points for seed in under]
         results[grid.id] = assemble(points, under, replicate(jobs, threads=threads, keep=Memory()))
     data = Data(results)
-    claims = {claim.id: claim.test(data) for claim in study.claims}
-    return StoredReading(dict(reading), claims, time.process_time() - begun)
+    found = {claim.id: claim.evidence(data) for claim in asked}
+    for name, taken in (quantities or {}).items():
+        found[f"{QUANTITY}{name}"] = Evidence([Comparison(name, np.asarray(taken(data), dtype=float))])
+    return StoredReading(dict(reading), found, time.process_time() - begun)
+
+
+QUANTITY = "quantity: "
+"""How the name of a further number begins among what a reading left."""
 
 
 def to_plain(kept: StoredReading) -> dict[str, Any]:
@@ -109,6 +147,7 @@ def to_plain(kept: StoredReading) -> dict[str, Any]:
                         "side": one.side,
                         "unit": one.unit,
                         "or_equal": one.or_equal,
+                        **({"part": one.part} if one.part else {}),
                     }
                     for one in evidence.comparisons
                 ],
@@ -134,6 +173,7 @@ def from_plain(data: Mapping[str, Any]) -> StoredReading:
                     one["side"],
                     one["unit"],
                     one["or_equal"],
+                    part=one.get("part", ""),
                 )
                 for one in entry["comparisons"]
             ],

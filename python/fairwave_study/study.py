@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.runs.grid import Grid, Label
     from fairwave.runs.replication import Progress
+    from fairwave_study.accounts import Account
     from fairwave_study.conduct import Outcome
+    from fairwave_study.experiments import Experiment
     from fairwave_study.readings import Reading, Readings
 
 
@@ -114,7 +116,7 @@ class Figure:
             )
             return wanted and (grid.keep is None or grid.keep(labels))
 
-        return replace(grid, keep=keep) if held and self.draw is None else grid
+        return replace(grid, keep=keep) if held else grid
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,8 @@ class Study:
         readings: How else the paper can be read; None where nothing is open.
         command: What carries it out; `fairwave study NAME` when empty.
         claims_are: What its claims are called, one and several.
+        accounts: What it says of each paper for the section at the top of its page.
+        experiments: What shows why claims come out as they do: a mechanism on and off.
     """
 
     name: str
@@ -208,6 +212,8 @@ class Study:
     readings: Readings | None = None
     command: str = ""
     claims_are: tuple[str, str] = ("claim", "claims")
+    accounts: Sequence[Account] = ()
+    experiments: Sequence[Experiment] = ()
 
     @property
     def typed(self) -> str:
@@ -230,6 +236,7 @@ class Study:
         settings: Mapping[str, Any] | None = None,
         reading: Reading | None = None,
         explored: int | None = None,
+        why: bool | None = None,
     ) -> Outcome:
         """Carries the study out and leaves everything in the folder `out`.
 
@@ -245,6 +252,8 @@ class Study:
             reading: Another reading of the paper than the base: factors to values; what it does not name is the base's.
             explored: How many readings to draw from all factors and judge; none when None. Each takes about as long as
                 the study with one replication and few points.
+            why: Whether to carry out its experiments, which show why claims come out as they do; when None, where
+                readings are explored.
 
         Raises:
             LookupError: There is no such figure, factor or value; the message lists them.
@@ -266,4 +275,5 @@ class Study:
                 settings=settings,
                 reading=reading,
                 explored=explored,
+                why=why,
             )

@@ -1,6 +1,6 @@
 """Paper 004 (Alvarez-Flores, Ramos-Munoz, Ameigeiras & Lopez-Soler): which packet to drop, and what the caller hears.
 
-`fairwave study dropping` regenerates Figures 4–9 and Tables 5–9, puts claims Q1 to Q18 to the test, and evaluates
+`fairwave study dropping` regenerates Figures 4–9 and Tables 5–9, puts claims Q1 to Q32 to the test, and evaluates
 Voice-Guard, fairwave's answer to the paper's future work, and two queues that the paper names and does not measure.
 
 - `readings`: how else the paper can be understood; the most plausible reading is the study's.
@@ -9,6 +9,8 @@ Voice-Guard, fairwave's answer to the paper's future work, and two queues that t
 - `quantities`, `recognition`: what is measured.
 - `published`, `figures`, `tables`, `agreement`: what is shown, and what the paper prints beside it.
 - `claims`, `explanations`: what the paper asserts, and what became of it.
+- `experiments`: mechanisms on and off, which show why.
+- `account`: what its authors would take for a fair account.
 - `assumptions`: what it leaves open, and which factor varies it.
 """
 
@@ -59,8 +61,10 @@ def study(extent: Extent | None = None) -> Study:
 def whole(reading: Reading, extent: Extent | None = None) -> Study:
     """The study under a reading, with every figure and table."""
     from fairwave_studies.dropping import figures, tables
+    from fairwave_studies.dropping.account import accounts
     from fairwave_studies.dropping.assumptions import ASSUMPTIONS, calibrations
     from fairwave_studies.dropping.claims import claims
+    from fairwave_studies.dropping.experiments import experiments
     from fairwave_studies.dropping.points import PAPER, grids
 
     chosen = PAPER if extent is None else extent
@@ -75,11 +79,13 @@ def whole(reading: Reading, extent: Extent | None = None) -> Study:
         assumptions=ASSUMPTIONS,
         calibrations=calibrations(reading),
         readings=all_readings(),
+        accounts=accounts(),
+        experiments=experiments(),
     )
 
 
 def essential(reading: Reading) -> Study:
-    """The study under a reading, down to what its claims rest on, but for those about what is understood (Q11, Q18)."""
+    """The study under a reading, down to what its claims rest on, but for those about what is understood."""
     from fairwave_studies.dropping.claims import claims
     from fairwave_studies.dropping.points import ESSENTIAL, grids
 
@@ -94,6 +100,7 @@ def essential(reading: Reading) -> Study:
 
 def all_readings() -> Readings:
     """All readings of the paper."""
+    from fairwave_studies.dropping.points import SHORTENED
     from fairwave_studies.dropping.readings import FACTORS
 
-    return Readings(FACTORS, whole, essential)
+    return Readings(FACTORS, whole, essential, shortened=SHORTENED)

@@ -31,17 +31,19 @@ ASSUMPTIONS = [
         "transfers",
         "A file transfer counts for 262 kb/s while it is on and takes what TCP gives it (Reno as in ns-2, "
         "1460-byte "
-        "segments, a window of 64).",
-        "What share of the load a transfer is, is not said; TCP has no rate of its own.",
-        "transfer, tcp",
+        "segments, a window of 20, a clock of 10 ms, every segment acknowledged).",
+        "What share of the load a transfer is, is not said; TCP has no rate of its own, and the paper names none of "
+        "its details.",
+        "transfer, tcp, clock, acknowledgements, window",
     ),
     Assumption(
         "red",
         "RED is that of Floyd & Jacobson 1993 in ns-2: max_p 1/50, weight 0.002, not gentle, no wait; it "
         "counts bytes in "
-        "packets of 500; min-threshold is a third of max-threshold, which is calibrated.",
-        "§2 names its source; the paper prints no parameters.",
-        "red, red-unit, thresholds",
+        "packets of 500; min-threshold is a third of max-threshold, which is calibrated; its victim rule is asked "
+        "for every drop.",
+        "§2 names its source; the paper prints no parameters. §3 asks the rule whenever something is dropped.",
+        "red, red-unit, thresholds, victim-drops",
     ),
     Assumption(
         "buffers",
@@ -49,7 +51,7 @@ ASSUMPTIONS = [
         "The paper prints none. RED at 83 ms needs more than a bandwidth-delay product, and what waits "
         "longer than 300 ms "
         "is of no use. For AVQ see there.",
-        "buffer, avq-buffer",
+        "buffer, avq-buffer, buffer-unit",
     ),
     Assumption(
         "avq",
@@ -89,12 +91,14 @@ ASSUMPTIONS = [
         "delays",
         "In S2 applications have 39, 116, 192 and 269 ms one way (A; B1–B3; C; B4–B6), transfers the same "
         "range evenly.",
-        "§4.1 gives the range, §4.4.2 that B4 to B6 are farthest.",
+        "§4.1 gives the range, §4.4.2 that B4 to B6 are farthest. Where A, B1 to B3 and C are, no number tells.",
+        "tcp-delays",
     ),
     Assumption(
         "mix",
         "Calls are of applications A, B and C as 2 to 6 to 2 in every case.",
         "Said of CA7 only.",
+        "mix",
     ),
     Assumption(
         "other-udp",
@@ -104,6 +108,13 @@ ASSUMPTIONS = [
         "§4.1 gives the packet size and that they are on and off. It has all of S1 begin at 0 s; how many "
         "sources there "
         "are, and thus how large a burst that would be for ever, it does not say.",
+        "phases",
+    ),
+    Assumption(
+        "senders",
+        "Senders add no random time to packets.",
+        "ns-2 adds none unless asked, and the paper does not speak of it.",
+        "send-jitter",
     ),
     Assumption(
         "headers",
@@ -116,12 +127,15 @@ ASSUMPTIONS = [
         "In S3 R0, R1 and R2 feed L1; what crosses it and R3, R4 and R5 feed L2; the four sink nodes are "
         "behind R6; every "
         "link delays by 10 ms; sources are dealt out to R0 to R5 in turn.",
-        "Figure 3 is lost, and the distribution of sources is that of a reference.",
+        "Figure 3 is lost, and the distribution of sources is that of a reference. How the routers hang together and "
+        "where sources are is no factor: no other drawing can be reckoned from the text.",
+        "hops",
     ),
     Assumption(
         "unresponsive",
         "Of the 66 % of unresponsive UDP in Figure 7b half is voice.",
         "The text does not divide them.",
+        "unresponsive",
     ),
     Assumption(
         "e-model",

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fairwave_studies.dropping import points as p
+from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping.agreement import compared
 from fairwave_studies.dropping.readings import BASE
 from fairwave_study.study import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.figure import Figure as Canvas
 
     from fairwave.measuring.measures import Measure
@@ -21,31 +24,108 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Reading
     from fairwave_study.study import Data
 
-BESIDE = ("what arrives at the queue", "what leaves it")
-
 
 def _workload(case: str) -> str:
     voice, other, tcp = p.CASES[case]
     return f"{case}: {voice} % voice, {other} % other UDP, {tcp} % TCP"
 
 
-def _throughput(
-    number: str, case: str, grid: str, victims: tuple[str, ...], queue: str = "RED", caption: str = ""
-) -> Figure:
+def _bars(
+    canvas: Canvas,
+    data: Data,
+    grid: str,
+    axis: str,
+    labels: Sequence[str],
+    place: Mapping[str, str],
+    printed: Mapping[str, Sequence[float]],
+) -> pl.DataFrame:
+    """One panel, as the paper has it: per label and class what arrives at the queue (outline) and what leaves it.
+
+    Args:
+        canvas: The canvas.
+        data: The data.
+        grid: Id of the grid.
+        axis: What stands along the horizontal: victims or schemes.
+        labels: Its labels, in order.
+        place: Where: axes to labels.
+        printed: What the classes have of the throughput in the paper, in %, by label, where it is printed.
+    """
+    from fairwave_report import style
+
+    panel = canvas.subplots()
+    into, out = (data.measured(one, grid) for one in (q.IN, q.OUT))
+    whole = data.measured(q.OUT, grid)
+    rows: list[tuple[str, str, str, float, float, float]] = []
+    looks = style.looks(list(q.CLASSES))
+    width = 0.8 / len(q.CLASSES)
+    for i, name in enumerate(q.CLASSES):
+        at = [j - 0.4 + width * (i + 0.5) for j in range(len(labels))]
+        arrive, leave = (
+            [one.interval(**place, **{axis: label, "class": name}) for label in labels] for one in (into, out)
+        )
+        panel.bar(
+            at, [one.mean for one in arrive], width * 0.9, fill=False, edgecolor=looks[name].colour, zorder=2
+        )
+        panel.bar(
+            at,
+            [one.mean for one in leave],
+            width * 0.9,
+            color=looks[name].colour,
+            label=f"{q.CLASS_TITLES[name]}: in (outline) and out",
+            zorder=3,
+        )
+        panel.errorbar(
+            at, [one.mean for one in leave], [one.half_width for one in leave], fmt="none", ecolor=style.INK,
+            elinewidth=1.2, capsize=3, zorder=4,
+        )  # fmt: skip
+        for what, several in (("in", arrive), ("out", leave)):
+            rows += [
+                (label, q.CLASS_TITLES[name], what, one.mean, one.low, one.high)
+                for label, one in zip(labels, several, strict=True)
+            ]
+        for j, label in enumerate(labels):
+            if label in printed:
+                carried = sum(
+                    whole.interval(**place, **{axis: label, "class": one}).mean for one in q.CLASSES
+                )
+                theirs = printed[label][i] / 100 * carried
+                first = "printed" if not rows or all(row[2] != "printed" for row in rows) else None
+                panel.plot([at[j]], [theirs], "D", color=style.INK, markersize=5, zorder=5, label=first)
+                rows.append((label, q.CLASS_TITLES[name], "printed", theirs, theirs, theirs))
+    panel.axhline(p.RATE_BPS / 3e6, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+    panel.set_xticks(range(len(labels)), list(labels))
+    panel.grid(visible=False, axis="x")
+    panel.set_ylabel("throughput (Mb/s)")
+    panel.set_ylim(bottom=0)
+    canvas.legend(*panel.get_legend_handles_labels(), loc="outside upper left", ncols=4, fontsize=8.5)
+    return pl.DataFrame(rows, schema=[axis, "class", "of", "mean", "low", "high"], orient="row")
+
+
+MARKED = "Diamonds: the paper's shares of what is carried here."
+
+
+def _throughput(number: str, case: str, grid: str, victims: tuple[str, ...], queue: str = "RED") -> Figure:
+    printed = {
+        victim: shares
+        for (its_case, its_queue, victim), shares in published.SHARES.items()
+        if (its_case, its_queue) == (case, queue)
+    }
     return Figure(
         id=f"004-{number}",
         title=f"Throughput by class under {queue}, {_workload(case)}",
         grid=grid,
-        measures=[q.IN, q.OUT],
-        x="victim",
-        series="class",
-        x_label="victim",
         fix={"case": case, "queue": queue, "victim": list(victims)},
+        draw=partial(
+            _bars,
+            grid=grid,
+            axis="victim",
+            labels=victims,
+            place={"case": case, "queue": queue},
+            printed=printed,
+        ),
         source=f"paper 004, Figure {number}",
-        caption=f"Dotted: a third of the link. {caption}".strip(),
-        kind="bar",
-        lines={"": p.RATE_BPS / 3e6},
-        panel_titles=BESIDE,
+        caption=f"Dotted: a third of the link. {MARKED if printed else ''}".strip(),
+        size=(7.6, 4.0),
     )
 
 
@@ -69,34 +149,44 @@ def _opinion(number: str, case: str, grid: str, printed: Measure) -> Figure:
         id=f"004-{number}",
         title=f"Mean opinion score of voice, {_workload(case)}",
         grid=grid,
-        measures=[printed, q.FULL_MOS],
+        measures=[printed],
         x="queue",
         series="victim",
         x_label="queue",
         fix={"case": case, "victim": list(p.PAPERS_VICTIMS)},
         source=f"paper 004, Figure {number}",
-        caption="Left: the paper's Eq. (1)–(2) on mean delay and total loss of all voice. Right: full G.107 per "
-        "call, its own "
-        "loss, bursts and concealment, played 300 ms after it was spoken.",
+        caption="The paper's Eq. (1)–(2) on mean delay and total loss of all voice.",
         kind="bar",
     )
 
 
-def _punsi(number: str, workload: str, words: str) -> Figure:
+def _full_opinion(case: str, grid: str) -> Figure:
+    return Figure(
+        id=f"g107-{case}",
+        title=f"Mean opinion score of voice by full G.107, {_workload(case)}",
+        grid=grid,
+        measures=[q.FULL_MOS],
+        x="queue",
+        series="victim",
+        x_label="queue",
+        fix={"case": case, "victim": list(p.PAPERS_VICTIMS)},
+        source="beyond the paper; its §4.4.1",
+        caption="Per call, with its own loss, bursts and concealment, played 300 ms after it was spoken.",
+        kind="bar",
+    )
+
+
+def _punsi(number: str, workload: str, words: str, schemes: tuple[str, ...]) -> Figure:
     return Figure(
         id=f"004-{number}",
         title=f"Throughput by class under PUNSI and RED, {words}",
         grid=p.PUNSI,
-        measures=[q.IN, q.OUT],
-        x="scheme",
-        series="class",
-        x_label="scheme",
-        fix={"case": workload},
+        fix={"case": workload, "scheme": list(schemes)},
+        draw=partial(
+            _bars, grid=p.PUNSI, axis="scheme", labels=schemes, place={"case": workload}, printed={}
+        ),
         source=f"paper 004, Figure {number}",
-        kind="bar",
-        lines={"": p.RATE_BPS / 3e6},
-        panel_titles=BESIDE,
-        size=(12.4, 3.7),
+        size=(7.6, 4.0),
         caption="Dotted: a third of the link. PUNSI knows UDP and TCP only, and is built from its abstract: its "
         "paper prints no algorithm that is at hand. Its fellow of an arrival is any UDP packet, or, the "
         "other way, one of "
@@ -215,11 +305,14 @@ def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
         _throughput(f"5{letter}", case, p.ON_OFF, victims)
         for letter, case in zip("abcd", p.S2_CASES, strict=True)
     ]
+    schemes: tuple[str, ...] = (f"RED, {p.TAIL}", f"RED, {p.DROP_SEL}", p.PUNSI_SCHEME)
+    if extent.beyond:
+        schemes = (*schemes, p.OTHER_PUNSI)
     found += [
         _throughput("6a", "CA6", p.ON_OFF, p.PAPERS_VICTIMS, "AVQ"),
         _throughput("6b", "CA7", p.ON_OFF, p.PAPERS_VICTIMS, "REM"),
-        _punsi("7a", "CA2", "CA2: 50 % voice, 25 % other UDP, 25 % TCP"),
-        _punsi("7b", p.MOSTLY_UDP, "66 % of unresponsive UDP, half of it voice"),
+        _punsi("7a", "CA2", "CA2: 50 % voice, 25 % other UDP, 25 % TCP", schemes),
+        _punsi("7b", p.MOSTLY_UDP, "66 % of unresponsive UDP", schemes),
     ]
     found += [_delays(f"8{letter}", case, victims) for letter, case in zip("abcd", p.S1_CASES, strict=True)]
     cases = [*((case, p.ON_OFF) for case in p.S2_CASES), *((case, p.ROUTERS) for case in p.S3_CASES)]
@@ -229,4 +322,4 @@ def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
     ]
     if not extent.beyond:
         return found
-    return [*found, _distance(), *_guard(), *_beyond()]
+    return [*found, *(_full_opinion(*case) for case in cases), _distance(), *_guard(), *_beyond()]

@@ -35,6 +35,12 @@ END_TO_END_MS: Mapping[str, Mapping[str, float]] = {
 SHARES_CA2 = (34, 31, 35)
 """§4.2: what voice, other UDP and TCP have of the link in CA2 under Drop-Sel, in %."""
 
+SHARES: Mapping[tuple[str, str, str], tuple[float, float, float]] = {
+    ("CA2", "RED", DROP_SEL): SHARES_CA2,
+    ("CA6", "AVQ", DROP_SEL): (39, 21, 40),
+}
+"""§4.2: what voice, other UDP and TCP have of the throughput, in %, by case, queue and victim, where it is printed."""
+
 VARIANCE: Mapping[str, Mapping[str, float]] = {
     "CA1": {TAIL: 22e-3, FRONT: 42e-3, DROP_SEL: 40e-3},
     "CA2": {TAIL: 19e-3, FRONT: 42e-3, DROP_SEL: 48e-3},

@@ -84,6 +84,25 @@ SHARE = Measure("share", "share of the throughput", "%", _share, None, ("class",
 """Each class's part of what the bottleneck carries."""
 
 
+def _dropped(results: Results) -> pl.DataFrame:
+    dropped = pl.col("dropped_overflow") + pl.col("dropped_early")
+    part = pl.when(pl.col("arrivals") > 0).then(100 * dropped / pl.col("arrivals")).otherwise(math.nan)
+    return _at(results, BOTTLENECK).select("run", "class", part.alias("value"))
+
+
+DROPPED = Measure(
+    "dropped",
+    "dropped at the bottleneck",
+    "%",
+    _dropped,
+    "lower",
+    ("class",),
+    "classes",
+    limits=measures.PERCENT,
+)
+"""What part of each class's packets the bottleneck's queue drops; axis `class`."""
+
+
 def _jain(results: Results) -> pl.DataFrame:
     rows = _share(results).group_by("run", maintain_order=True)
     x = pl.col("value")
@@ -151,6 +170,45 @@ CDF = Measure(
     "cdf", "share of received voice packets", "", _distribution, None, ("delay",), measures.TIMELINESS
 )
 """Share of received voice packets whose end-to-end delay is at most the axis `delay` (ms)."""
+
+
+def _quantile(part: float) -> measures.Reduction:
+    """By straight lines between thresholds; the last one where fewer have come by then."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _counts(results).with_columns((pl.col("within") / pl.col("received")).alias("share"))
+        before = pl.col("share").shift(1).over("run").fill_null(0.0)
+        least = pl.col("delay").shift(1).over("run").fill_null(pl.col("delay") - 1)
+        rows = rows.with_columns(before.alias("before"), least.alias("least"))
+        reached = rows.filter(pl.col("share") >= part).group_by("run", maintain_order=True).first()
+        rise = (part - pl.col("before")) / (pl.col("share") - pl.col("before"))
+        found = reached.select(
+            "run", (pl.col("least") + rise * (pl.col("delay") - pl.col("least"))).alias("value")
+        )
+        every = rows.group_by("run", maintain_order=True).agg(
+            pl.col("delay").last().alias("last"), pl.col("received").last()
+        )
+        joined = every.join(found, on="run", how="left", maintain_order="left")
+        known = pl.when(pl.col("received") > 0).then(pl.col("value").fill_null(pl.col("last")))
+        return joined.select("run", known.otherwise(math.nan).alias("value"))
+
+    return reduce
+
+
+MEDIAN = Measure(
+    "delay_median", "median end-to-end delay of voice", "ms", _quantile(0.5), "lower", (), measures.TIMELINESS
+)
+"""Half of the received voice packets took no longer."""
+LATEST_TENTH = Measure(
+    "delay_p90",
+    "end-to-end delay that 90 % of voice keeps",
+    "ms",
+    _quantile(0.9),
+    "lower",
+    (),
+    measures.TIMELINESS,
+)
+"""Nine of ten received voice packets took no longer."""
 
 
 def _variance(results: Results) -> pl.DataFrame:

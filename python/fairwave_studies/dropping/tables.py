@@ -14,6 +14,7 @@ from fairwave_studies.dropping import published, recognition
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping.agreement import ALIKE, PARTS, PUBLISHED, compared, mean, orders, spearman, why
 from fairwave_studies.dropping.published import CELLS, TOTAL
+from fairwave_studies.dropping.readings import REFUSED
 from fairwave_study.study import Table
 
 if TYPE_CHECKING:
@@ -249,6 +250,10 @@ def _books(data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def _refused(_: Data) -> pl.DataFrame:
+    return pl.DataFrame(list(REFUSED), schema=["not admitted", "because"], orient="row")
+
+
 BESIDE = "Ours, and the paper's in brackets."
 
 
@@ -295,6 +300,8 @@ def tables() -> list[Table]:
               "GREEN goes by the estimated rate of what arrives, with which load that does not yield shuts "
               "itself out, or "
               "of what is admitted."),
+        Table("refused", "What is not admitted as a reading", (), _refused,
+              caption="Looked at and refused, by the paper's own words or numbers."),
         Table("books", "Conservation per class and cause", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS, p.PUNSI), _books,
               caption="Arrived less served, dropped and waiting, summed over the absolute values of all classes "
                       "and scarce links. "

@@ -29,10 +29,21 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "sent",
-        "Of the video delivery index, what left the sender was sent; what a transport holds back was not.",
-        "§4.2 divides by packets sent by the application; §5.2 explains the indices of TFRC and Westwood+ "
-        "by packets lost and late alone. The index of all that the application made is shown beside.",
+        "Video delivery index, delayed and lost packets are parts of all that the application made, whether its "
+        "transport "
+        "sent it or still holds it.",
+        "§4.2 divides by packets sent by the application. §5.2 explains the indices of TFRC and Westwood+ by "
+        "packets lost "
+        "and late alone; the index of what left the sender is shown beside.",
         "sent",
+    ),
+    Assumption(
+        "lost",
+        "A packet is lost when a queue or a link drops it; what never leaves its sender is not lost.",
+        "§4.2 calls the quantity a drop rate, and §5.2 and §5.3 explain it by congestion and errors. That all that "
+        "did not "
+        "arrive was lost is a reading of its own, and shown beside.",
+        "lost",
     ),
     Assumption(
         "one-stream",
@@ -101,7 +112,7 @@ ASSUMPTIONS = [
         "Routers hold one product of their link's rate and the video's round trip (70 ms on the dumbbell, "
         "80 ms in 5a and 5b, 20 ms and 20 ms per hop in 5c); so do hosts on the dumbbell, others at least 50 packets.",
         "§4.1: 'buffer size adjusted in accordance with the bandwidth-delay product'.",
-        "buffers",
+        "buffers, buffer-unit",
     ),
     Assumption(
         "host-buffers",
@@ -120,6 +131,7 @@ ASSUMPTIONS = [
         "spread",
         "In Figure 10c one-way delays of the sources' links spread evenly from 5 to 150 ms.",
         "§5.2: 'flow RTTs vary significantly'.",
+        "spread",
     ),
     Assumption(
         "bursts",
@@ -138,17 +150,25 @@ ASSUMPTIONS = [
         "hop-delay",
         "Each hop of Figure 5c takes 10 ms, access links 5 ms.",
         "Lost with the figure.",
+        "hop-delay",
     ),
     Assumption(
         "phase",
         "On the dumbbell every sending of a TCP flow is delayed by up to the time of a packet at the bottleneck.",
         "Without it (ns-2's default) drop-tail shuts some of several like flows out for good (Floyd & Jacobson 1992).",
+        "jitter",
     ),
     Assumption(
         "timers",
         "Timers, windows and sizes on the wire are those of ns-2.35; DVRC's header has 32 bytes above UDP and IP.",
         "The paper used ns-2 and names no version; its Figure 1 gives no widths.",
-        "minimum-timeout",
+        "minimum-timeout, clock, headers",
+    ),
+    Assumption(
+        "tcp",
+        "TCP acknowledges each segment, has a window of at most 64 packets and recovers as Reno does.",
+        "§4.1 names TCP Reno and 64 kB; the rest is ns-2's default.",
+        "acknowledgements, window, recovery",
     ),
     Assumption(
         "length",

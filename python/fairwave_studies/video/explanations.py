@@ -105,18 +105,20 @@ def _d4(data: Data) -> str:
 
 def _index(data: Data) -> str:
     return (
-        "Index of what left the sender, from few videos to many: "
-        f"{_trails(data, q.INDEX_OF_SENT, p.CROSS)}; lost (%): "
-        f"{_trails(data, q.DROPS, p.CROSS, 1)}; index of all that the application made: "
-        f"{_trails(data, q.INDEX, p.CROSS)}."
+        "Index of all that was made, from few videos to many: "
+        f"{_trails(data, q.INDEX, p.CROSS)}; of what left the sender: {_trails(data, q.INDEX_OF_SENT, p.CROSS)}; never "
+        f"sent, of all made (%): {_trails(data, q.NEVER_LEFT, p.CROSS, 1)}; lost in the network, of what was sent (%): "
+        f"{_trails(data, q.DROPS, p.CROSS, 1)}."
     )
 
 
 def _d6(data: Data) -> str:
     taken = 100 - _mean(data, q.RECALL_CONGESTION, p.CROSS, transport=DVRC)
     return (
-        f"Lost (%), from few videos to many: {_trails(data, q.DROPS, p.CROSS, 1)}; delayed (%): "
-        f"{_trails(data, q.DELAYED_OF_SENT, p.CROSS, 1)}. DVRC takes {taken:.0f} % of a queue's losses for random "
+        "Parts of all that was made (%), from few videos to many. Lost in the network: "
+        f"{_trails(data, q.DROPPED_OF_MADE, p.CROSS, 1)}; lost there or never sent: "
+        f"{_trails(data, q.MISSING_OF_MADE, p.CROSS, 1)}; delayed: {_trails(data, q.DELAYED, p.CROSS, 1)}. "
+        f"DVRC takes {taken:.0f} % of a queue's losses for random "
         f"(see D14)."
     )
 
@@ -152,8 +154,10 @@ def _d9(data: Data) -> str:
 def _against(grid: str) -> Callable[[Data], str]:
     def words(data: Data) -> str:
         return (
-            f"Means over the sweep. Index of what left the sender: {_beside(data, q.INDEX_OF_SENT, grid)}; lost (%): "
-            f"{_beside(data, q.DROPS, grid, 1)}; goodput (Mb/s): {_beside(data, q.GOODPUT, grid)}; fairness index: "
+            f"Means over the sweep. Index of all that was made: {_beside(data, q.INDEX, grid)}; lost in the network, "
+            f"of all made (%): {_beside(data, q.DROPPED_OF_MADE, grid, 1)}; lost there or never sent (%): "
+            f"{_beside(data, q.MISSING_OF_MADE, grid, 1)}; goodput (Mb/s): {_beside(data, q.GOODPUT, grid)}; "
+            "fairness index: "
             f"{_beside(data, q.FAIRNESS, grid)}; worst case: {_beside(data, q.WORST_CASE, grid)}."
         )
 
@@ -201,12 +205,12 @@ def _d12(data: Data) -> str:
 
 
 def _d13(data: Data) -> str:
-    measured = data.measured(q.INDEX_OF_SENT, p.LAYERS)
+    measured = data.measured(q.INDEX, p.LAYERS)
     many = max(measured.labels("flows"))
 
     def trail(split: str) -> str:
         return ", ".join(
-            f"{_mean(data, q.INDEX_OF_SENT, p.LAYERS, split=split, layers=n, flows=many):.2f} ({n})"
+            f"{_mean(data, q.INDEX, p.LAYERS, split=split, layers=n, flows=many):.2f} ({n})"
             for n in measured.labels("layers")
         )
 
@@ -222,6 +226,47 @@ def _d19(data: Data) -> str:
         _mean(data, one, p.SINGLE, transport=DVRC) for one in (q.COV_TCP, q.COV, q.TIMEOUTS)
     )
     return f"CoV of TCP {tcp:.2f}, of DVRC {video:.2f}; {timeouts:.1f} timeouts of a TCP flow."
+
+
+def _cov(data: Data) -> str:
+    return f"Coefficient of variation, from few videos to many: {_trails(data, q.COV, p.CROSS)}."
+
+
+def _late(data: Data) -> str:
+    return (
+        f"Late of what arrived (%), from few videos to many: {_trails(data, q.LATE_OF_RECEIVED, p.CROSS, 1)}; "
+        f"of all that was made: {_trails(data, q.DELAYED, p.CROSS, 1)}."
+    )
+
+
+def _rules(data: Data) -> str:
+    names = data.measured(q.SWING, p.RULES).labels("transport")
+
+    def each(measure: Measure, digits: int) -> str:
+        return ", ".join(
+            f"{name} {_mean(data, measure, p.RULES, transport=name):.{digits}f}" for name in names
+        )
+
+    return (
+        f"With 40 videos R2's queue swings by {each(q.SWING, 1)} packets and drains to a half {each(q.DRAINS_HALF, 1)} "
+        f"times a minute; lost of what was sent (%): {each(q.DROPS, 1)}; fairness index: {each(q.FAIRNESS, 3)}."
+    )
+
+
+def _d33(data: Data) -> str:
+    share, rate = q.normalised(q.VIDEO, p.MEGABITS), q.per_flow(q.VIDEO)
+    crowds = data.measured(share, p.FRIENDLY).labels("tcp")
+    most = max(_several(data, p.FRIENDLY))
+    told = "; ".join(
+        f"{name} {_mean(data, share, p.FRIENDLY, transport=name, tcp=tcp):.2f} beside {tcp}"
+        for name in (DVRC, TFRC)
+        for tcp in crowds
+    )
+    crowded = _mean(data, rate, p.FRIENDLY, transport=DVRC, tcp=max(crowds), flows=most)
+    return (
+        f"The videos' normalised throughput beside TCP flows: {told}. Each of {most} DVRC videos gets {crowded:.0f} "
+        f"kb/s beside {max(crowds)}."
+    )
 
 
 EXPLANATIONS: Mapping[str, Notes] = {
@@ -246,4 +291,19 @@ EXPLANATIONS: Mapping[str, Notes] = {
     "D19": _otherwise(_d19),
     "D20": _otherwise(_d10),
     "D21": _otherwise(_d8),
+    "D22": _otherwise(_cov),
+    "D23": _otherwise(_d6),
+    "D24": _otherwise(_late),
+    "D25": _otherwise(_late),
+    "D26": _otherwise(_d8),
+    "D27": _otherwise(_d8),
+    "D28": _otherwise(_d8),
+    "D29": _otherwise(_rules),
+    "D30": _otherwise(_against(p.REVERSE)),
+    "D31": _otherwise(_against(p.REVERSE)),
+    "D32": _otherwise(_against(p.REVERSE)),
+    "D33": _otherwise(_d33),
+    "D34": _otherwise(_d33),
+    "D35": _otherwise(_d12),
+    "D36": _otherwise(_rules),
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.runs.grid import Grid, Label, vary
 from fairwave.scenario import load
 from fairwave_studies.video.systems import (
+    AIAD,
     DVRC,
     LAYER_KILOBITS,
     LITERAL,
@@ -37,6 +38,7 @@ SINGLE, BULK = "single", "single-bulk"
 BOUND = "bound"
 CROSS, SPREAD, QUEUE = "cross-traffic", "spread", "queue"
 REVERSE, ADAPTATION = "reverse-traffic", "adaptation"
+RULES = "rules"
 FRIENDLY = "friendliness"
 HOPS, CHAIN = "hops", "chain"
 LAYERS = "layers"
@@ -52,6 +54,9 @@ FIXED, SIMULCAST, ALLOCATED, TEMPORAL, BY_SENDER = (
 """What a video is sent in: the paper's cumulative layers and four other ways."""
 
 JUDGED, JUDGED_LOAD = "judged", "judged-load"
+
+DUMBBELL = (SINGLE, BULK, BOUND, JUDGED, FRIENDLY)
+"""Grids of the dumbbell of §5.1 and §5.4, all of whose links are equally fast."""
 
 MEGABITS = 10.0
 """Bottlenecks where many flows meet, Mb/s."""
@@ -189,6 +194,7 @@ def _cross(extent: Extent) -> list[Grid]:
         Grid(CROSS, cross, {"flows": flows, "transport": adaptive}),
         Grid(SPREAD, cross.with_overrides(spread), {"flows": flows, "transport": adaptive}),
         Grid(QUEUE, cross.with_overrides(queue), {"transport": systems((DVRC, TFRC, WESTWOOD, UDP))}),
+        Grid(RULES, cross.with_overrides(queue), {"transport": systems((DVRC, AIAD, RENO))}),
     ]
 
 
@@ -342,6 +348,7 @@ def needed(extent: Extent, reading: Mapping[str, str]) -> list[Grid]:
         CROSS: {},
         SPREAD: {},
         QUEUE: {"transport": (DVRC, UDP)},
+        RULES: {},
         REVERSE: {},
         FRIENDLY: {},
         HOPS: {"transport": (DVRC,)},

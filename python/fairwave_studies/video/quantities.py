@@ -1,7 +1,14 @@
 """The quantities that paper 002 plots, and those by which a judge of losses is scored.
 
 What concerns one flow, a group or a link is measured by the simulator; here it is put together as §4.2 of the paper
-does. Everything is taken from 2 s on, but for index, delayed and lost packets, which the whole run counts.
+does. Everything is taken from 2 s on: units by when they were made, packets by when they were sent.
+
+**What the application made.** §4.2 divides by the packets sent by the application. A unit that its transport still
+holds when a run ends was made like any other: over TFRC and TCP, which let a video wait, that is most of it where many
+share a link. The simulator counts as *in flight* what may yet arrive, which is as little as a round trip's worth over a
+transport that holds nothing back, and all that waits over one that does. So what was made is `units_sent` +
+`units_in_flight`, and what never left the sender is its backlog (TFRC, DVRC), or all that has not arrived (TCP, which
+sends it until it does).
 """
 
 from __future__ import annotations
@@ -52,14 +59,91 @@ JITTER = measures.jitter(VIDEO)
 DELAY = measures.delay(VIDEO)
 USE = measures.link("utilisation", R2, "use of the link out of R2", "%", 100)
 
-INDEX = measures.index(VIDEO, "gap", THRESHOLD_S)
-INDEX_EXCESS = measures.index(VIDEO, "excess-gap", THRESHOLD_S)
-DELAYED = measures.delayed(VIDEO, "gap", THRESHOLD_S)
-DELAYED_EXCESS = measures.delayed(VIDEO, "excess-gap", THRESHOLD_S)
-
 
 def _of_video(results: Results, table: str = "flows") -> pl.DataFrame:
     return results.to_polars(table).filter(pl.col("group").cast(pl.String) == VIDEO)
+
+
+ON_THE_WAY_S = 0.1
+"""About how long a packet is in the network, seconds: what of the undelivered is there and not in the sender."""
+
+
+def accounts(results: Results) -> pl.DataFrame:
+    """What became of all that the videos' application made, run by run.
+
+    Columns: `run`; in units `made`, `received`, `lost` (in the network, not sent again) and `never_left`; `drop_rate`:
+    packets dropped by queues and links, repetitions included, per packet that left, repetitions not included.
+    """
+    rows = _of_video(results)
+    undelivered = pl.col("units_waiting") + pl.col("units_in_flight")
+    backlog, on_the_way = pl.col("sender_backlog"), pl.col("goodput_bps") * ON_THE_WAY_S / 8
+    total = backlog + on_the_way
+    held = pl.when(backlog.is_null()).then(1.0).when(total > 0).then(backlog / total).otherwise(0.0)
+    flows = rows.select(
+        "run",
+        (pl.col("units_sent") + pl.col("units_in_flight")).alias("made"),
+        pl.col("units_received").alias("received"),
+        pl.col("units_lost").alias("lost"),
+        (undelivered * held).alias("never_left"),
+        (pl.col("packets_sent") - pl.col("packets_retransmitted")).alias("first"),
+        (pl.col("dropped") + pl.col("lost")).alias("dropped"),
+    )
+    wanted = ("made", "received", "lost", "never_left", "first", "dropped")
+    sums = flows.group_by("run", maintain_order=True).agg(pl.col(one).sum() for one in wanted)
+    rate = pl.when(pl.col("first") > 0).then(pl.col("dropped") / pl.col("first")).otherwise(0.0)
+    return sums.select("run", "made", "received", "lost", "never_left", rate.alias("drop_rate"))
+
+
+def _part_of_made(name: str, title: str, part: pl.Expr) -> Measure:
+    def reduce(results: Results) -> pl.DataFrame:
+        share = pl.when(pl.col("made") > 0).then(part / pl.col("made") * 100).otherwise(math.nan)
+        return accounts(results).select("run", share.alias("value"))
+
+    return Measure(name, title, "%", reduce, "lower", limits=measures.PERCENT)
+
+
+DROPPED_OF_MADE = _part_of_made(
+    "dropped-of-made",
+    "packets lost in the network, of all made",
+    pl.col("drop_rate") * (pl.col("made") - pl.col("never_left")),
+)
+MISSING_OF_MADE = _part_of_made(
+    "missing-of-made", "lost or never sent, of all made", pl.col("lost") + pl.col("never_left")
+)
+NEVER_LEFT = _part_of_made("never-left", "never sent, of all made", pl.col("never_left"))
+
+
+def _of_made(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
+    """Units in time, or late, of all that the application made."""
+
+    def reduce(results: Results) -> pl.DataFrame:
+        rows = _of_video(results, "timeliness").filter(
+            (pl.col("reading").cast(pl.String) == reading)
+            & ((pl.col("threshold_s") - THRESHOLD_S).abs() < 1e-6)
+        )
+        counted = rows.group_by("run", maintain_order=True).agg(pl.col(part).sum().alias("count"))
+        joined = accounts(results).join(counted, on="run", how="left", maintain_order="left")
+        share = pl.when(pl.col("made") > 0).then(pl.col("count") / pl.col("made")).otherwise(math.nan)
+        return joined.select("run", (share * (1 if part == "timely" else 100)).alias("value"))
+
+    words = "" if reading == "gap" else ", excess gaps"
+    timely = part == "timely"
+    return Measure(
+        f"{part}-of-made-{reading}",
+        f"{'index' if timely else 'delayed'} (of all made{words})",
+        "" if timely else "%",
+        reduce,
+        "higher" if timely else "lower",
+        table="timeliness",
+        limits=measures.RATIO if timely else measures.PERCENT,
+        scale="index" if timely else "delayed",
+    )
+
+
+INDEX = _of_made("timely", "gap")
+INDEX_EXCESS = _of_made("timely", "excess-gap")
+DELAYED = _of_made("delayed", "gap")
+DELAYED_EXCESS = _of_made("delayed", "excess-gap")
 
 
 def _of_frames(column: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
@@ -95,6 +179,19 @@ def timely_of_received(threshold_s: float, reading: Literal["gap", "excess-gap"]
         f"within-{threshold_s * 1e3:g}-{reading}", title, "%", reduce, "higher", table="timeliness"
     )
 
+
+LATE_OF_RECEIVED = Measure(
+    "late-of-received",
+    "late, of what arrived",
+    "%",
+    lambda results: (
+        timely_of_received(THRESHOLD_S, "gap")
+        .reduce(results)
+        .select("run", (100 - pl.col("value")).alias("value"))
+    ),
+    "lower",
+    table="timeliness",
+)
 
 UNNOTICED = timely_of_received(NOTICEABLE_S, "gap")
 UNNOTICED_EXCESS = timely_of_received(NOTICEABLE_S, "excess-gap")
@@ -418,3 +515,12 @@ def _timeouts(results: Results) -> pl.DataFrame:
 
 TIMEOUTS = Measure("timeouts", "timeouts of a TCP flow", "", _timeouts, "lower")
 COV_TCP = measures.cov(FTP)
+
+
+def _swing(results: Results) -> pl.DataFrame:
+    return _queue(results).group_by("run", maintain_order=True).agg(pl.col("value").std().alias("value"))
+
+
+SWING = Measure(
+    "queue-swing", "swing of R2's queue (standard deviation)", "packets", _swing, "lower", table="series"
+)

@@ -1,4 +1,4 @@
-"""The sentences of paper 002 that are put to the test, D1 to D21, in our words."""
+"""The sentences of paper 002 that are put to the test, D1 to D36, in our words."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§5.2, Figure 9a", (p.CROSS,), ("gap", "sent", "layers", "losses"),
     ),
     "D6": (
-        "DVRC loses the smallest share of its packets, Westwood+ delays most (means over 5 flows and more).",
-        "§5.2, Figure 9b–c", (p.CROSS,), ("gap", "sent", "losses", "alpha"),
+        ("DVRC loses a smaller share of its packets than TFRC and than Westwood+, and Westwood+ delays most (means "
+         "over 5 "
+         "flows and more)."),
+        "§5.2, Figure 9b–c", (p.CROSS,), ("gap", "sent", "lost", "losses", "alpha"),
     ),
     "D7": (
         "Worst-case fairness of TFRC and Westwood+ falls from 5 flows to 50.",
@@ -95,6 +97,81 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
     "D21": (
         "DVRC's fairness index is high (above 0.9) whatever the number of flows, from 5 on.",
         "§5.2, Figure 10a", (p.CROSS,), ("losses", "rates-of-5"),
+    ),
+    "D22": (
+        ("With cross traffic DVRC's rates fluctuate little: less than those of Westwood+, a TCP (mean over 5 flows and "
+         "more)."),
+        "§5.2, Figure 8b", (p.CROSS,), ("layers", "alpha", "measure-over"),
+    ),
+    "D23": (
+        ("DVRC delivers most packets in time and has a low packet drop rate (below 10 %), at every number of flows "
+         "from 5 "
+         "on."),
+        "§5.2, Figure 9", (p.CROSS,), ("sent", "lost", "losses"),
+    ),
+    "D24": (
+        "TFRC delivers a smoothed flow: it delays few packets (below 5 %; mean over 5 flows and more).",
+        "§5.2, Figure 9c", (p.CROSS,), ("gap", "sent"),
+    ),
+    "D25": (
+        ("A considerable part of those of Westwood+'s packets that are not dropped arrives later than required (10 "
+         "% and "
+         "more; mean over 5 flows and more)."),
+        "§5.2, Figure 9c", (p.CROSS,), ("gap", "sent", "timers"),
+    ),
+    "D26": (
+        ("TFRC and Westwood+ share relatively fairly by the traditional index (above 0.8; means over 5 flows and "
+         "more)."),
+        "§5.2, Figure 10a", (p.CROSS,), ("losses", "rates-of-5"),
+    ),
+    "D27": (
+        "DVRC excels in sharing: its fairness index is the highest (means over 5 flows and more).",
+        "§5.2, Figure 10a", (p.CROSS,), ("losses", "alpha"),
+    ),
+    "D28": (
+        ("With round trips that differ much DVRC's fairness index stays adequate (above 0.8) and is lower with 50 "
+         "flows than "
+         "with 40 or fewer."),
+        "§5.2, Figure 10c", (p.SPREAD,), ("spread", "alpha"),
+    ),
+    "D29": (
+        "With 40 videos R2's queue swings less under DVRC than under a conventional AIMD protocol, Reno.",
+        "§5.2, Figure 11a", (p.RULES,), ("buffers", "alpha", "phase"),
+    ),
+    "D30": (
+        ("With reverse traffic DVRC and TFRC use the link satisfactorily (90 % and more, from 5 flows on), and "
+         "RTCP/UDP's "
+         "goodput is below TFRC's (mean over 5 flows and more)."),
+        "§5.3, Figure 12", (p.REVERSE,), ("rates-of-5", "rtcp"),
+    ),
+    "D31": (
+        ("With reverse traffic DVRC's video delivery index hardly depends on the number of flows, while TFRC's and "
+         "RTCP/UDP's fall by more than 0.1 from 5 flows to 50."),
+        "§5.3, Figure 13a", (p.REVERSE,), ("gap", "sent", "losses"),
+    ),
+    "D32": (
+        ("With reverse traffic the smallest throughput of a DVRC flow deviates little from the largest (worst-case "
+         "fairness "
+         "above 0.5, and above RTCP/UDP's; means over 5 flows and more)."),
+        "§5.3, Figure 14b", (p.REVERSE,), ("losses", "rtcp"),
+    ),
+    "D33": (
+        "TFRC flows take more than their share beside TCP (means over the sweep).",
+        "§5.4, Figure 16", (p.FRIENDLY,), ("phase", "fill"),
+    ),
+    "D34": (
+        "Among 40 TCP flows each of 50 DVRC videos relies on its base layer: it gets no more than that (within 20 %).",
+        "§5.4, Figure 15b", (p.FRIENDLY,), ("layers", "alpha"),
+    ),
+    "D35": (
+        "Beside one DVRC flow over 1 to 10 hops the TCP flows have about the link's fair share (within 20 %).",
+        "§5.5, Figure 17", (p.HOPS,), ("buffers", "hop-delay"),
+    ),
+    "D36": (
+        ("Against purely additive decrease (AIAD), AIAMD loses less among 40 videos and ten transfers, shares more "
+         "fairly, and "
+         "drains the queue more often (to half of the buffer)."),
+        "§3.2 and §5.2, Figure 11a", (p.RULES,), ("gains", "alpha", "measure-over"),
     ),
 }  # fmt: skip
 """Claim to its sentence, where the paper says so, the grids that its tests read, and the assumptions it may hang on."""

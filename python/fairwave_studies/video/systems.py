@@ -22,12 +22,16 @@ DVRC, TFRC, WESTWOOD, RTCP, UDP, RENO = "DVRC", "TFRC", "Westwood+", "RTCP/UDP",
 LITERAL = "DVRC, Eq. (11)"
 """DVRC that judges a loss by the rate it asked for, R(t − 1), as Eq. (11) prints; the text says the receiving rate."""
 
+AIAD = "DVRC, AIAD"
+"""DVRC that takes every loss for random: additive decrease alone, the control that §3.2 sets AIAMD against."""
+
 _DVRC: Mapping[str, Any] = {"name": "dvrc", "segment": "1000 B", "reaction": "gap", "headroom": 0.0}
 _RULE: Mapping[str, Any] = {"unit": "rate", "alpha-rate": "8 kb/s"}
 
 TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     DVRC: {**_DVRC, "aiamd": _RULE},
     LITERAL: {**_DVRC, "aiamd": {**_RULE, "compare": "requested-rate"}},
+    AIAD: {**_DVRC, "aiamd": {**_RULE, "deviations": 1000.0}},
     TFRC: {"name": "tfrc", "segment": "1000 B"},
     WESTWOOD: {"name": "tcp/westwood+", "segment": "1000 B"},
     RTCP: {"name": "rtcp", "max-payload": "1000 B"},

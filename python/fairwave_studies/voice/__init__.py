@@ -1,11 +1,12 @@
 """Papers 000 and 001 (Papadimitriou & Tsaoussidis): which transport should carry a call, and what it does to others?
 
-`fairwave study voice` regenerates Figures 2–24 of 000 and 2–12 of 001 and puts claims V1 to V20 to the test.
+`fairwave study voice` regenerates Figures 2–24 of 000 and 2–12 of 001 and puts claims V1 to V39 to the test.
 
 - `readings`: how the papers can be understood, ranked.
 - `scenario.toml`, `points`: what is simulated.
 - `quantities`, `figures`, `tables`: what is measured and shown.
-- `claims`, `explanations`: what the papers assert, and what became of it.
+- `statements`, `claims`, `contention`, `varying`, `selecting`: what the papers assert, and its tests.
+- `explanations`, `experiments`, `account`: what became of it, why, and what a fair account of either paper is.
 - `assumptions`: what they leave open, and which factor varies it.
 """
 
@@ -32,6 +33,12 @@ QUESTION = (
     "measured number, so numbers cannot be compared with theirs; what they assert can be tested."
 )
 
+SHORTENED = (
+    "Runs of 40 s instead of 60, with 40, 80 and 120 calls (001: 40, 60 and 80; beside 60 transfers 40 and 120), "
+    "payloads of 160 and 500 bytes, and error rates of 0, 0.01 and 0.05."
+)
+"""What the exploration makes smaller."""
+
 
 def study() -> Study:
     """The study under the most plausible reading of the papers."""
@@ -40,9 +47,9 @@ def study() -> Study:
 
 def all_readings() -> Readings:
     """All readings of the papers."""
-    from fairwave_studies.voice.readings import FACTORS, refuses
+    from fairwave_studies.voice.readings import FACTORS
 
-    return Readings(FACTORS, whole, essential, refuses)
+    return Readings(FACTORS, whole, essential, shortened=SHORTENED)
 
 
 def whole(reading: Reading) -> Study:
@@ -70,8 +77,10 @@ def essential(reading: Reading) -> Study:
 
 def described(reading: Reading, sweeps: Mapping[str, Sweep]) -> Study:
     """The study under a reading, at the points of these sweeps."""
+    from fairwave_studies.voice.account import ACCOUNTS
     from fairwave_studies.voice.assumptions import ASSUMPTIONS
     from fairwave_studies.voice.claims import claims
+    from fairwave_studies.voice.experiments import EXPERIMENTS
     from fairwave_studies.voice.figures import figures
     from fairwave_studies.voice.points import beyond, grid
     from fairwave_studies.voice.tables import tables
@@ -87,4 +96,6 @@ def described(reading: Reading, sweeps: Mapping[str, Sweep]) -> Study:
         claims=claims(reading),
         assumptions=ASSUMPTIONS,
         readings=ways,
+        accounts=ACCOUNTS,
+        experiments=EXPERIMENTS,
     )

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from fairwave_studies.voice.readings import REFUSED
 from fairwave_study.study import Assumption
 
-ASSUMPTIONS = [
+OPEN = [
     Assumption(
         "rates",
-        "R1→R2 carries 2 Mb/s and R2→R3 3 Mb/s with 10 ms each; access links 10 Mb/s with 5 to 15 ms, "
-        "drawn anew in every replication; the calls' sinks hang on 2 Mb/s.",
+        "R1→R2 carries 2 Mb/s and R2→R3 3 Mb/s; access links 10 Mb/s, and the calls' sinks hang on 2 Mb/s.",
         "Figure 1 of both papers is lost, and the prose names no rate. Speech at 27 kb/s per call on the "
         "mean then fills R1→R2 from about 75 calls on, where the papers see contention. R2→R3's rate is the "
         "factor "
         "shared-bottleneck.",
         "first-bottleneck",
+    ),
+    Assumption(
+        "delays",
+        "R1→R2 and R2→R3 have 10 ms each.",
+        "Lost with Figure 1; 10 ms is what ns-2's manual and tutorial have in their examples.",
+        "hops",
+    ),
+    Assumption(
+        "access",
+        "Access links have 5 to 15 ms, drawn anew in every replication.",
+        "002 spreads them so in a topology of the same shape.",
+        "access",
     ),
     Assumption(
         "buffers",
@@ -70,15 +82,33 @@ ASSUMPTIONS = [
     ),
     Assumption(
         "timers",
-        "TCP's timers are those of ns-2 in 2005: minimum timeout 200 ms, first timeout 6 s, ticks of 10 ms.",
+        "TCP's timers are those of ns-2 in 2005: minimum timeout 200 ms, first timeout 6 s.",
         "Both papers used ns-2 and name no version; 000 cites June 2005, 001 is of 2005.",
         "timers",
     ),
     Assumption(
-        "receiver",
-        "The receiver's window is 64 segments, and every segment is acknowledged.",
+        "clock",
+        "TCP's clock ticks every 10 ms.",
+        "ns-2's default in 2005.",
+        "clock",
+    ),
+    Assumption(
+        "window",
+        "The receiver's window is 64 segments.",
         "Neither paper says; 002 and 003, by the same group, let the window be 64 kB.",
-        "receiver",
+        "window",
+    ),
+    Assumption(
+        "acknowledgements",
+        "Every segment is acknowledged.",
+        "ns-2's plain sink; neither paper names another.",
+        "acknowledgements",
+    ),
+    Assumption(
+        "send-jitter",
+        "Segments leave when they are made.",
+        "ns-2's default (`overhead_ 0`).",
+        "send-jitter",
     ),
     Assumption(
         "recovery",
@@ -112,3 +142,13 @@ ASSUMPTIONS = [
         "Appendix I.",
     ),
 ]
+"""What is open and closed."""
+
+ASSUMPTIONS = [
+    *OPEN,
+    *(
+        Assumption(f"refused-{number}", f"Not admitted as a reading: {one.what}.", one.why)
+        for number, one in enumerate(REFUSED, 1)
+    ),
+]
+"""The same, and what was thought of and not admitted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairwave.answers.labels import spelled
 from fairwave_studies.voice import quantities as q
@@ -18,12 +18,24 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Reading
 
 FLOWS_LABEL = "calls"
+ERRORS_LABEL = "packet error rate"
+THRESHOLD_LABEL = "threshold (ms)"
 READING_TITLES = ["gap by number", "gap of arrivals", "one-way delay", "excess gap"]
 READINGS_NOTE = (
     "In this order: gap to the packet numbered one less, as 001's Algorithm 1 is printed; gap to the "
     "arrival before; "
     "one-way delay; gap in excess of the sender's own."
 )
+AS_READ = "Packets in time are what the claims are judged by; their other meanings are in Figure {}."
+"""Under the papers' figures, which have one panel: where the others are."""
+
+BY_FLOWS, BY_PAYLOAD, BY_ERRORS, BY_THRESHOLD = (
+    "timely-calls",
+    "timely-payloads",
+    "timely-errors",
+    "timely-thresholds",
+)
+"""How the ids of the figures begin that show every meaning of *timely*."""
 
 
 def _by_flows(
@@ -50,17 +62,17 @@ def _by_flows(
     )
 
 
-def _five(paper: str, ftp: int, flows: Sequence[int], words: str, sent: Sent) -> list[Figure]:
+def _five(paper: str, ftp: int, flows: Sequence[int], words: str, how: ShareDefinition) -> list[Figure]:
     """The five metrics over the number of calls, Figures 2–6 of either paper."""
+    others = f"{BY_FLOWS}-{ftp:02}"
     return [
         _by_flows(paper, 2, f"Goodput of all calls, {words}", [q.GOODPUT], ftp, flows),
-        _by_flows(paper, 3, f"Real-time performance index, {words}", _each(q.index, sent), ftp, flows, READINGS_NOTE,
-                  READING_TITLES),
-        _by_flows(paper, 4, f"Fairness among calls, {words}", [q.FAIRNESS], ftp, flows,
+        _by_flows(paper, 3, f"Average real-time performance, {words}", [q.index(how)], ftp, flows,
+                  AS_READ.format(others)),
+        _by_flows(paper, 4, f"Fairness index, {words}", [q.FAIRNESS], ftp, flows,
                   "Calls differ in how much they say, so that even an uncontended path stays below 1."),
-        _by_flows(paper, 5, f"Delayed packets, {words}", _each(q.delayed, sent), ftp, flows, READINGS_NOTE,
-                  READING_TITLES),
-        _by_flows(paper, 6, f"Lost packets, {words}", [q.loss(sent)], ftp, flows,
+        _by_flows(paper, 5, f"Delayed packets rate, {words}", [q.delayed(how)], ftp, flows, AS_READ.format(others)),
+        _by_flows(paper, 6, f"Packet loss rate, {words}", [q.loss(how.sent)], ftp, flows,
                   "Over TCP what still waits at the sender in the end was sent by the application and not "
                   "received."),
     ]  # fmt: skip
@@ -71,36 +83,30 @@ def _each(family: Callable[[ShareDefinition], Measure], sent: Sent) -> list[Meas
     return [family(q.ShareDefinition(timely, sent)) for timely in q.TIMELY.values()]
 
 
-def _payloads(sent: Sent) -> list[Figure]:
+def _payloads(how: ShareDefinition) -> list[Figure]:
     """Goodput and index by payload, one pair per transport: 000 Figures 7–14."""
     figures = []
     for place, transport in enumerate(("tcp/vegas", "tcp/westwood", "tcp/real", "udp")):
-        fix = {"ftp": 20, "per": 0.01, "transport": transport}
         name = spelled(transport)
+        others = AS_READ.format(f"{BY_PAYLOAD}-{name.lower()}")
         pair = (
-            (f"Goodput by payload, {name}", [q.GOODPUT], (), ""),
-            (
-                f"Real-time performance index by payload, {name}",
-                _each(q.index, sent),
-                READING_TITLES,
-                READINGS_NOTE,
-            ),
+            (f"Goodput by payload, {name}", q.GOODPUT, ""),
+            (f"Average real-time performance by payload, {name}", q.index(how), others),
         )
-        for offset, (title, measures, titles, caption) in enumerate(pair):
+        for offset, (title, measure, caption) in enumerate(pair):
             number = 7 + 2 * place + offset
             figures.append(
                 Figure(
                     id=f"000-{number}",
                     title=f"{title}, 20 file transfers",
                     grid=CALLS,
-                    measures=measures,
+                    measures=[measure],
                     x="flows",
                     series="payload",
                     x_label=FLOWS_LABEL,
-                    fix=fix,
+                    fix={"ftp": 20, "per": 0.01, "transport": transport},
                     source=f"paper 000, Figure {number}",
                     caption=caption,
-                    panel_titles=titles,
                 )
             )
     return figures
@@ -115,45 +121,40 @@ def _cross(paper: str, first: int, light: Sequence[int], heavy: Sequence[int]) -
     ]  # fmt: skip
 
 
-def _errors(sent: Sent) -> list[Figure]:
+def _errors(how: ShareDefinition) -> list[Figure]:
     """Goodput and index over the packet error rate: 000 Figures 17–20."""
     figures = []
     for place, flows in enumerate((80, 120)):
+        others = AS_READ.format(f"{BY_ERRORS}-{flows}")
         pair = (
-            ("Goodput over packet errors", [q.GOODPUT], (), ""),
-            (
-                "Real-time performance index over packet errors",
-                _each(q.index, sent),
-                READING_TITLES,
-                READINGS_NOTE,
-            ),
+            ("Goodput over packet errors", q.GOODPUT, ""),
+            ("Average real-time performance over packet errors", q.index(how), others),
         )
-        for offset, (title, measures, titles, caption) in enumerate(pair):
+        for offset, (title, measure, caption) in enumerate(pair):
             number = 17 + 2 * place + offset
             figures.append(
                 Figure(
                     id=f"000-{number}",
                     title=f"{title}, {flows} calls, 20 file transfers",
                     grid=CALLS,
-                    measures=measures,
+                    measures=[measure],
                     x="per",
-                    x_label="packet error rate",
+                    x_label=ERRORS_LABEL,
                     fix={"ftp": 20, "payload": "160 B", "flows": flows},
                     source=f"paper 000, Figure {number}",
                     caption=caption,
-                    panel_titles=titles,
                 )
             )
     return figures
 
 
-def _thresholds(paper: str, first: int, contention: Sequence[int], sent: Sent) -> list[Figure]:
+def _thresholds(paper: str, first: int, contention: Sequence[int], how: ShareDefinition) -> list[Figure]:
     """Index and delayed share over the threshold of timeliness: 000 Figures 21–24, 001 Figures 9–12."""
     figures = []
     for place, flows in enumerate(contention):
         pair = (
-            ("Real-time performance index by threshold", q.index_by_threshold),
-            ("Delayed packets by threshold", q.delayed_by_threshold),
+            ("Average real-time performance by threshold", q.index_by_threshold),
+            ("Delayed packets rate by threshold", q.delayed_by_threshold),
         )
         for offset, (title, family) in enumerate(pair):
             number = first + 2 * place + offset
@@ -162,15 +163,75 @@ def _thresholds(paper: str, first: int, contention: Sequence[int], sent: Sent) -
                     id=f"{paper}-{number}",
                     title=f"{title}, {flows} calls, 20 file transfers",
                     grid=CALLS,
-                    measures=_each(family, sent),
+                    measures=[family(how)],
                     x="threshold",
-                    x_label="threshold (ms)",
+                    x_label=THRESHOLD_LABEL,
                     fix={"ftp": 20, "payload": "160 B", "per": 0.01, "flows": flows},
                     source=f"paper {paper}, Figure {number}",
-                    caption=READINGS_NOTE,
-                    panel_titles=READING_TITLES,
+                    caption=AS_READ.format(f"{BY_THRESHOLD}-{flows}"),
                 )
             )
+    return figures
+
+
+def _meanings(sent: Sent, in_000: Sequence[int], in_001: Sequence[int]) -> list[Figure]:
+    """What the papers' figures show, by each meaning of *timely*: a panel for each."""
+    beside = {"payload": "160 B", "per": 0.01}
+    index, delayed = _each(q.index, sent), _each(q.delayed, sent)
+    index_by, delayed_by = _each(q.index_by_threshold, sent), _each(q.delayed_by_threshold, sent)
+    calls, errors, thresholds = ("flows", FLOWS_LABEL), ("per", ERRORS_LABEL), ("threshold", THRESHOLD_LABEL)
+
+    def figure(
+        name: str, title: str, measures: Sequence[Measure], x: tuple[str, str], fix: Mapping[str, Any], source: str,
+        series: str = "transport",
+    ) -> Figure:  # fmt: skip
+        return Figure(
+            name, f"{title}, by each meaning of a packet in time", CALLS, measures, x[0], series, x[1], fix,
+            source=source, caption=READINGS_NOTE, panel_titles=READING_TITLES,
+        )  # fmt: skip
+
+    figures = []
+    for paper, ftp, flows, words in (
+        ("000", 0, in_000, "no cross traffic"),
+        ("001", 10, in_001, "10 file transfers"),
+    ):
+        fix = {"ftp": ftp, **beside, "flows": list(flows)}
+        name = f"{BY_FLOWS}-{ftp:02}"
+        figures += [
+            figure(name, f"Real-time performance, {words}", index, calls, fix, f"paper {paper}, Figure 3"),
+            figure(
+                f"{name}-delayed",
+                f"Delayed packets, {words}",
+                delayed,
+                calls,
+                fix,
+                f"paper {paper}, Figure 5",
+            ),
+        ]
+    for place, transport in enumerate(("tcp/vegas", "tcp/westwood", "tcp/real", "udp")):
+        name, fix = spelled(transport), {"ftp": 20, "per": 0.01, "transport": transport}
+        figures.append(
+            figure(
+                f"{BY_PAYLOAD}-{name.lower()}", f"Real-time performance by payload, {name}", index, calls, fix,
+                f"paper 000, Figure {8 + 2 * place}", "payload",
+            )
+        )  # fmt: skip
+    for place, contention in enumerate((80, 120)):
+        fix = {"ftp": 20, "payload": "160 B", "flows": contention}
+        title = f"Real-time performance over packet errors, {contention} calls"
+        source = f"paper 000, Figure {18 + 2 * place}"
+        figures.append(figure(f"{BY_ERRORS}-{contention}", title, index, errors, fix, source))
+    for contention, source in (
+        (40, "paper 001, Figures 9 and 10"),
+        (80, "papers 000, Figures 21 and 22; 001, Figures 11 and 12"),
+        (120, "paper 000, Figures 23 and 24"),
+    ):
+        fix = {"ftp": 20, **beside, "flows": contention}
+        name, words = f"{BY_THRESHOLD}-{contention}", f"by threshold, {contention} calls"
+        figures += [
+            figure(name, f"Real-time performance {words}", index_by, thresholds, fix, source),
+            figure(f"{name}-delayed", f"Delayed packets {words}", delayed_by, thresholds, fix, source),
+        ]
     return figures
 
 
@@ -217,7 +278,6 @@ def _carriers(how: ShareDefinition) -> list[Figure]:
 def figures(reading: Reading, sweeps: Mapping[str, Sweep]) -> list[Figure]:
     """All figures, in the order of the papers, as far as these sweeps have their numbers of calls."""
     how = q.ways(reading)
-    sent = how.sent
 
     def simulated(ftp: int, wanted: Sequence[int]) -> list[int]:
         known = {flows for one in sweeps.values() if ftp in one["ftp"] for flows in one["flows"]}
@@ -225,14 +285,15 @@ def figures(reading: Reading, sweeps: Mapping[str, Sweep]) -> list[Figure]:
 
     in_000, in_001 = simulated(0, FLOWS), simulated(10, FLOWS_OF_001)
     return [
-        *_five("000", 0, in_000, "no cross traffic", sent),
-        *_payloads(sent),
+        *_five("000", 0, in_000, "no cross traffic", how),
+        *_payloads(how),
         *_cross("000", 15, simulated(20, FLOWS), simulated(60, FLOWS)),
-        *_errors(sent),
-        *_thresholds("000", 21, (80, 120), sent),
-        *_five("001", 10, in_001, "10 file transfers", sent),
+        *_errors(how),
+        *_thresholds("000", 21, (80, 120), how),
+        *_five("001", 10, in_001, "10 file transfers", how),
         *_cross("001", 7, simulated(20, FLOWS_OF_001), simulated(60, FLOWS_OF_001)),
-        *_thresholds("001", 9, (40, 80), sent),
+        *_thresholds("001", 9, (40, 80), how),
+        *_meanings(how.sent, in_000, in_001),
         *_beyond(),
         *_carriers(how),
     ]

@@ -69,6 +69,9 @@ def sweep(
 SWEEPS: Mapping[str, Sweep] = {
     "000 §5.1, Figures 2–6": sweep(0, flows=FLOWS),
     "000 §5.2, Figures 7–14; §5.3, Figure 15; 001 Figure 7": sweep(20, flows=FLOWS, payload=PAYLOADS),
+    "000 §5.2, longer packets without errors": sweep(
+        20, flows=(80,), payload=("160 B", "500 B"), per=(0.0, 0.01)
+    ),
     "000 §5.3, Figure 16; 001 Figure 8": sweep(60, flows=FLOWS),
     "000 §5.4, Figures 17–20": sweep(20, flows=(80, 120), per=ERRORS),
     "000 §5.5, Figures 21–24; 001 Figures 9–12": sweep(20, flows=(40, 80, 120)),
@@ -78,7 +81,7 @@ SWEEPS: Mapping[str, Sweep] = {
 
 ESSENTIAL: Mapping[str, Sweep] = {
     "no cross traffic": sweep(0, flows=(40, 80, 120)),
-    "payload": sweep(20, flows=(80,), payload=("160 B", "500 B")),
+    "payload": sweep(20, flows=(80,), payload=("160 B", "500 B"), per=(0.0, 0.01)),
     "thresholds, light cross traffic": sweep(20, flows=(40, 80, 120)),
     "heavy cross traffic": sweep(60, flows=(40, 120)),
     "errors": sweep(20, flows=(80, 120), per=(0.0, 0.01, 0.05)),

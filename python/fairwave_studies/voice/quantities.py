@@ -93,6 +93,7 @@ SHARED_DROPS = measures.link("drop_rate", "r2>r3", "dropped at R2→R3", "%", 10
 FIRST_USE = measures.link("utilisation", "r1>r2", "use of R1→R2", "%", 100)
 SHARED_USE = measures.link("utilisation", "r2>r3", "use of R2→R3", "%", 100)
 FIRST_WAIT = measures.link("mean_wait_s", "r1>r2", "wait at R1→R2", "ms", 1e3)
+FIRST_QUEUE = measures.link("mean_queue_packets", "r1>r2", "queue at R1→R2", "packets", 1)
 SHARED_WAIT = measures.link("mean_wait_s", "r2>r3", "wait at R2→R3", "ms", 1e3)
 
 WIRED = "of packets put on the wire"

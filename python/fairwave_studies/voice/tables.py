@@ -9,8 +9,8 @@ import polars as pl
 
 from fairwave.answers.labels import spelled
 from fairwave_studies.voice import quantities as q
-from fairwave_studies.voice.claims import part
 from fairwave_studies.voice.points import BEYOND, CALLS
+from fairwave_studies.voice.selecting import part
 from fairwave_study.study import Table
 
 if TYPE_CHECKING:

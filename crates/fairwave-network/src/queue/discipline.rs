@@ -25,6 +25,8 @@ pub enum Verdict {
     Admit,
     /// One packet must go; the victim rule says which.
     Drop,
+    /// The arrival must go, whatever the victim rule.
+    DropArrival,
     /// The arrival is to tell of congestion: it is marked and may wait, if its transport understands marks
     /// ([`crate::packet::Ecn::can_be_marked`]); else as [`Verdict::Drop`].
     Mark,

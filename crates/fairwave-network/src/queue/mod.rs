@@ -72,7 +72,7 @@ pub use dualpi2::Scheduler;
 pub use green::Estimate;
 pub use police::{Action, PoliceConfig, When};
 pub use punsi::Fellow;
-pub use red::RedPreset;
+pub use red::{EarlyVictim, RedPreset};
 pub use scheduler::{ClassSet, Scheduler as ClassScheduler};
 pub use shape::ShapeConfig;
 pub use share::LinkShare;
@@ -357,6 +357,10 @@ impl Queue {
                 if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
                     self.discipline.exchanged(&packet, &victim);
                 }
+            }
+            Verdict::DropArrival => {
+                drops.push((packet, DropReason::Early));
+                return;
             }
             Verdict::DropBoth(waiting) => {
                 drops.extend(self.buffer.remove(waiting).map(|packet| (packet, DropReason::Early)));

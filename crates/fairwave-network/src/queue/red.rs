@@ -20,6 +20,10 @@
 //! since the last drop count as whole mean packets; over idle time the average ages by one packet more than the whole
 //! number that the link could have sent.
 
+//! In ns-2.35 a victim in the arrival's place (`drop_front_`, `drop_rand_`) goes in *forced* drops only, where the average asks for
+//! every packet or the buffer is full: what chance drops is the arrival. Here every drop goes by the victim rule, unless
+//! `early-victim = "arrival"`. ns-2's front is the second packet that waits; here it is the first.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +59,21 @@ impl RedPreset {
     fn like_ns2(self) -> bool {
         self != RedPreset::Floyd
     }
+}
+
+/// Which packet goes where chance says that one must.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EarlyVictim {
+    /// The one that the victim rule names.
+    #[default]
+    Rule,
+    /// The arrival: the victim rule is asked in forced drops only, as in ns-2.35 (`queue/red.cc`).
+    Arrival,
+}
+
+fn by_rule(victim: &EarlyVictim) -> bool {
+    *victim == EarlyVictim::Rule
 }
 
 /// Random early detection (Floyd & Jacobson 1993), gentle. Above `min-threshold` arrivals are dropped with a
@@ -103,6 +122,10 @@ pub struct RedConfig {
     /// 8257 §3.1): every packet is marked that finds so many waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harddrop: Option<bool>,
+    /// Which packet goes where chance drops one: that of the victim rule, or `arrival`, so that the rule is asked in forced drops only
+    /// (the average asks for every packet, or the buffer is full), as in ns-2.35.
+    #[serde(default, skip_serializing_if = "by_rule")]
+    pub early_victim: EarlyVictim,
 }
 
 impl Checked for RedConfig {
@@ -155,7 +178,11 @@ impl DisciplineLaw for RedConfig {
     }
 
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Red {
-        Red { as_ns2: self.preset.like_ns2(), ..Red::new(self.resolve(rate)) }
+        Red {
+            as_ns2: self.preset.like_ns2(),
+            chance_takes_arrival: self.early_victim == EarlyVictim::Arrival,
+            ..Red::new(self.resolve(rate))
+        }
     }
 }
 
@@ -250,12 +277,14 @@ pub struct Red {
     log_keep: f64,
     /// With ns-2.35's details.
     as_ns2: bool,
+    /// What chance drops is the arrival, whatever the victim rule.
+    chance_takes_arrival: bool,
 }
 
 impl Red {
     pub(super) fn new(parameters: Parameters) -> Self {
         let log_keep = libm::log1p(-parameters.weight);
-        Red { parameters, average: 0.0, since: None, log_keep, as_ns2: false }
+        Red { parameters, average: 0.0, since: None, log_keep, as_ns2: false, chance_takes_arrival: false }
     }
 
     /// What ns-2.35 says before it comes to chance: it considers a packet only if more than one packet waits (in byte mode:
@@ -383,7 +412,13 @@ impl Discipline for Red {
         {
             return verdict;
         }
-        if self.decide(arrival.packet.wire, stream) { self.signal() } else { Verdict::Admit }
+        if !self.decide(arrival.packet.wire, stream) {
+            return Verdict::Admit;
+        }
+        match self.signal() {
+            Verdict::Drop if self.chance_takes_arrival && self.base_probability() < 1.0 => Verdict::DropArrival,
+            signal => signal,
+        }
     }
 
     fn overflowed(&mut self) {

@@ -425,3 +425,60 @@ fn with_a_weight_of_one_a_change_of_the_rate_leaves_the_average_a_number() {
     red.rate_now(Rate::from_bits_per_second(1_000_000), Span::from_millis(1));
     assert_eq!(red.average, 0.0);
 }
+
+/// What becomes of 4000 arrivals at an average between the thresholds, and at one that asks for every packet.
+fn verdicts(early_victim: EarlyVictim, ecn: bool) -> [Vec<Verdict>; 2] {
+    [20.0, 30.5].map(|average| {
+        let config = RedConfig { gentle: Some(false), max_p: Some(0.5), early_victim, ecn, ..between(10.0, 30.0) };
+        let mut red = red(&config);
+        let (packet, buffer, mut stream) = (packet(9, 500, Class::Voice), queue_of(3, 500), stream());
+        let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+        (0..4000)
+            .map(|_| {
+                red.average = average;
+                red.arrive(&arrival, &mut stream)
+            })
+            .filter(|verdict| *verdict != Verdict::Admit)
+            .collect()
+    })
+}
+
+fn between(min: f64, max: f64) -> RedConfig {
+    RedConfig { min_threshold: Some(min), max_threshold: Some(max), weight: Some(1e-9), ..config() }
+}
+
+#[test]
+fn as_in_ns2_the_victim_rule_may_be_asked_in_forced_drops_only() {
+    for (early_victim, by_chance) in [(EarlyVictim::Rule, Verdict::Drop), (EarlyVictim::Arrival, Verdict::DropArrival)]
+    {
+        let [chance, forced] = verdicts(early_victim, false);
+        assert!(chance.len() > 500 && chance.iter().all(|verdict| *verdict == by_chance), "{early_victim:?}");
+        assert!(forced.len() == 4000 && forced.iter().all(|verdict| *verdict == Verdict::Drop), "{early_victim:?}");
+    }
+    let [chance, _] = verdicts(EarlyVictim::Arrival, true);
+    assert!(chance.iter().all(|verdict| *verdict == Verdict::Mark), "a mark needs no victim");
+}
+
+#[test]
+fn where_chance_takes_the_arrival_what_waits_stays() {
+    let gone = |early: &str| {
+        let written = format!(
+            r#"{{"discipline":"red","victim":"front","capacity":{{"packets":100}},"min-threshold":1,"max-threshold":90,
+                "max-p":1.0,"weight":1.0{early}}}"#
+        );
+        let config: super::super::QueueConfig = serde_json::from_str(&written).expect("a queue");
+        let mut queue = super::super::Queue::new(&config, Rate::from_bits_per_second(1_000_000), stream());
+        let mut drops = Vec::new();
+        let mut of_arrivals = 0;
+        for flow in 0..80 {
+            let before = drops.len();
+            queue.arrive(Instant::ZERO, packet(flow, 500, Class::Tcp), &mut drops);
+            of_arrivals += drops[before..].iter().filter(|(packet, _)| packet.flow.0 == flow).count();
+        }
+        (drops.len(), of_arrivals)
+    };
+    let (by_rule, of_arrivals) = gone("");
+    assert!(by_rule > 5 && of_arrivals == 0, "{by_rule} {of_arrivals}");
+    let (by_chance, of_arrivals) = gone(r#","early-victim":"arrival""#);
+    assert!(by_chance > 5 && of_arrivals == by_chance, "{by_chance} {of_arrivals}");
+}

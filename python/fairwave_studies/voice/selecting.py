@@ -1,0 +1,154 @@
+"""What the tests of papers 000 and 001 take from the measured numbers, and how the papers' words are read.
+
+**How words are read.** *High contention* is 80 calls and more in paper 000, 60 and more in 001, whose sweep ends at 80;
+*low* is up to 40. *Sensitivity* to errors is the slope of a straight line through the sweep, to the threshold the
+difference between its ends. Where a claim is about a tendency over all numbers of calls (payloads), their mean is
+compared. A *significant* share is 5 %, what exceeds a rival's by no more than that is not *excessive*, and what is no
+more is *slight*. Goodputs that differ by 2 % are not told apart in a figure of the papers' kind: 'slightly higher' is
+no lower than that anywhere, and higher on the mean. A gain or a fall of a goodput, or of an index, by up to 10 % is
+*slight*, or *minor*. Fairness that differs by 0.01 is as good. A *satisfactory* index is 0.9, a *noticeable* difference
+of two indices 0.05.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave.measuring.measured import Measured
+from fairwave.tables import Table
+from fairwave_studies.voice.points import CALLS, TCPS
+from fairwave_study.claims import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairwave.measuring.measures import Measure
+    from fairwave_study.study import Data
+
+SIGNIFICANT = 5.0
+"""A share of packets that 'a significant proportion' must exceed, in %."""
+
+SLIGHT = 0.02
+"""Share of a goodput by which another may be lower and still look the same in a figure."""
+
+MINOR = 0.10
+"""Share of a goodput, or of an index, up to which a gain or a fall of it is slight."""
+
+NOTICEABLE = 0.05
+"""A difference of two real-time indices that is noticed."""
+
+AS_FAIR = 0.01
+"""By how much Jain's index may be lower and still be as good."""
+
+SATISFACTORY = 0.9
+"""A real-time index that satisfies."""
+
+LOW = 40
+"""Calls that contend little, in either paper."""
+
+UDP, VEGAS, WESTWOOD, REAL = "udp", *TCPS
+
+
+def part(data: Data, measure: Measure, **labels: Any) -> Measured:
+    """A measure over the part of the calls with these labels; axes that come down to one label are left out.
+
+    Of a list of labels those are taken that the grid has: under many readings fewer numbers of calls are run. Payload
+    and error rate are 160 bytes and 0.01 unless said otherwise; `per=None` takes all.
+    """
+    wanted = {"payload": "160 B", "per": 0.01, **labels}
+    measured = data.measured(measure, CALLS)
+    for axis, label in wanted.items():
+        if label is None:
+            continue
+        if isinstance(label, (list, tuple)):
+            known = measured.labels(axis)
+            measured = measured.at(**{axis: [one for one in label if one in known]})
+        else:
+            measured = measured.at(**{axis: label})
+    single = [axis for axis in measured.axes if axis != "transport" and len(measured.labels(axis)) == 1]
+    return measured.without(*single)
+
+
+def mean_over(measured: Measured, axis: str) -> Measured:
+    """The same with one axis averaged away, seed by seed."""
+    axes = tuple(one for one in measured.axes if one != axis)
+    frame = measured.frame.group_by([*axes, "seed"], maintain_order=True).agg(pl.col("value").mean())
+    return Measured(measured.measure, axes, Table.of(frame))
+
+
+def change(measured: Measured, axis: str, first: Any, last: Any) -> Measured:
+    """What the measure gains from one label of an axis to another, wherever it is known at both."""
+    axes = tuple(one for one in measured.axes if one != axis)
+    early, late = (measured.at(**{axis: label}).without(axis).frame for label in (first, last))
+    joined = late.join(early, on=[*axes, "seed"], how="inner", suffix="_early", maintain_order="left")
+    frame = joined.select(*axes, "seed", pl.col("value") - pl.col("value_early"))
+    return Measured(measured.measure, axes, Table.of(frame))
+
+
+def contended(measured: Measured, least: int) -> Measured:
+    """Only points with at least so many calls."""
+    return measured.at(flows=[flows for flows in measured.labels("flows") if flows >= least])
+
+
+def high(data: Data, measure: Measure) -> dict[int, Measured]:
+    """High contention in either paper, by the number of transfers."""
+    alone, cross = part(data, measure, ftp=0), part(data, measure, ftp=10, flows=(60, 80))
+    return {0: contended(alone, 80), 10: cross}
+
+
+def beside(ftp: int, evidence: Evidence) -> Evidence:
+    """The same evidence, its comparisons named by what the calls share the path with."""
+    words = f"beside {ftp} transfers" if ftp else "calls alone"
+    return evidence.relabelled(lambda one: f"{words}: {one}")
+
+
+def both(*evidence: Evidence) -> Evidence:
+    """The comparisons of all of them together."""
+    joined = evidence[0]
+    for one in evidence[1:]:
+        joined = joined & one
+    return joined
+
+
+def in_both(data: Data, measure: Measure, compare: Callable[[Measured], Evidence]) -> Evidence:
+    """A comparison alone (000) and beside 10 transfers (001)."""
+    return both(*(beside(ftp, compare(part(data, measure, ftp=ftp))) for ftp in (0, 10)))
+
+
+def on_the_mean(measured: Measured, compare: Callable[[Measured], Evidence]) -> Evidence:
+    """A comparison of means over the numbers of calls."""
+    return compare(mean_over(measured, "flows")).relabelled(lambda one: f"{one}, mean over calls")
+
+
+def lines(evidence: Evidence, line: float) -> Evidence:
+    """The same comparisons with another line, which itself is on the claim's side."""
+    return Evidence([replace(one, line=line, or_equal=True) for one in evidence.comparisons])
+
+
+def payload_gain(data: Data, measure: Measure) -> Measured:
+    """Gain of the measure from 160 to 500 bytes, mean over numbers of calls, per transport."""
+    whole = part(data, measure, ftp=20, payload=("160 B", "500 B"))
+    gain = change(whole, "payload", "160 B", "500 B")
+    return mean_over(gain, "flows") if "flows" in gain.axes else gain
+
+
+def short_payload(data: Data, measure: Measure) -> Measured:
+    """The measure with 160 bytes, mean over the numbers of calls with which 500 were tried."""
+    whole = part(data, measure, ftp=20, payload=("160 B", "500 B"))
+    if "flows" in whole.axes:
+        longer = whole.at(payload="500 B").labels("flows")
+        whole = mean_over(whole.at(flows=longer), "flows")
+    return whole.at(payload="160 B").without("payload")
+
+
+def by_errors(data: Data, measure: Measure, flows: Sequence[int] = (80, 120)) -> Measured:
+    """The measure over packet errors, with light cross traffic."""
+    return part(data, measure, ftp=20, per=None, flows=tuple(flows))
+
+
+def named(evidence: Evidence, template: str) -> Evidence:
+    """The same, its comparisons named by this template of the transport."""
+    return evidence.relabelled(lambda one: template.format(one.removeprefix("transport ")))

@@ -1,0 +1,458 @@
+"""Tests of what the papers assert where they vary one thing: payload, transfers, packet errors, threshold.
+
+000 §5.2 to §5.5, 001 §IV.B and §IV.C. As in `contention`, each test takes the study's data and what *timely* and *sent*
+mean, and those of a claim that joins several assertions are its parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fairwave.measuring.measured import Measured
+from fairwave.tables import Table
+from fairwave_studies.voice import quantities as q
+from fairwave_studies.voice.points import TCPS
+from fairwave_studies.voice.selecting import (
+    MINOR,
+    NOTICEABLE,
+    REAL,
+    SATISFACTORY,
+    SIGNIFICANT,
+    UDP,
+    VEGAS,
+    WESTWOOD,
+    beside,
+    both,
+    by_errors,
+    change,
+    contended,
+    lines,
+    mean_over,
+    named,
+    on_the_mean,
+    part,
+    payload_gain,
+    short_payload,
+)
+from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.comparisons import (
+    above,
+    below,
+    falls,
+    grows_from,
+    highest,
+    less_steep,
+    lowest,
+    shrinks_from,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairwave.measuring.measures import Measure
+    from fairwave_studies.voice.quantities import ShareDefinition
+    from fairwave_study.study import Data
+
+    OneTest = Callable[[Data, ShareDefinition], Evidence]
+
+SHORT, LONG = "160 B", "500 B"
+LIGHT, HEAVY = 20, 60
+
+
+# Payload: 000 §5.2
+
+
+def _goodput_gains(transport: str) -> OneTest:
+    def test(data: Data, _: ShareDefinition) -> Evidence:
+        return named(above(payload_gain(data, q.GOODPUT).at(transport=[transport]), 0.0), "gain of {}")
+
+    return test
+
+
+def _vegas_gains_nothing(data: Data, _: ShareDefinition) -> Evidence:
+    """No more than 1 %, which counts as equal."""
+    gain = payload_gain(data, q.GOODPUT)
+    before = short_payload(data, q.GOODPUT).samples(transport=VEGAS)
+    room = 0.01 * _mean(before)
+    return Evidence(
+        [
+            Comparison(
+                "gain of tcp/vegas",
+                gain.samples(transport=VEGAS),
+                room,
+                "below",
+                gain.measure.unit,
+                or_equal=True,
+            )
+        ]
+    )
+
+
+def _mean(samples: Any) -> float:
+    """The mean of those that are defined; 0 when none is."""
+    defined = samples[~np.isnan(samples)]
+    return float(np.mean(defined)) if len(defined) else 0.0
+
+
+V9 = {
+    "Westwood gains": _goodput_gains(WESTWOOD),
+    "Real gains": _goodput_gains(REAL),
+    "UDP gains": _goodput_gains(UDP),
+    "Vegas does not": _vegas_gains_nothing,
+}
+
+
+def _index_falls(transport: str) -> OneTest:
+    def test(data: Data, how: ShareDefinition) -> Evidence:
+        return named(below(payload_gain(data, q.index(how)).at(transport=[transport]), 0.0), "gain of {}")
+
+    return test
+
+
+V10 = {"Vegas": _index_falls(VEGAS), "Real": _index_falls(REAL), "UDP": _index_falls(UDP)}
+
+
+def v16(data: Data, _: ShareDefinition) -> Evidence:
+    """Westwood's goodput gains most."""
+    return named(highest(payload_gain(data, q.GOODPUT), WESTWOOD), "gain of {}")
+
+
+def v16_by_share(data: Data, _: ShareDefinition) -> Evidence:
+    """Westwood's goodput gains most, as a share of what it was."""
+    gain, before = payload_gain(data, q.GOODPUT), short_payload(data, q.GOODPUT)
+    axes = gain.axes
+    share = gain.frame.join(before.frame, on=[*axes, "seed"], suffix="_before", maintain_order="left")
+    relative = pl.when(pl.col("value_before") > 0).then(pl.col("value") / pl.col("value_before") * 100)
+    of_share = Measured(
+        replace(gain.measure, unit="%"), axes, Table.of(share.select(*axes, "seed", relative.alias("value")))
+    )
+    return named(highest(of_share, WESTWOOD), "relative gain of {}")
+
+
+def _westwood_index(data: Data, how: ShareDefinition) -> Measured:
+    return payload_gain(data, q.index(how)).at(transport=[WESTWOOD])
+
+
+V27 = {
+    "the index rises": lambda data, how: named(above(_westwood_index(data, how), 0.0), "gain of {}"),
+    "not noticeably": lambda data, how: named(
+        lines(below(_westwood_index(data, how), 0.0), NOTICEABLE), "gain of {}"
+    ),
+}
+
+
+def _gains_slightly(transport: str) -> OneTest:
+    def test(data: Data, _: ShareDefinition) -> Evidence:
+        gain, before = payload_gain(data, q.GOODPUT), short_payload(data, q.GOODPUT)
+        beyond = gain.samples(transport=transport) - MINOR * before.samples(transport=transport)
+        label = f"gain of {transport} − {MINOR:.0%} of its goodput before"
+        return Evidence([Comparison(label, beyond, 0.0, "below", gain.measure.unit, or_equal=True)])
+
+    return test
+
+
+V28 = {"Real": _gains_slightly(REAL), "UDP": _gains_slightly(UDP)}
+
+FEW_CALLS = 80
+"""With so many calls the payloads were tried without errors, too."""
+
+
+def _more_sensitive(transport: str) -> OneTest:
+    """From no errors to 0.01 the index falls by more with 500 bytes than with 160."""
+
+    def test(data: Data, how: ShareDefinition) -> Evidence:
+        index = part(
+            data, q.index(how), ftp=LIGHT, flows=(FEW_CALLS,), payload=(SHORT, LONG), per=(0.0, 0.01)
+        )
+        fall = change(index, "per", 0.01, 0.0)
+        label = f"fall with {LONG} − fall with {SHORT}, {transport}"
+        more = fall.samples(transport=transport, payload=LONG) - fall.samples(
+            transport=transport, payload=SHORT
+        )
+        return Evidence([Comparison(label, more, unit=index.measure.unit)])
+
+    return test
+
+
+V29 = {"Vegas": _more_sensitive(VEGAS), "Real": _more_sensitive(REAL), "UDP": _more_sensitive(UDP)}
+
+
+def v30(data: Data, how: ShareDefinition) -> Evidence:
+    """Longer payloads cost Vegas's index most."""
+    return named(lowest(payload_gain(data, q.index(how)), VEGAS), "gain of {}")
+
+
+# What transfers keep: 000 §5.3, 001 §IV.B
+
+
+def _left(data: Data, ftp: int) -> Measured:
+    return part(data, q.FTP_GOODPUT, ftp=ftp)
+
+
+def _light_and_heavy(compare: Callable[[Measured], Evidence]) -> OneTest:
+    return lambda data, _: both(*(beside(ftp, compare(_left(data, ftp))) for ftp in (LIGHT, HEAVY)))
+
+
+def _keep_less(left: Measured) -> Evidence:
+    return shrinks_from(left.at(transport=UDP).without("transport"), "flows", 40, 120)
+
+
+def _growing_harm(left: Measured) -> Evidence:
+    """What UDP leaves to others falls further behind what each TCP leaves, from 40 to 120 calls."""
+    gain = change(left.at(flows=[40, 120]), "flows", 40, 120)
+    return Evidence(
+        [
+            Comparison(
+                f"widening of {UDP} − {rival} from 40 to 120 calls",
+                gain.samples(transport=UDP) - gain.samples(transport=rival),
+                0.0,
+                "below",
+                gain.measure.unit,
+            )
+            for rival in TCPS
+        ]
+    )
+
+
+V11 = {
+    "UDP leaves least": _light_and_heavy(lambda left: lowest(contended(left, 80), UDP)),
+    "the less, the more calls": _light_and_heavy(_keep_less),
+    "Real mostly leaves most": _light_and_heavy(
+        lambda left: on_the_mean(left, lambda mean: highest(mean, REAL))
+    ),
+}
+
+v11_real_everywhere = _light_and_heavy(lambda left: highest(contended(left, 80), REAL))
+v11_widening = _light_and_heavy(_growing_harm)
+
+
+def _fair_to_transfers(ftp: int) -> OneTest:
+    """A transfer keeps at least what a call gets, beside every TCP."""
+
+    def test(data: Data, _: ShareDefinition) -> Evidence:
+        theirs, calls = _left(data, ftp), part(data, q.GOODPUT, ftp=ftp)
+        return Evidence(
+            [
+                Comparison(
+                    f"transfer − call over {transport} at flows {flows}",
+                    1e3
+                    * (
+                        theirs.samples(transport=transport, flows=flows) / ftp
+                        - calls.samples(transport=transport, flows=flows) / flows
+                    ),
+                    0.0,
+                    "above",
+                    "kb/s",
+                    or_equal=True,
+                )
+                for transport in TCPS
+                for flows in theirs.labels("flows")
+            ]
+        )
+
+    return test
+
+
+V31 = {"20 transfers": _fair_to_transfers(LIGHT), "60 transfers": _fair_to_transfers(HEAVY)}
+
+
+# Packet errors: 000 §5.4
+
+
+def _tcps_fall(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
+    return lambda data, how: falls(by_errors(data, measure(how)).at(transport=list(TCPS)), "per")
+
+
+def _more_with_80(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
+    return lambda data, how: _steeper_at(by_errors(data, measure(how)).at(transport=list(TCPS)), 80, 120)
+
+
+def _steeper_at(measured: Measured, here: int, there: int) -> Evidence:
+    """From no errors to most, the measure falls by more with `here` calls than with `there`."""
+    errors = measured.labels("per")
+    fall = change(measured, "per", max(errors), min(errors))
+    return Evidence(
+        [
+            Comparison(
+                f"fall with {here} − fall with {there} calls, {transport}",
+                fall.samples(transport=transport, flows=here)
+                - fall.samples(transport=transport, flows=there),
+                unit=measured.measure.unit,
+            )
+            for transport in TCPS
+        ]
+    )
+
+
+def goodput(_: ShareDefinition) -> Measure:
+    """Goodput, whatever *timely* means."""
+    return q.GOODPUT
+
+
+V12 = {
+    "goodput falls": _tcps_fall(goodput),
+    "the index falls": _tcps_fall(q.index),
+    "goodput more with 80 calls": _more_with_80(goodput),
+    "the index more with 80 calls": _more_with_80(q.index),
+}
+
+MANY_ERRORS = 0.03
+"""From here on packet errors are many: 000 §5.4 names 0.03 to 0.05."""
+
+
+def _calmer_than_real(transport: str) -> OneTest:
+    def test(data: Data, how: ShareDefinition) -> Evidence:
+        several = [
+            prefixed(less_steep(by_errors(data, one, (80,)), transport, [REAL], along="per"), one)
+            for one in (q.GOODPUT, q.index(how))
+        ]
+        return both(*several)
+
+    return test
+
+
+def _real_suffers(data: Data, how: ShareDefinition) -> Evidence:
+    evidence = []
+    for measure in (q.GOODPUT, q.index(how)):
+        measured = by_errors(data, measure, (80,))
+        real = measured.at(transport=REAL).without("transport")
+        many = [per for per in measured.labels("per") if per >= MANY_ERRORS]
+        evidence += [prefixed(shrinks_from(real, "per", 0.01, per), measure) for per in many]
+    return both(*evidence)
+
+
+def prefixed(evidence: Evidence, measure: Measure) -> Evidence:
+    """Named by quantity, not by how a reading measures it, so that labels stay the same across readings."""
+    quantity = "goodput" if measure is q.GOODPUT else "index"
+    return evidence.relabelled(lambda one: f"{quantity}: {one}")
+
+
+V13 = {
+    "Vegas less sensitive": _calmer_than_real(VEGAS),
+    "Westwood less sensitive": _calmer_than_real(WESTWOOD),
+    "Real suffers": _real_suffers,
+}
+
+
+def _calmest(measure: Callable[[ShareDefinition], Measure], one: str, rivals: tuple[str, ...]) -> OneTest:
+    return lambda data, how: less_steep(by_errors(data, measure(how)), one, rivals, along="per")
+
+
+V14 = {"goodput": _calmest(goodput, UDP, TCPS), "the index": _calmest(q.index, UDP, TCPS)}
+
+
+def _with_many_errors(data: Data, how: ShareDefinition) -> Measured:
+    """The index with 80 and 120 calls, mean over error rates of 0.03 and more."""
+    index = by_errors(data, q.index(how))
+    many = index.at(per=[per for per in index.labels("per") if per >= MANY_ERRORS])
+    return mean_over(many, "per")
+
+
+def v17(data: Data, how: ShareDefinition) -> Evidence:
+    """With many errors Real stands better beside Vegas and Westwood with 120 calls than with 80."""
+    index = _with_many_errors(data, how)
+
+    def lead(flows: int) -> Any:
+        real, vegas, westwood = (index.samples(transport=one, flows=flows) for one in (REAL, VEGAS, WESTWOOD))
+        return real - (vegas + westwood) / 2
+
+    label = "lead of tcp/real over the other TCPs with 120 − with 80 calls"
+    return Evidence([Comparison(label, lead(120) - lead(80), unit=index.measure.unit)])
+
+
+def v17_itself(data: Data, how: ShareDefinition) -> Evidence:
+    """With many errors Real's own index is higher with 120 calls than with 80."""
+    index = _with_many_errors(data, how).at(transport=REAL).without("transport")
+    return grows_from(index, "flows", 80, 120)
+
+
+V32 = {
+    "goodput": _calmest(goodput, WESTWOOD, (VEGAS,)),
+    "the index": _calmest(q.index, WESTWOOD, (VEGAS,)),
+}
+
+
+def _minor(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
+    """From no errors to 0.05 UDP keeps all but a tenth."""
+
+    def test(data: Data, how: ShareDefinition) -> Evidence:
+        measured = by_errors(data, measure(how)).at(transport=UDP).without("transport")
+        return grows_from(measured, "per", 0.0, 0.05, factor=1 - MINOR)
+
+    return test
+
+
+V33 = {"goodput": _minor(goodput), "the index": _minor(q.index)}
+
+
+# Threshold: 000 §5.5, 001 §IV.C
+
+
+def _by_threshold(data: Data, how: ShareDefinition) -> Measured:
+    return part(data, q.index_by_threshold(how), ftp=LIGHT, flows=(40, 80, 120))
+
+
+def _patience(data: Data, how: ShareDefinition) -> Measured:
+    return change(_by_threshold(data, how), "threshold", 100.0, 400.0)
+
+
+def _early(data: Data, how: ShareDefinition) -> Measured:
+    return change(_by_threshold(data, how), "threshold", 100.0, 200.0)
+
+
+V15 = {
+    "Vegas gains more than UDP and Westwood": lambda data, how: highest(
+        _patience(data, how), VEGAS, (UDP, WESTWOOD)
+    ),
+    "Real gains more than UDP and Westwood": lambda data, how: highest(
+        _patience(data, how), REAL, (UDP, WESTWOOD)
+    ),
+    "UDP gains least": lambda data, how: lowest(_patience(data, how), UDP, TCPS),
+    "both gain by 200 ms": lambda data, how: named(
+        above(_early(data, how).at(transport=[VEGAS, REAL]), 0.0), "gain from 100 to 200 ms, {}"
+    ),
+}
+
+
+def _late_below_200(data: Data, how: ShareDefinition) -> Measured:
+    """Packets that come late at 100 ms and not at 200, in % of those sent."""
+    delayed = part(data, q.delayed_by_threshold(how), ftp=LIGHT, flows=(40, 80, 120))
+    return change(delayed, "threshold", 200.0, 100.0).at(transport=list(TCPS))
+
+
+V34 = {
+    "more come late": lambda data, how: above(_late_below_200(data, how), 0.0),
+    "slightly": lambda data, how: lines(below(_late_below_200(data, how), 0.0), SIGNIFICANT),
+}
+
+CONTENT = ((80, (VEGAS, REAL)), (40, (VEGAS,)))
+"""With how many calls, over which TCPs, the papers speak of users' contentment: 000, 001."""
+
+
+def _content(threshold: float, compare: Callable[[Measured, float], Evidence]) -> OneTest:
+    def test(data: Data, how: ShareDefinition) -> Evidence:
+        index = _by_threshold(data, how).at(threshold=threshold).without("threshold")
+        several = [
+            compare(index.at(flows=[flows], transport=list(over)), SATISFACTORY) for flows, over in CONTENT
+        ]
+        return both(*several)
+
+    return test
+
+
+def _differs(data: Data, how: ShareDefinition) -> Evidence:
+    early = _early(data, how)
+    return both(
+        *(above(early.at(flows=[flows], transport=list(over)), NOTICEABLE) for flows, over in CONTENT)
+    )
+
+
+V35 = {
+    "satisfied at 200 ms": _content(200.0, above),
+    "only acceptable at 100 ms": _content(100.0, below),
+    "the difference is noticed": _differs,
+}

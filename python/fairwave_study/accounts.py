@@ -1,0 +1,158 @@
+"""What the authors of a paper would accept as a fair account of it: the section at the top of a study's page.
+
+Four questions, each answered from what was judged: what holds whatever one assumes; what holds in the set-up that the
+authors likely had, and which that is; what comes about by a phase effect, a coarse clock, a definition or another cause
+that is not the mechanism they describe; what holds in no reading. A study says only which set-up is likely, with its
+reasons, and of which kind each of its factors is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairwave_study.overall import by_value, papers
+from fairwave_study.overview import in_words
+from fairwave_study.shares import percent
+
+if TYPE_CHECKING:
+    from fairwave_study.overall import BestReading, Exploration
+    from fairwave_study.study import Study
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a study says of a paper for the section at the top of its page.
+
+    Attributes:
+        paper: The paper's number, "002".
+        setup: The authors' likely set-up: factor to value; what it does not name is the base reading's.
+        why: What makes it likely: the words and the tools of the time.
+        words: What to add about a kind of cause (`Factor.kind`), by its name.
+        closing: What to add at the end, a paragraph; empty where there is nothing to add.
+    """
+
+    paper: str
+    setup: Mapping[str, str]
+    why: str
+    words: Mapping[str, str] = field(default_factory=dict)
+    closing: str = ""
+
+
+@dataclass(frozen=True)
+class ToldAccount:
+    """The section about a paper, as a page shows it.
+
+    Attributes:
+        paper: The paper's number.
+        parts: Heading to sentences, in order.
+    """
+
+    paper: str
+    parts: Mapping[str, Sequence[str]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "paper": self.paper,
+            "parts": [{"heading": heading, "sentences": list(told)} for heading, told in self.parts.items()],
+        }
+
+
+def told(study: Study, exploration: Exploration) -> list[ToldAccount]:
+    """The sections of a study, one per paper of which it gives an account."""
+    claims_of = papers(study, exploration.judged[0])
+    return [
+        _account(one, study, exploration, claims_of[one.paper])
+        for one in study.accounts
+        if one.paper in claims_of
+    ]
+
+
+def _account(account: Account, study: Study, exploration: Exploration, claims: Sequence[str]) -> ToldAccount:
+    about = exploration.about
+    by: dict[str, list[str]] = {}
+    for name in claims:
+        by.setdefault(about[name].verdict, []).append(name)
+    n = len(exploration.drawn)
+    always = [
+        f"{name}: {_statement(study, name)} ({_reproduced(exploration, name)} of {n} readings)"
+        for name in by.get("reproduced", [])
+    ]
+    if mostly := by.get("reproduced in most readings", []):
+        shares = ", ".join(f"{name} ({_reproduced(exploration, name)})" for name in mostly)
+        always.append(f"In most readings, more than chance would have it: {shares}.")
+    never = [
+        f"{name}: {_statement(study, name)} Comes nearest with {about[name].closest}."
+        for name in claims
+        if about[name].ever == 0
+    ]
+    parts = {
+        "What holds whatever one assumes": always
+        or ["No claim is reproduced in 95 % or more of the readings, nor in most."],
+        "What holds in the authors' likely set-up": _likely(account, exploration),
+    }
+    for kind, factors in _kinds(exploration).items():
+        lines = _of_kind(exploration, claims, factors)
+        if lines or kind in account.words:
+            parts[f"What a {kind} brings about"] = [
+                *([account.words[kind]] if kind in account.words else []),
+                *lines,
+            ]
+    parts["What holds in no reading"] = never or ["Every claim is reproduced in one reading at least."]
+    if account.closing:
+        parts["What to take along"] = [account.closing]
+    return ToldAccount(account.paper, parts)
+
+
+def _statement(study: Study, name: str) -> str:
+    return next(one.statement for one in study.claims if one.id == name)
+
+
+def _reproduced(exploration: Exploration, name: str) -> str:
+    shares = exploration.about[name].shares
+    return percent(shares.reproduced, shares.interval("reproduced"))
+
+
+def _likely(account: Account, exploration: Exploration) -> list[str]:
+    setup = exploration.readings.differs(exploration.readings.complete(account.setup))
+    named = in_words(setup) or "the base reading"
+    sentences = [f"The likely set-up: {named}. {account.why}"]
+    seeds = ", ".join(map(str, exploration.others))
+
+    def counted(one: BestReading) -> str:
+        held = ", ".join(one.claims) or "none"
+        against = ", ".join(one.against) or "none"
+        return f"{one.held} of {one.of} claims hold ({held}); contradicted: {against}"
+
+    for words, several in (
+        ("There", exploration.likely),
+        ("In the base reading", exploration.anew),
+        ("In the reading in which most hold together", exploration.best),
+    ):
+        sentences += [f"{words} {counted(one)}." for one in several if one.paper == account.paper]
+    return [*sentences, f"All three were judged on seeds {seeds}, on which nothing else was."]
+
+
+def _kinds(exploration: Exploration) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for factor in exploration.readings.factors:
+        if factor.kind:
+            found.setdefault(factor.kind, []).append(factor.id)
+    return found
+
+
+def _of_kind(exploration: Exploration, claims: Sequence[str], factors: Sequence[str]) -> list[str]:
+    """Per factor the claims that it decides, with the share of readings that reproduce them, value by value."""
+    lines = []
+    for factor in factors:
+        decided = [name for name in claims if factor in exploration.about[name].decided.by]
+        told = []
+        for name in decided:
+            shares = by_value(exploration, name, factor)
+            listed = ", ".join(f"{percent(one.reproduced)} with {value}" for value, one in shares.items())
+            told.append(f"{name} is reproduced in {listed}")
+        if told:
+            lines.append(f"{factor}: {'; '.join(told)}.")
+    return lines

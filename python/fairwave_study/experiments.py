@@ -1,0 +1,367 @@
+"""Why a claim comes out as it does: an experiment with a mechanism on and off, under seeds that nothing else uses.
+
+An experiment has two sides or more, each a reading of the paper with, where the words admit no such value, a change of
+its own. The claim is judged on each side under the same seeds, so that what the mechanism does is a difference seed by
+seed; quantities beside it show the mechanism at work. What each side left is kept as readings are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.measuring.statistics import Interval, paired
+from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.shelf import QUANTITY, Shelf, from_plain, judge, to_plain, version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from fairwave.provenance import Provenance
+    from fairwave_report.figures import Drawing
+    from fairwave_study.readings import Changes, Reading, Readings
+    from fairwave_study.shelf import StoredReading
+    from fairwave_study.study import Data, Study
+
+FRESH = (21, 22, 23, 24, 25)
+"""Seeds of experiments, on which nothing else is judged."""
+
+PANELS = 3
+"""Quantities that a figure shows at most beside them; all are in its data and in the ledger."""
+
+DRAWN = 10
+"""Comparisons that a figure shows at most; beyond this those that the mechanism moves most."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of an experiment.
+
+    Attributes:
+        label: Short: "clock of 500 ms".
+        reading: Factor to value; what it does not name is the base reading's.
+        changes: What is set in the scenarios after that, as a value of a factor sets it; nothing when None.
+    """
+
+    label: str
+    reading: Reading = field(default_factory=dict)
+    changes: Changes | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A mechanism on and off.
+
+    Attributes:
+        id: Short name and stem of its figure: "why-D11".
+        claim: Id of the claim that it explains.
+        mechanism: What is switched, in one line.
+        sides: Two or more; the first is what the others are compared with.
+        words: The paragraph, from what was found; every number comes from there.
+        quantities: Further numbers, one per seed, from the study's data, by name with unit. One that is measured
+            otherwise than before takes another name, since what is kept is found by it.
+    """
+
+    id: str
+    claim: str
+    mechanism: str
+    sides: tuple[Side, ...]
+    words: Callable[[FoundExperiment], str]
+    quantities: Mapping[str, Callable[[Data], NDArray[np.float64]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FoundExperiment:
+    """What an experiment found.
+
+    Attributes:
+        experiment: The experiment.
+        evidence: Side's label to the claim's comparisons there.
+        quantities: Side's label to further numbers by name.
+        seeds: Seeds.
+    """
+
+    experiment: Experiment
+    evidence: Mapping[str, Evidence]
+    quantities: Mapping[str, Mapping[str, Comparison]]
+    seeds: Sequence[int] = FRESH
+
+    def verdict(self, side: str) -> str:
+        """The claim's verdict on a side."""
+        return str(self.evidence[side].verdict())
+
+    def of(self, side: str, label: str) -> Interval:
+        """The mean of a comparison or quantity on a side, with its interval.
+
+        Raises:
+            KeyError: There is none of that label.
+        """
+        return self._one(side, label).interval()
+
+    def change(self, label: str, side: str | None = None) -> Interval:
+        """How much higher a comparison or quantity is on a side (None: the last) than on the first, seed by seed."""
+        labels = [one.label for one in self.experiment.sides]
+        other = side if side is not None else labels[-1]
+        return paired(self._one(other, label).samples, self._one(labels[0], label).samples)
+
+    def labels(self) -> list[str]:
+        """What all sides compare."""
+        several = [[one.label for one in evidence.comparisons] for evidence in self.evidence.values()]
+        # A band is two comparisons of one number.
+        return [one for one in dict.fromkeys(several[0]) if all(one in others for others in several)]
+
+    def _one(self, side: str, label: str) -> Comparison:
+        if label in self.quantities[side]:
+            return self.quantities[side][label]
+        for one in self.evidence[side].comparisons:
+            if one.label == label:
+                return one
+        raise KeyError(f"experiment {self.experiment.id!r} has no {label!r} on side {side!r}")
+
+    def told(self) -> str:
+        """The paragraph."""
+        return self.experiment.words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for the ledger."""
+
+        def ends(one: Interval) -> dict[str, Any]:
+            return {"estimate": one.mean, "interval": [one.low, one.high]}
+
+        first, *others = (one.label for one in self.experiment.sides)
+        names = [*self.labels(), *self.experiment.quantities]
+        return {
+            "id": self.experiment.id,
+            "claim": self.experiment.claim,
+            "mechanism": self.experiment.mechanism,
+            "words": self.told(),
+            "seeds": list(self.seeds),
+            "sides": [
+                {
+                    "label": side.label,
+                    "reading": dict(side.reading),
+                    "changed": side.changes is not None,
+                    "verdict": self.verdict(side.label),
+                    "comparisons": [
+                        {"label": name, **ends(self.of(side.label, name))} for name in self.labels()
+                    ],
+                    "quantities": [
+                        {"name": name, **ends(self.of(side.label, name))}
+                        for name in self.experiment.quantities
+                    ],
+                }
+                for side in self.experiment.sides
+            ],
+            "differences": [
+                {"of": name, "side": side, "from": first, **ends(self.change(name, side))}
+                for side in others
+                for name in names
+            ],
+        }
+
+
+def carry_out(
+    study: Study,
+    folder: Path,
+    *,
+    threads: int | None = None,
+    status: Callable[[str], None] | None = None,
+    only: Sequence[str] | None = None,
+) -> list[FoundExperiment]:
+    """Carries out a study's experiments, or finds what they left in `folder/readings` before.
+
+    Args:
+        study: The study.
+        folder: Its folder.
+        threads: How many runs at once; all cores when None.
+        status: Told in words what is being done.
+        only: Ids of the experiments that are wanted; all when None.
+
+    Raises:
+        ValueError: The study has one reading only, two experiments share an id, or one is about no claim of the study.
+    """
+    if not study.experiments:
+        return []
+    if study.readings is None:
+        raise ValueError(f"study {study.name!r} has one reading only: nothing can be switched in it")
+    ids = [one.id for one in study.experiments]
+    if len(set(ids)) < len(ids):
+        raise ValueError(f"two experiments of study {study.name!r} share an id: {', '.join(ids)}")
+    shelf = Shelf(folder / "readings", version(study.name))
+    found = []
+    for one in study.experiments:
+        if only is not None and one.id not in only:
+            continue
+        if one.claim not in {claim.id for claim in study.claims}:
+            raise ValueError(
+                f"experiment {one.id!r} is about {one.claim!r}, which is no claim of {study.name!r}"
+            )
+        left = {side.label: _side(study.readings, one, side, shelf, threads, status) for side in one.sides}
+        evidence = {label: kept.claims[one.claim] for label, kept in left.items()}
+        quantities = {
+            label: {name: kept.claims[f"{QUANTITY}{name}"].comparisons[0] for name in one.quantities}
+            for label, kept in left.items()
+        }
+        found.append(FoundExperiment(one, evidence, quantities))
+    return found
+
+
+def _side(
+    readings: Readings,
+    experiment: Experiment,
+    side: Side,
+    shelf: Shelf,
+    threads: int | None,
+    status: Callable[[str], None] | None,
+) -> StoredReading:
+    reading = readings.complete(side.reading)
+    key = json.dumps(
+        {
+            "experiment": experiment.claim,
+            "quantities": sorted(experiment.quantities),
+            "reading": dict(sorted(reading.items())),
+            "scenarios": _digest(readings, reading, experiment, side),
+        },
+        ensure_ascii=False,
+    )
+    kept = shelf.get(key, FRESH)
+    if kept is None:
+        if status:
+            status(f"experiment {experiment.id}: {side.label}")
+        plain = to_plain(
+            judge(
+                readings, reading, FRESH, threads,
+                claims=[experiment.claim], changes=side.changes, quantities=experiment.quantities,
+            )
+        )  # fmt: skip
+        shelf.put(key, FRESH, plain)
+        kept = from_plain(plain)
+    return kept
+
+
+def _digest(readings: Readings, reading: Reading, experiment: Experiment, side: Side) -> str:
+    """What a side simulates, as a digest: a change of its own has no other name."""
+    if side.changes is None:
+        return ""
+    essential = readings.essential(reading)
+    grids = {name for one in essential.claims if one.id == experiment.claim for name in one.grids}
+    digest = hashlib.sha256()
+    for grid in essential.grids:
+        if grid.id in grids:
+            for point in readings.changed(grid, side.changes).points():
+                digest.update(f"{grid.id}{point.scenario.hash}".encode())
+    return digest.hexdigest()[:16]
+
+
+def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title: str) -> Drawing:
+    """The figure: the claim's comparisons on each side, as margins to their lines, and the quantities beside them."""
+    from fairwave_report import figures as drawing
+    from fairwave_report import style
+
+    sides = [one.label for one in found.experiment.sides]
+    looks = list(style.looks(sides).values())
+    shown = _shown(found)
+    several = _panels(found)
+    width = 7.4 + 2.0 * len(several)
+    height = max(2.0, 1.25 + 0.17 * len(shown) * len(sides))
+    with drawing.canvas(found.experiment.id, (width, height)) as canvas:
+        ratios = [3.2, *[1.0] * len(several)]
+        axes, *others = canvas.subplots(1, len(ratios), squeeze=False, width_ratios=ratios)[0]
+        for at, (side, look) in enumerate(zip(sides, looks, strict=True)):
+            shift = (at - (len(sides) - 1) / 2) * 0.5 / max(len(sides) - 1, 1)
+            for row, label in enumerate(shown):
+                low, middle, high = _margin(found, side, label)
+                if math.isfinite(low) and math.isfinite(high):
+                    axes.hlines(row + shift, low, high, colors=look.colour, linewidth=2.0)
+                axes.plot(
+                    [middle], [row + shift], marker=look.marker, markersize=5, color=look.colour, linestyle="none",
+                    label=f"{side}: {found.verdict(side)}" if row == 0 else None,
+                )  # fmt: skip
+        axes.axvline(0, color=style.INK, linewidth=0.9)
+        axes.set_yticks(range(len(shown)), [textwrap.fill(one, 44) for one in shown], fontsize=8)
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.set_xlabel(
+            "margin to the claim's line, in parts of the largest. Right of 0: as claimed", fontsize=8.5
+        )
+        axes.grid(visible=False, axis="y")
+        for panel, name in zip(others, several, strict=True):
+            for at, (side, look) in enumerate(zip(sides, looks, strict=True)):
+                told = found.of(side, name)
+                panel.bar([at], [told.mean], color=look.colour, width=0.7)
+                if math.isfinite(told.half_width):
+                    panel.errorbar(
+                        [at], [told.mean], [told.half_width], color=style.INK, capsize=3, linestyle="none"
+                    )
+            panel.set_xticks([])
+            panel.set_title(textwrap.fill(name, 18), fontsize=8.5)
+        canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
+        return drawing.save(
+            canvas, folder, found.experiment.id, _numbers(found), provenance,
+            title=title, caption=f"{found.experiment.mechanism} Means of seeds "
+            f"{', '.join(map(str, found.seeds))} with 95 % intervals.",
+            source="", alt=f"{title}: the claim's comparisons on each side; the numbers are in its data",
+        )  # fmt: skip
+
+
+def _panels(found: FoundExperiment) -> list[str]:
+    """The quantities to draw: those that differ among the sides, as far as there is room."""
+    sides = [one.label for one in found.experiment.sides]
+
+    def differs(name: str) -> bool:
+        return len({found.of(side, name).mean for side in sides}) > 1
+
+    return [name for name in found.experiment.quantities if differs(name)][:PANELS]
+
+
+def _shown(found: FoundExperiment) -> list[str]:
+    """The comparisons to draw: all, or those that the mechanism moves most."""
+    labels = found.labels()
+    if len(labels) <= DRAWN:
+        return labels
+
+    def moved(label: str) -> float:
+        change = found.change(label)
+        size = abs(change.mean) / change.half_width if change.half_width > 0 else abs(change.mean)
+        return 0.0 if math.isnan(size) else size
+
+    most = sorted(labels, key=moved, reverse=True)[:DRAWN]
+    return [one for one in labels if one in most]
+
+
+def _margin(found: FoundExperiment, side: str, label: str) -> tuple[float, float, float]:
+    """Low end, mean and high end of a comparison as parts of the largest margin of that comparison on any side."""
+
+    def far(where: str) -> tuple[float, float, float]:
+        one = next(some for some in found.evidence[where].comparisons if some.label == label)
+        told = one.interval()
+        sign = 1.0 if one.side == "above" else -1.0
+        ends = sorted((sign * (told.low - one.line), sign * (told.high - one.line)))
+        return ends[0], sign * (told.mean - one.line), ends[1]
+
+    sizes = [abs(far(one.label)[1]) for one in found.experiment.sides]
+    scale = max((one for one in sizes if math.isfinite(one)), default=1.0) or 1.0
+    low, middle, high = far(side)
+    return low / scale, middle / scale, high / scale
+
+
+def _numbers(found: FoundExperiment) -> pl.DataFrame:
+    import polars as pl
+
+    rows = []
+    for side in found.experiment.sides:
+        for name in (*found.labels(), *found.experiment.quantities):
+            told = found.of(side.label, name)
+            rows.append(
+                {"side": side.label, "of": name, "mean": told.mean, "low": told.low, "high": told.high}
+            )
+    return pl.DataFrame(rows)
