@@ -170,3 +170,9 @@ def test_every_extra_that_a_message_names_is_one():
     named = {*extras.BRING.values(), *extras.CARRIED, *layers.COMMANDS.values()}
     named |= {extra for _, extra in layers.LAYERS.values()}
     assert named <= set(project["optional-dependencies"])
+
+
+def test_the_process_of_a_live_run_loads_nothing_that_starts_threads():
+    # Who makes a user namespace must have one thread, and NumPy starts others where there are several cores.
+    code = "import sys, fairwave.live.host; print('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout == b"False\n"

@@ -19,8 +19,6 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
-
 from fairwave import _native
 
 if TYPE_CHECKING:
@@ -123,6 +121,8 @@ UNTOLD = ("timeouts", "fast_retransmits")
 
 
 def _without_what_the_kernel_keeps_to_itself(flows: Table) -> Table:
+    import numpy as np  # not above: it starts threads, and the process of a run must have one
+
     told = np.array([not str(one).startswith("host/") for one in flows["transport"].texts], dtype=bool)
     return flows.with_columns({name: replace(flows[name], valid=told) for name in UNTOLD})
 
