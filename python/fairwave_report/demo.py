@@ -18,6 +18,7 @@ import typer
 from fairwave.answers.lines import lines
 from fairwave.answers.verdict import of_comparison
 from fairwave.cli import console
+from fairwave.cli.comparing import for_all_calls
 from fairwave.cli.input import groups, kept, written_playout
 from fairwave.folders import claimed
 from fairwave.provenance import MixedProvenanceWarning, Provenance
@@ -84,8 +85,7 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
     base = load(EXAMPLES / question.file)
     heard, remarks = pages.heard(None, base, question.group)
     made = heard.scenario if heard is not None else base
-    changed = heard.changed if heard is not None else (question.group,)
-    changes = {label: _for_all(one, question.group, changed) for label, one in question.changes.items()}
+    changes = {label: for_all_calls(one, question.group, heard) for label, one in question.changes.items()}
     folder = out / question.id
     with console.progress(f"{question.title} {len(changes)} alternatives × {replications}") as progress:
         grid = Grid("compare", made, {question.axis: changes})
@@ -114,16 +114,6 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
         question.id, question.title, lead, answer, clips, remarks, f"{question.id}/{page.name}", command
     )
     return part, results.provenance
-
-
-def _for_all(changes: Mapping[str, Any], group: str, names: Sequence[str]) -> dict[str, Any]:
-    """What is set for the group, set for the call that is heard, too."""
-    prefix = f"flow.{group}."
-    return {
-        (f"flow.{name}.{key.removeprefix(prefix)}" if key.startswith(prefix) else key): value
-        for key, value in changes.items()
-        for name in names
-    }
 
 
 def _origin(each: Sequence[Provenance]) -> Provenance:

@@ -1,9 +1,12 @@
 """The demo: two questions on one page."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from fairwave.cli.comparing import alternatives
+from fairwave.scenario import load
 from fairwave_report import demo
 
 
@@ -39,8 +42,22 @@ def test_each_question_has_a_player_of_its_own(page):
     assert len(re.findall(r'<li class="clip"', text)) == 10
 
 
-def test_the_commands_of_the_page_ask_the_same(page):
-    text = page.read_text(encoding="utf-8")
-    commands = re.findall(r"Make them again: <code>(.*?)</code>", text)
-    assert len(commands) == 2
-    assert all(one.startswith("fairwave compare examples/") for one in commands)
+@pytest.mark.parametrize("question", demo.QUESTIONS, ids=lambda one: one.id)
+def test_the_command_that_the_page_names_asks_the_same(question):
+    option, words = question.command
+    over, vary = (words, []) if option == "--over" else (None, [words])
+    asked = alternatives(over, vary, question.group)
+    base = load(demo.EXAMPLES / question.file)
+    typed, shown = (
+        [base.with_overrides(one).plan() for one in changes.values()]
+        for changes in (asked.changes, question.changes)
+    )
+    assert typed == shown
+
+
+def test_readme_states_what_its_example_gives():
+    said = re.search(
+        r"the call is poor, with MOS (\S+ ± \S+) \(ten runs\)", Path("README.md").read_text(encoding="utf-8")
+    )
+    made = load(demo.EXAMPLES / "home-call.toml").replicate(10)
+    assert made.measured("mos", "call").interval().text(2) == said[1]

@@ -23,7 +23,7 @@ from fairwave.cli.input import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairwave.answers.answer import Answer
     from fairwave.answers.lines import MeasureLine
@@ -177,7 +177,7 @@ def compare_alternatives(
     if heard is not None:
         base = heard.scenario
     axes: dict[str, Any] = {
-        asked.axis: {label: _for_all(changes, group, heard) for label, changes in asked.changes.items()}
+        asked.axis: {label: for_all_calls(changes, group, heard) for label, changes in asked.changes.items()}
     }
     grid = Grid("compare", base, axes)
     folder = out if out is not None else FOLDER
@@ -241,7 +241,7 @@ def _say(
         console.say(f"\n{line}")
 
 
-def _for_all(changes: dict[str, Any], group: str, heard: Any) -> dict[str, Any]:
+def for_all_calls(changes: Mapping[str, Any], group: str, heard: Any) -> dict[str, Any]:
     """What is said of the group said of the call that is heard, too, which may be a group of its own."""
     prefix = f"flow.{group}."
     return {
