@@ -279,7 +279,7 @@ class Stuck(fw.Controller):
         pass
 
 print("begun", flush=True)
-fw.load('''{scenario}''').with_(duration="10000 s", flow__files__transport="tcp/stuck").run()
+fw.load('''{scenario}''').with_(duration="1000000 s", flow__files__transport="tcp/stuck").run()
 """
 
 

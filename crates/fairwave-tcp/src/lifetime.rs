@@ -181,7 +181,8 @@ mod tests {
                 Some(true) => PathFate::Lose,
                 _ => PathFate::Pass,
             });
-            path.run_until(at(60_000));
+            // Long enough for a first packet that is lost ten times, each time twice as long up to 60 s.
+            path.run_until(at(600_000));
             let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
             prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);
             prop_assert_eq!(path.sender.deadline(), Instant::NEVER);

@@ -366,16 +366,24 @@
     part.dataset.says = title?.textContent ?? "";
     title?.remove();
   }
-  const point = (event) => {
-    const part = event.target instanceof Element ? event.target.closest(".picture .tip") : null;
+  const under = { x: -1, y: -1 };
+  const show = (target) => {
+    const part = target instanceof Element ? target.closest(".picture .tip") : null;
     box.hidden = !part;
     if (!part) return;
     box.textContent = part.dataset.says;
-    const left = event.clientX + 14 + box.offsetWidth > innerWidth ? event.clientX - box.offsetWidth - 14 : event.clientX + 14;
+    const left = under.x + 14 + box.offsetWidth > innerWidth ? under.x - box.offsetWidth - 14 : under.x + 14;
     box.style.left = `${Math.max(4, left)}px`;
-    box.style.top = `${Math.max(4, event.clientY - box.offsetHeight - 10)}px`;
+    box.style.top = `${Math.max(4, under.y - box.offsetHeight - 10)}px`;
+  };
+  const point = (event) => {
+    under.x = event.clientX;
+    under.y = event.clientY;
+    show(event.target);
   };
   addEventListener("pointermove", point, { passive: true });
   addEventListener("pointerdown", point, { passive: true });
-  addEventListener("scroll", () => { box.hidden = true; }, { passive: true });
+  // What scrolls moves another part, or none, under a pointer that rests. A finger that scrolls points at nothing.
+  addEventListener("scroll", () => { show(document.elementFromPoint(under.x, under.y)); }, { passive: true });
+  addEventListener("pointercancel", () => { under.x = -1; under.y = -1; box.hidden = true; }, { passive: true });
 })();
