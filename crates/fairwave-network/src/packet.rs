@@ -13,8 +13,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
-/// Traffic class, as queues tell packets apart (paper 004 §3). In simulation it comes from the flow; a real router sets
-/// it from the DSCP or the ports.
+/// Traffic class, by which queues distinguish packets (paper 004 §3). In simulation the flow sets it; a real router
+/// derives it from the DSCP or the ports.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]

@@ -115,20 +115,20 @@ pub struct Arrivals {
     pub(crate) table: ArrivalsTable,
 }
 
-/// When flows of a group arrive, one after the other at random (Poisson), and how long they stay.
+/// When flows of a group arrive (a Poisson process), and how long they stay.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ArrivalsTable {
-    /// How many arrive in a time, in the mean.
+    /// Mean number of arrivals per time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<Frequency>,
-    /// Instead of the rate: the payload that all of them together offer, in the mean, if sizes are given.
+    /// Instead of the rate: the mean payload that all flows together offer, if sizes are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<Rate>,
-    /// How long each stays; needed of sources that do not end by themselves, and of those alone.
+    /// How long each flow stays. Needed for sources that do not end by themselves, and allowed only for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lasts: Option<Period>,
-    /// So many are at work at most; who comes then is refused. No bound if left out.
+    /// The most flows that exist at once; further arrivals are refused. No bound if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_most: Option<u64>,
 }

@@ -35,7 +35,7 @@ pub struct Plan {
     pub duration: Span,
     /// Measures leave out what happens before.
     pub warmup: Span,
-    /// How far hosts that send are from being in step.
+    /// How far sending hosts are from being in step.
     pub hosts: HostsPlan,
     /// Names of the nodes; links refer to them by index.
     pub nodes: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// What figures over time mark, in order of time.
     pub marks: Vec<Mark>,
-    /// What is recorded besides the measures.
+    /// What a run records in addition to the measures.
     pub record: RecordPlan,
 }
 
@@ -146,8 +146,8 @@ impl Plan {
     }
 }
 
-/// How far hosts that send are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its skew,
-/// then its jitter, packet by packet.
+/// How far sending hosts are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its
+/// skew, then its jitter, packet by packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostsPlan {
     /// The clock of a host's applications is off by no more than this, in either direction.
@@ -274,7 +274,7 @@ impl FlowPlan {
     }
 }
 
-/// What is recorded besides the measures.
+/// What a run records in addition to the measures.
 #[derive(Clone, Debug, Default)]
 pub struct RecordPlan {
     /// Width of the bins of goodput per flow and queue length per link, from which smoothness is measured; zero for none.

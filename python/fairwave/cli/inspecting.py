@@ -181,7 +181,7 @@ def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_words(hosts: dict[str, Any]) -> str:
-    """How far hosts that send are from being in step."""
+    """How far sending hosts are from being in step."""
     said = [
         f"clocks within ±{hosts['clock_skew_ppm']:g} ppm" if hosts["clock_skew_ppm"] else "",
         f"packets leave up to {hosts['send_jitter_s'] * 1e3:g} ms late" if hosts["send_jitter_s"] else "",

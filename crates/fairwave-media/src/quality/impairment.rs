@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::traffic::{Codec, OtherCodec};
 
-/// What the decoder does about a lost packet. Only G.711 and G.726 leave a choice: the other codecs conceal by design.
+/// How the decoder conceals a lost packet. You can choose for G.711 and G.726 only: the other codecs conceal by design.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concealment {

@@ -16,19 +16,19 @@ use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::ratio::Ratios;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// How an application plays back.
+/// An application that reads from a playback buffer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlaybackConfig {
-    /// The rate at which it wants to read, above 0.
+    /// The rate at which the application reads, above 0.
     pub rate: Rate,
-    /// What the playback buffer holds, above 0; what arrives beyond is lost to the application. Default: one read.
+    /// Size of the playback buffer, above 0; the application loses data that arrive beyond it. Default: one read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// Time from one read to the next, above 0. Default 1 s.
     #[serde(default = "second")]
     pub every: Span,
-    /// A read succeeds when more than this share of it is there: each from 0 to below 1. Default 0.9.
+    /// A read succeeds when more than this share of its data has arrived: each from 0 to below 1. Default 0.9.
     #[serde(with = "Ratios", default = "nine_tenths")]
     pub shares: Vec<f64>,
 }

@@ -12,13 +12,14 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::Ratios;
 use fairwave_units::units::Span;
 
-/// An interruption, and what counts as recovery from it.
+/// An interruption, and the criterion of recovery from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RecoveryConfig {
-    /// When it begins, counted from the beginning of the run: what the flow receives between the warm-up and then is full speed.
+    /// When the interruption begins, counted from the beginning of the run. Full speed is the rate that the flow
+    /// receives between the warm-up and this time.
     pub from: Span,
-    /// When it ends: recovery is counted from the first bin that begins then or later.
+    /// When the interruption ends. Recovery counts from the first bin that begins at this time or later.
     pub to: Span,
     /// The flow has recovered when it reaches this share of full speed: each above 0, at most 1. Default 0.9.
     #[serde(with = "Ratios", default = "nine_tenths")]

@@ -22,26 +22,27 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Two people who talk with each other, each over a flow of its own, taking turns as ITU-T P.59 has it. Each entry stands for two
-/// flows, there and back, and what they come to together is a row of `conversations`.
+/// Two people who talk with each other and take turns as in ITU-T P.59, each over a separate flow. Each entry stands
+/// for two flows, there and back. The table `conversations` has a row for their joint result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ConversationConfig {
     /// The codec of both. Default G.711.
     pub codec: Codec,
-    /// Payload of a packet; a whole number of the codec's frames. Default: what fits the packet time.
+    /// Payload of a packet; a whole number of the codec's frames. Default: the payload that fits the packet time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Bytes>,
-    /// Speech in a packet; a whole number of the codec's frames. Default: what fits the payload, else 20 ms.
+    /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
+    /// else 20 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_time: Option<Span>,
-    /// How long one talks alone, in the mean; exponential, from 1 ms to 1 h.
+    /// Mean time for which one party talks alone; exponential, from 1 ms to 1 h.
     pub single_talk: Span,
-    /// How long both talk at once, in the mean; exponential, from 1 ms to 1 h.
+    /// Mean time for which both talk at once; exponential, from 1 ms to 1 h.
     pub double_talk: Span,
-    /// How long nobody talks, in the mean; exponential, from 1 ms to 1 h.
+    /// Mean time of mutual silence; exponential, from 1 ms to 1 h.
     pub mutual_silence: Span,
-    /// Probability that the other breaks in before who talks has ended, 0 to 1.
+    /// Probability that the other party begins before the talking party has ended, 0 to 1.
     #[serde(with = "Ratio")]
     pub interruption: f64,
     /// Where in its first interval the conversation begins: `random`, uniform over one packet time; or `zero`, at the flow's

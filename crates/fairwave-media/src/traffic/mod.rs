@@ -70,7 +70,7 @@ pub struct Unit {
     pub frame_type: FrameType,
 }
 
-/// How a video frame was coded, as transports tell it to routers and receivers (paper 002 Fig. 1 and §3.3).
+/// How a video frame was coded. Transports announce it to routers and receivers (paper 002 Fig. 1 and §3.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[repr(u8)]
 pub enum FrameType {
@@ -78,7 +78,7 @@ pub enum FrameType {
     #[default]
     #[serde(rename = "none")]
     None = 0,
-    /// Coded by itself.
+    /// Coded without reference to other frames.
     I = 1,
     /// Predicted from the I or P frame before it.
     P = 2,

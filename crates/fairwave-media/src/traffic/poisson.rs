@@ -22,8 +22,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 /// More packets per second than this no link carries.
 const MOST_PER_SECOND: f64 = 1e9;
 
-/// Packets that arrive as a Poisson process. With exponential sizes on one link this is M/M/1, with sizes of one length M/D/1, with any
-/// other M/G/1.
+/// Packets that arrive as a Poisson process. On one link this is M/M/1 with exponential sizes, M/D/1 with equal sizes,
+/// M/G/1 with any other sizes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["rate"] }, { "required": ["per-second"] }]))]
@@ -104,8 +104,7 @@ impl TrafficLaw for PoissonConfig {
     }
 }
 
-/// Packets that arrive as a renewal process: gaps between them are drawn from any distribution, and so are their sizes (G/G/1 on one
-/// link).
+/// Packets that arrive as a renewal process. Gaps and sizes are drawn from any distribution (G/G/1 on one link).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RenewalConfig {

@@ -18,22 +18,23 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// Packets as they were captured: each at its time, with its size.
+/// Repeats captured packets: each at its time, with its size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["packets"] }, { "required": ["file"] }]))]
 pub struct ReplayConfig {
-    /// The packets, in order and apart by blanks: `GAP:PAYLOAD`, microseconds since the one before (the flow's beginning for the first; up
-    /// to three decimals) and bytes; `*COUNT` behind it for several that are alike.
+    /// The packets, in order, separated by blanks: `GAP:PAYLOAD`. The gap is in microseconds since the packet before
+    /// (for the first: since the flow's beginning), with up to three decimals; the payload is in bytes. Append `*COUNT`
+    /// for several equal packets.
     #[serde(default, skip_serializing_if = "Packets::is_empty")]
     pub packets: Packets,
-    /// Instead of `packets`: a capture (pcap or pcapng), sought from the scenario's folder.
+    /// Instead of `packets`: a capture (pcap or pcapng); its path is relative to the scenario's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Which of the capture's flows: its number or its name, as `fairwave replay FILE` lists them. Default: the one with the most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
-    /// How much faster than then, above 0. Default 1.
+    /// Speed relative to the capture, above 0. Default 1.
     #[serde(default = "as_then", skip_serializing_if = "is_as_then")]
     pub speed: f64,
 }

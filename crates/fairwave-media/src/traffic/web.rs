@@ -25,34 +25,34 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Somebody who browses: asks for a page, its embedded objects once it has been parsed, reads, and asks for the next. How long a
-/// page takes, from asking to having all of it, is measured. Sizes and times by default as 3GPP2 C.R1002 (2004) has them.
-/// Needs a transport that sends again what is lost.
+/// A user who browses: requests a page, parses it, requests its embedded objects, reads, and requests the next page.
+/// Fairwave measures the load time of a page, from the request until all of it has arrived. Default sizes and times are
+/// those of 3GPP2 C.R1002 (2004). Needs a transport that retransmits lost data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WebConfig {
-    /// Size of the page itself. Default lognormal, median 4316 B, σ 1.37, from 100 B to 2 MB.
+    /// Size of the page without its objects. Default lognormal, median 4316 B, σ 1.37, from 100 B to 2 MB.
     pub main: Size,
-    /// Size of each object embedded in it. Default lognormal, median 478 B, σ 2.36, from 50 B to 2 MB.
+    /// Size of each embedded object. Default lognormal, median 478 B, σ 2.36, from 50 B to 2 MB.
     pub object: Size,
-    /// How many objects are embedded. Default Pareto, shape 1.1, from 2 to 55, less 2.
+    /// Number of embedded objects. Default Pareto, shape 1.1, from 2 to 55, less 2.
     pub objects: Number,
-    /// How long a page is read, from when all of it is there. Default exponential, mean 30 s.
+    /// Time for reading a page, after all of it has arrived. Default exponential, mean 30 s.
     pub reading: Period,
-    /// How long a page is parsed before its objects are asked for. Default exponential, mean 130 ms.
+    /// Time for parsing a page before its objects are requested. Default exponential, mean 130 ms.
     pub parsing: Period,
-    /// What somebody does when the flow begins.
+    /// The user's activity when the flow begins.
     pub first: FirstPage,
 }
 
-/// What somebody who browses does first.
+/// The first activity of a user who browses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstPage {
-    /// Reads on, as an observer finds them who looks at a random moment of reading.
+    /// Continues to read, as at a random time of reading.
     #[default]
     Reads,
-    /// Asks for a page at once.
+    /// Requests a page at once.
     Asks,
 }
 

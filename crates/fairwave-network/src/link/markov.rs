@@ -35,15 +35,16 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// At random: a chain of states, each with a rate and a mean time, and, if it has any, a delay and a loss of its own.
+/// Changes at random: a Markov chain of states. Each state has a rate and a mean time; it can add a delay and a loss.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["preset"] }, { "required": ["states"] }]))]
 pub struct MarkovRateConfig {
-    /// States by name: `lte` (0.96 to 35 Mb/s) or `wifi` (4.2 to 42 Mb/s). Rates are those of the standards, times are ours.
+    /// A chain by name: `lte` (0.96 to 35 Mb/s) or `wifi` (4.2 to 42 Mb/s). The rates come from the standards, the
+    /// times are assumptions of fairwave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<RatePreset>,
-    /// Instead of a preset: the states, 2 to 64, of which each can be reached from each.
+    /// Instead of a preset: the states, 2 to 64. Each state must be reachable from every other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<RateState>,
 }
@@ -52,17 +53,17 @@ pub struct MarkovRateConfig {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RateState {
-    /// The rate, of which one at least is above 0.
+    /// The rate. At least one state has a rate above 0.
     pub rate: Rate,
-    /// How long it holds in the mean, 1 ms or more; times are exponential.
+    /// Mean time in this state, 1 ms or more; times are exponential.
     pub mean: Span,
-    /// What packets that leave in this state take longer than the link's delay, at most 1 min. Default 0 ms.
+    /// Extra delay of packets that leave in this state, at most 1 min. Default 0 ms.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub delay: Span,
-    /// How many of the packets that leave in this state are lost, 0 to 1, besides those that the link's `loss` takes. Default 0.
+    /// Share of the packets that leave in this state and are lost, 0 to 1, in addition to the link's `loss`. Default 0.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
     pub loss: f64,
-    /// Weights of what comes next, one for each state in their order, 0 for this one. Default: all others alike.
+    /// Weights of the next state, one per state in order, 0 for this state. Default: all others are equally likely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<f64>,
 }

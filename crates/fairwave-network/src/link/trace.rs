@@ -28,28 +28,28 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// As recorded: by a file (mahimahi, Pensieve, OpenNetLab, rattan, CSV) or by what one says.
+/// Follows a recorded trace: from a file (mahimahi, Pensieve, OpenNetLab, rattan, CSV) or written in the scenario.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["file"] }, { "required": ["series"] }, { "required": ["opportunities"] }]))]
 pub struct TraceConfig {
-    /// A file that holds the trace, sought from the scenario's folder; docs/links.md tells which formats are read.
+    /// A file with the trace; its path is relative to the scenario's folder. docs/links.md lists the formats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The file's format, where more than one fits; otherwise it is told by what the file holds.
+    /// The file's format, needed when the content fits several formats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<TraceFormat>,
-    /// Which of the two directions in an OpenNetLab file, where it has both.
+    /// The direction to read from an OpenNetLab file that has both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<TracePart>,
-    /// Instead of a file: how long in milliseconds, and the rate in kb/s, again and again: `"100 2000, 100 850.5"`.
+    /// Instead of a file: pairs of a duration in milliseconds and a rate in kb/s: `"100 2000, 100 850.5"`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub series: String,
-    /// Instead of a file: one character for each millisecond, how many packets of 1504 B may be sent in it: `0` to `9`, then `a` (10)
-    /// to `z` (35) and `A` (36) to `Z` (61). Blanks are ignored.
+    /// Instead of a file: one character per millisecond, the number of packets of 1504 B that may be sent in it: `0` to
+    /// `9`, then `a` (10) to `z` (35) and `A` (36) to `Z` (61). Blanks are ignored.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub opportunities: String,
-    /// What comes when the trace ends before the run does; must be said then.
+    /// What follows when the trace ends before the run; needed in that case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<After>,
 }
@@ -80,13 +80,13 @@ pub enum TracePart {
     Downlink,
 }
 
-/// What comes when a trace is over and the run is not.
+/// What follows when a trace ends before the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum After {
-    /// It begins again.
+    /// The trace begins again.
     Repeat,
-    /// Its last rate holds.
+    /// The last rate holds.
     Hold,
 }
 

@@ -19,15 +19,15 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// So many packets are lost, in runs of so many on average, counted in packets and not in time (Gilbert 1960). `fairwave pattern`
-/// fits both numbers to a recorded pattern.
+/// Loses a given share of packets in runs of a given mean length (Gilbert 1960). The model counts packets, not time.
+/// `fairwave pattern` fits both numbers to a recorded pattern.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GilbertConfig {
-    /// Share of packets that are lost in the long run, 0 to 1; at most run / (run + 1), or 1 for a link that loses all.
+    /// Share of packets lost in the long run, 0 to 1; at most run / (run + 1), or exactly 1: the link loses all.
     #[serde(with = "Ratio")]
     pub rate: f64,
-    /// Mean number of packets lost in a row, 1 and above. 1 / (1 − rate) is what chance alone has.
+    /// Mean number of packets lost in a row, 1 and above. Independent losses have 1 / (1 − rate).
     pub run: f64,
 }
 

@@ -22,21 +22,21 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// CoDel (RFC 8289). When packets have waited longer than `target` for a whole `interval`, they are dropped at the
-/// head, ever more often until they do not.
+/// CoDel (RFC 8289). When packets have waited longer than `target` for a whole `interval`, it drops packets at the
+/// head, at growing frequency, until the delay falls below `target`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodelConfig {
-    /// The standing delay that is accepted (TARGET).
+    /// The accepted standing delay (TARGET).
     #[serde(default = "target")]
     pub target: Span,
-    /// For how long the delay may exceed it; of the order of a round trip (INTERVAL).
+    /// Time for which the delay may exceed `target`; of the order of a round trip (INTERVAL).
     #[serde(default = "interval")]
     pub interval: Span,
-    /// Nothing is dropped while no more than this waits.
+    /// There are no drops while at most this many bytes wait.
     #[serde(default = "mtu")]
     pub mtu: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks: a mark then counts as a drop.
+    /// Mark instead of dropping early, if the packet's transport understands marks: a mark then counts as a drop.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
 }

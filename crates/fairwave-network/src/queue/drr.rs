@@ -25,14 +25,14 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate};
 
-/// Deficit round robin among classes. Packets are sorted by DSCP; classes that have packets take turns, of lengths in proportion to their
-/// weights.
+/// Deficit round robin among classes. It sorts packets by DSCP into classes. Classes with packets take turns, in
+/// proportion to their weights.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DrrConfig {
     /// The classes; each with `name`, `match`, `weight`, `police`, `shape`, `queue`.
     pub classes: Vec<ClassConfig>,
-    /// What the class of least weight may send in its turn; 64 B or more.
+    /// Bytes that the class with the least weight may send per turn; 64 B or more.
     #[serde(default = "quantum")]
     pub quantum: Bytes,
 }

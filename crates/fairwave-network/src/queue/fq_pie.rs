@@ -30,18 +30,18 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Flow queue PIE (Linux' `fq_pie`). Flows are hashed into queues that are served in turn, those that have just begun first, and each
-/// is kept short by PIE (RFC 8033).
+/// Flow queue PIE (Linux' `fq_pie`). It hashes flows into queues and serves the queues in turn, new flows first. PIE
+/// keeps each queue short (RFC 8033).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqPieConfig {
-    /// The queueing delay that each queue is steered to (QDELAY_REF).
+    /// Target of the queueing delay in each queue (QDELAY_REF).
     #[serde(default = "pie::fifteen_millis")]
     pub target: Span,
     /// How often the drop probabilities are updated (T_UPDATE).
     #[serde(default = "pie::fifteen_millis")]
     pub update: Span,
-    /// How long a burst after calm may last before anything is dropped (MAX_BURST).
+    /// Length of a burst after calm that passes without drops (MAX_BURST).
     #[serde(default = "pie::max_burst")]
     pub max_burst: Span,
     /// Gain on the distance of the delay from its target, per second.
@@ -50,19 +50,19 @@ pub struct FqPieConfig {
     /// Gain on the change of the delay, per second.
     #[serde(default = "pie::beta")]
     pub beta: f64,
-    /// Packet size on the wire: nothing is dropped while no more than two of them wait in a queue.
+    /// Packet size on the wire: there are no drops while at most two such packets wait in a queue.
     #[serde(default = "quantum")]
     pub mean_packet: Bytes,
-    /// Bytes that a queue may send in its turn, 256 or more.
+    /// Bytes that a queue may send per turn, 256 or more.
     #[serde(default = "quantum")]
     pub quantum: Bytes,
     /// Queues into which flows are hashed, 1 to 65536.
     #[serde(default = "flows")]
     pub flows: u32,
-    /// What may wait, besides what the buffer's capacity allows.
+    /// Limit of waiting packets, in addition to the buffer's capacity.
     #[serde(default = "memory_limit")]
     pub memory_limit: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
+    /// Mark instead of dropping early, if the packet's transport understands marks (RFC 8033 §5.1).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.

@@ -18,8 +18,8 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// Low latency queueing. Classes with priority, policed so that they cannot starve the others, go first; all others share the rest by
-/// their weights. What routers do for voice.
+/// Low latency queueing. Classes with priority go first; policers keep them from starving the others. The other classes
+/// share the rest by their weights. Routers use it for voice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LlqConfig {

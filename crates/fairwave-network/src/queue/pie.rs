@@ -26,18 +26,18 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// PIE (RFC 8033). Arrivals are dropped with a probability that follows the queueing delay's distance to `target` and
-/// its change, updated every `update`.
+/// PIE (RFC 8033). It drops arrivals with a probability that follows the queueing delay's distance to `target` and its
+/// change. It updates the probability every `update`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PieConfig {
-    /// The queueing delay that it steers to (QDELAY_REF).
+    /// Target of the queueing delay (QDELAY_REF).
     #[serde(default = "fifteen_millis")]
     pub target: Span,
     /// How often the drop probability is updated (T_UPDATE).
     #[serde(default = "fifteen_millis")]
     pub update: Span,
-    /// How long a burst after calm may last before anything is dropped (MAX_BURST).
+    /// Length of a burst after calm that passes without drops (MAX_BURST).
     #[serde(default = "max_burst")]
     pub max_burst: Span,
     /// Gain on the distance of the delay from its target, per second.
@@ -46,10 +46,10 @@ pub struct PieConfig {
     /// Gain on the change of the delay, per second.
     #[serde(default = "beta")]
     pub beta: f64,
-    /// Mean packet size on the wire: nothing is dropped while no more than two of them wait.
+    /// Mean packet size on the wire: there are no drops while at most two such packets wait.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
+    /// Mark instead of dropping early, if the packet's transport understands marks (RFC 8033 §5.1).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.

@@ -102,25 +102,26 @@ pub enum When {
 pub struct PoliceConfig {
     /// The committed rate, or its share of the link's nominal rate: `"300 kb/s"`, `"30 %"`.
     pub rate: LinkShare,
-    /// The committed burst; what comes in 200 ms at `rate`, and at least 3028 B, when left out. Holds at least one packet.
+    /// The committed burst; what arrives in 200 ms at `rate`, and at least 3028 B, when left out. It holds at least one
+    /// packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
-    /// RFC 2697: tokens that find no room in the first bucket are kept in a second one of this depth, for packets that exceed.
+    /// RFC 2697: a second bucket of this depth keeps tokens that find no room in the first, for packets that exceed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Bytes>,
-    /// RFC 2698: the peak rate, not below `rate`; what is faster violates.
+    /// RFC 2698: the peak rate, not below `rate`; packets above it violate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<LinkShare>,
     /// RFC 2698: the burst at `peak`; as `burst` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Bytes>,
-    /// What becomes of a packet that exceeds: `"drop"`, `"transmit"`, `{ remark = "le" }`.
+    /// Action for a packet that exceeds: `"drop"`, `"transmit"`, `{ remark = "le" }`.
     #[serde(default)]
     pub exceed: Action,
-    /// What becomes of one that violates, of a policer with three colours; dropped when left out.
+    /// Action for a packet that violates, in a policer with three colours; the packet is discarded when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violate: Option<Action>,
-    /// When it works.
+    /// When the policer works.
     #[serde(default)]
     pub when: When,
 }

@@ -21,7 +21,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 pub struct ShapeConfig {
     /// The rate in the long run, or its share of the link's nominal rate: `"5 Mb/s"`, `"90 %"`.
     pub rate: LinkShare,
-    /// What may leave at once; what comes in 10 ms at `rate`, and at least 3028 B, when left out. Holds at least one packet.
+    /// What may leave at once; what `rate` sends in 10 ms, and at least 3028 B, when left out. It holds at least one
+    /// packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
     /// The rate at which a burst leaves; the link's when left out.

@@ -26,8 +26,8 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Rate};
 
-/// Which packet goes when one must. Written by its name, `"drop-sel"`, or as a table with `rule` and parameters:
-/// `{ rule = "voice-guard", quota = 0.4 }`.
+/// The victim rule: which packet is discarded when one must be. Written by its name, `"drop-sel"`, or as a table with
+/// `rule` and parameters: `{ rule = "voice-guard", quota = 0.4 }`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Victim {
     /// The arrival.
@@ -145,7 +145,7 @@ impl JsonSchema for Victim {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<Table>();
         json_schema!({
-            "description": "Which packet goes when one must: the name of a rule, or a table with `rule` and its parameters.",
+            "description": "Which packet is discarded when one must be: the name of a rule, or a table with `rule` and its parameters.",
             "anyOf": [{ "type": "string", "enum": Self::NAMES }, table],
         })
     }

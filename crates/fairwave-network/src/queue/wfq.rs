@@ -25,7 +25,8 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// Weighted fair queueing among classes. Packets are sorted by DSCP; classes that have packets share the link by their weights.
+/// Weighted fair queueing among classes. It sorts packets by DSCP into classes. Classes with packets share the link by
+/// their weights.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WfqConfig {

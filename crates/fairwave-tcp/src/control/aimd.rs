@@ -20,8 +20,8 @@ use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 
-/// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss leaves β of it;
-/// TCP(1, 0.5) is Reno's.
+/// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss reduces it to β
+/// times its size. TCP(1, 0.5) is Reno.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AimdConfig {

@@ -29,23 +29,26 @@ use aggregation::Aggregation;
 
 mod aggregation;
 
-/// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00). It sends at the largest rate that was delivered lately, keeps about what the path holds in flight, and hardly answers losses.
+/// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00). It sends at the largest recent delivery rate, keeps
+/// about one bandwidth-delay product in flight, and almost ignores losses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Bbr1Config {
-    /// The window in what the path is thought to hold, when bandwidth is probed; above 1. Default 2.
+    /// The window while probing for bandwidth, in estimated bandwidth-delay products; above 1. Default 2.
     pub cwnd_gain: f64,
-    /// The smallest round trip is that of so long, and then measured anew. Default 10 s.
+    /// Length of the window over which the smallest round trip is taken; then the sender measures again. Default 10 s.
     pub min_rtt_window: Span,
-    /// For so long four segments are kept in flight to measure it. Default 200 ms.
+    /// Time for which four segments are kept in flight to measure the smallest round trip. Default 200 ms.
     pub probe_rtt_duration: Span,
-    /// The window grows by what acknowledgements were seen to bring in bunches, at most what 100 ms deliver. Default: linux true, else false.
+    /// The window grows by the measured aggregation of acknowledgements, at most by the data of 100 ms. Default: linux
+    /// true, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<bool>,
-    /// The window is rounded up to an even number of segments, and has room for two more while bandwidth is probed. Default: linux true, else false.
+    /// Rounds the window up to an even number of segments, and adds two while probing for bandwidth. Default: linux
+    /// true, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub even_window: Option<bool>,
-    /// By this part the pace stays below what the gains say, 0 to 1. Default: linux 0.01, else 0.
+    /// Margin by which pacing stays below the rate that the gains give, 0 to 1. Default: linux 0.01, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing_margin: Option<f64>,
 }

@@ -19,11 +19,12 @@ use fairwave_units::config::{ConfigError, check_between, check_fraction};
 use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 
-/// DCTCP (RFC 8257), for data centres whose queues mark early. A mark takes as much of the window as the mean part of marked segments says: little for few, half for all.
+/// DCTCP (RFC 8257), for data centres whose queues mark early. A mark reduces the window by half the mean share of
+/// marked segments: a little for few marks, by half if all segments are marked.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DctcpConfig {
-    /// g, the part of each window's measurement that enters the mean, above 0 and below 1. Default 1/16.
+    /// g, the weight of each window's measurement in the mean, above 0 and below 1. Default 1/16.
     #[serde(with = "Ratio")]
     pub gain: f64,
     /// α before the first measurement, from 0 to 1. Default 1.

@@ -32,9 +32,9 @@ use fairwave_units::units::{Instant, Span};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct LedbatPlusPlusConfig {
-    /// The queueing delay that it aims at, above 0. Default 60 ms.
+    /// Target of the queueing delay, above 0. Default 60 ms.
     pub target: Span,
-    /// The smallest gain is one over this: segments per round trip on short paths; at least 1. Default 16.
+    /// The smallest gain is 1 divided by this, in segments per round trip on short paths; at least 1. Default 16.
     pub gain_divisor: f64,
     /// C, how strongly the window falls with the delay above the target, above 0. Default 1.
     pub decrease: f64,

@@ -186,18 +186,19 @@ impl Path {
     }
 }
 
-/// What the segments of a connection say of congestion, and how the receiver reports marks.
+/// The ECN code point of a connection's segments, and how the receiver reports marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marks {
-    /// They cannot be marked.
+    /// Segments cannot be marked.
     #[default]
     None,
-    /// ECT(0); the receiver says with every acknowledgement that there was a mark until it hears of an answer (RFC 3168 §6.1).
+    /// ECT(0); the receiver reports a mark with every acknowledgement until the sender announces its response (RFC 3168
+    /// §6.1).
     Classic,
     /// ECT(0); the receiver counts marked segments and reports the count (as RFC 9768 does).
     Accurate,
-    /// ECT(1), for queues that keep delay low (RFC 9331); reported as `accurate`.
+    /// ECT(1), for queues that keep delay low (RFC 9331); the receiver reports as with `accurate`.
     Scalable,
 }
 

@@ -30,16 +30,19 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// TCP Prague (L4S, RFC 9331), for queues that keep delay low by marking early. It answers marks by their share, is paced, and in the long run does not depend on the round trip.
+/// TCP Prague (L4S, RFC 9331), for queues that keep delay low by marking early. It responds to the share of marks,
+/// paces its segments, and in the long run does not depend on the round trip.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PragueConfig {
-    /// The part of each measurement of marks that enters their mean, above 0 and below 1. Default 1/16.
+    /// Weight of each measurement in the mean share of marks, above 0 and below 1. Default 1/16.
     #[serde(with = "Ratio")]
     pub gain: f64,
-    /// Shorter round trips are treated like this one; 0 s for none. Default 25 ms.
+    /// The rate of a flow with a shorter round trip behaves as if the round trip were this long; 0 s: off. Default 25
+    /// ms.
     pub rtt_virtual: Span,
-    /// After so many round trips of congestion avoidance; 0 for at once. Default 500.
+    /// Number of round trips of congestion avoidance before the rate becomes independent of the round trip; 0: at once.
+    /// Default 500.
     pub rtt_transition: u32,
 }
 

@@ -33,13 +33,13 @@ use fairwave_units::units::Instant;
 pub enum Recovery {
     /// Fast retransmit, then slow start from the loss on.
     Tahoe,
-    /// Fast retransmit and fast recovery, left with the first new acknowledgement (RFC 2001, 5681).
+    /// Fast retransmit and fast recovery, which ends with the first new acknowledgement (RFC 2001, 5681).
     Reno,
     /// Fast recovery that lasts until all that was in flight is acknowledged (RFC 6582).
     Newreno,
     /// Selective acknowledgements (RFC 2018, 6675).
     Sack,
-    /// Losses are found by time (RACK), the end of a flight is probed (TLP), and both stand on selective acknowledgements (RFC 8985).
+    /// Time-based loss detection (RACK) and tail loss probes (TLP), both with selective acknowledgements (RFC 8985).
     Rack,
     /// Reno's, with Vegas' early retransmit by fine-grained timers.
     Vegas,

@@ -24,26 +24,27 @@ use fairwave_units::random::Stream as Random;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// An adaptive video stream: segments in the rate that the player's algorithm chooses. Start-up, stalls, rates and changes of rate are
-/// measured. Needs a transport that sends again what is lost.
+/// An adaptive video stream: the player's algorithm chooses the rate of each segment. Fairwave measures start-up,
+/// stalls, rates and changes of rate. Needs a transport that retransmits lost data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct StreamConfig {
-    /// How the player chooses. Default `bola`.
+    /// The algorithm that chooses the rate. Default `bola`.
     pub abr: Abr,
-    /// Rates that segments can be had in, ascending, 1 to 12. Default 0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mb/s.
+    /// Available rates of segments, 1 to 12 of them, ascending. Default 0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mb/s.
     pub ladder: Vec<Rate>,
     /// Length of a segment, 100 ms to 1 min. Default 4 s.
     pub segment: Span,
-    /// The longest that the buffer may be; at least two segments, at most 1 h. Default 60 s.
+    /// Maximum length of the buffer; at least two segments, at most 1 h. Default 60 s.
     pub buffer: Span,
-    /// What must be in the buffer before playing begins, or goes on after a stall; at most `buffer` less a segment. Default one segment.
+    /// Length that must be in the buffer before the player begins, or continues after a stall; at most `buffer` less a
+    /// segment. Default one segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_up: Option<Span>,
-    /// How much the sizes of segments vary: σ of their logarithm, from 0 to 2, with the rung's rate as mean. Default 0.
+    /// Variation of segment sizes: σ of their logarithm, from 0 to 2, with the chosen rate as mean. Default 0.
     #[serde(skip_serializing_if = "is_nothing")]
     pub variation: f64,
-    /// How long the video is; without it, it does not end.
+    /// Length of the video. Left out: the video does not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<Span>,
 }

@@ -53,7 +53,7 @@ pub struct TesConfig {
     /// ξ: where the stitching folds, from 0 to 1. Default 0.5.
     #[serde(with = "Ratio", default = "half")]
     pub xi: f64,
-    /// The histogram of values, cells in ascending order and apart from each other.
+    /// The histogram of values, with cells in ascending order that do not overlap.
     pub histogram: Vec<Cell>,
 }
 

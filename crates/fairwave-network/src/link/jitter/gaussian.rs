@@ -13,14 +13,14 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Span;
 
-/// The size of a Gaussian that is cut off (RFC 8868): its defaults are 5 ms and three deviations.
+/// The absolute value of a truncated Gaussian (RFC 8868): its defaults are 5 ms and three deviations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GaussianConfig {
-    /// Standard deviation before it is cut off, above 0.
+    /// Standard deviation before truncation, above 0.
     #[serde(default = "five")]
     pub deviation: Span,
-    /// It is cut off at so many deviations, above 0.
+    /// Number of standard deviations at which it is truncated, above 0.
     #[serde(default = "three")]
     pub at_most: f64,
 }
