@@ -95,23 +95,23 @@ macro_rules! reno_with {
 
 reno_with! {
     "Tahoe: TCP(1, 0.5) with Tahoe's recovery."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss, which three duplicate acknowledgements tell of, halves the threshold; the segment is sent again, and slow"
-    "start begins anew from one segment (RFC 5681)."
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip."
+    "Three duplicate acknowledgements signal a loss: the sender halves the threshold, retransmits the segment, and begins"
+    "slow start again from one segment (RFC 5681)."
     TahoeConfig "tcp/tahoe" Tahoe;
     "Reno: TCP(1, 0.5) with Reno's recovery."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss, which three duplicate acknowledgements tell of, halves it: fast retransmit, and fast recovery until the first"
-    "new acknowledgement (RFC 5681)."
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip."
+    "Three duplicate acknowledgements signal a loss, which halves the window: fast retransmit, and fast recovery until the"
+    "first new acknowledgement (RFC 5681)."
     RenoConfig "tcp/reno" Reno;
     "NewReno: TCP(1, 0.5) with NewReno's recovery (RFC 6582)."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss halves it. A partial acknowledgement repairs the next hole, and recovery lasts until all that was in flight is"
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip. A loss"
+    "halves it. A partial acknowledgement repairs the next hole, and recovery lasts until all data that was in flight is"
     "acknowledged."
     NewrenoConfig "tcp/newreno" Newreno;
     "SACK: TCP(1, 0.5) with selective acknowledgements (RFC 6675)."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss halves it. The receiver says which segments have come, so that several losses of one window are repaired"
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip. A loss"
+    "halves it. The receiver reports which segments have arrived, so that the sender repairs several losses of one window"
     "within a round trip."
     SackConfig "tcp/sack" Sack;
 }
