@@ -107,7 +107,7 @@ host_transports! {
     HostBbrConfig "host/bbr" "\"tcp/bbr1\"" "{}";
     /// Any congestion control of the machine's kernel, by name; only in real time (`fairwave live`). `fairwave kernel
     /// load` adds fairwave's controllers to the kernel.
-    HostTcpConfig "host/tcp" "what it is beside, such as \"tcp/gamma\"" r#"{"controller": "fw_gamma"}"# {
+    HostTcpConfig "host/tcp" "the simulated controller that replaces it, such as \"tcp/gamma\"" r#"{"controller": "fw_gamma"}"# {
         /// Its name in the kernel (`net.ipv4.tcp_available_congestion_control`): letters, digits, `_` and `-`, at most 15.
         controller: String,
     };

@@ -376,7 +376,7 @@ impl QueueMemory {
             format!("{} managed queues would take about {} of memory in advance", self.queues, bytes(self.bytes));
         let problem = Problem::new(at.clone(), what).allowed(format!("up to {} in all", bytes(MOST_BUFFERED)));
         Err(Box::new(
-            problem.help("manage only the queues of bottlenecks; leave `queue` out where packets do not wait"),
+            problem.help("manage only the queues of bottlenecks; leave out `queue` on links without queueing"),
         ))
     }
 }

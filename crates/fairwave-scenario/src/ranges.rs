@@ -79,10 +79,8 @@ fn check_rate(rate: &WrittenRate, duration: Span, at: &Path, problems: &mut Vec<
         if let Some(RecordedLength { length, goes_on: false }) = config.recorded()
             && length < duration
         {
-            let what = format!(
-                "this {} lasts {length}, the run {duration}: what comes after its end is not said",
-                config.name()
-            );
+            let what =
+                format!("this {} lasts {length}, the run {duration}: nothing sets what follows its end", config.name());
             problems.push(
                 Problem::new(at.clone(), what)
                     .allowed("`after = \"repeat\"` (it begins again) or `after = \"hold\"` (its last rate holds)")

@@ -91,7 +91,7 @@ pub(crate) fn check(
             let least = largest_packet(queue, police, shape, rate, dscp, class_of(class));
             let Some((bucket, key)) = least.filter(|(bucket, _)| *bucket < size) else { continue };
             let what = format!(
-                "a bucket of {bucket} bytes holds no packet of the {size} bytes that come to `{}`: none would get through",
+                "a bucket of {bucket} bytes cannot hold a packet of {size} bytes, as on `{}`: no packet would pass",
                 link.name
             );
             let problem = Problem::new(within(&place(index), &key), what)

@@ -116,7 +116,7 @@ impl Checked for ReplayConfig {
         check_between("speed", self.speed, 0.0, f64::INFINITY, "speed = 1")?;
         match &self.file {
             Some(file) if !self.packets.is_empty() || file.is_empty() => {
-                let allowed = "the name of a capture, without `packets` beside it";
+                let allowed = "the name of a capture, without `packets`";
                 Err(ConfigError::new("file", format!("`{file}`"), allowed, "file = \"last-night.pcapng\""))
             }
             Some(_) => Ok(()),

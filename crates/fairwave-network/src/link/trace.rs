@@ -148,12 +148,12 @@ impl TraceConfig {
             (None, false, true) => Ok(Some(TraceText::Series(&self.series))),
             (None, true, false) => Ok(Some(TraceText::Opportunities(&self.opportunities))),
             (None, true, true) => {
-                let allowed = "said by one of `file`, `series` and `opportunities`";
+                let allowed = "given by one of `file`, `series` and `opportunities`";
                 Err(ConfigError::new("file", "missing", allowed, "file = \"lte.csv\""))
             }
             (file, ..) => {
                 let value = file.as_ref().map_or("beside another key".to_owned(), |file| format!("`{file}`"));
-                let allowed = "a file's name alone, without `series` and `opportunities`, of which one is enough";
+                let allowed = "exactly one of `file`, `series` and `opportunities`";
                 Err(ConfigError::new("file", value, allowed, "file = \"lte.csv\""))
             }
         }

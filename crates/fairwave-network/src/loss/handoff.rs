@@ -36,7 +36,7 @@ impl Checked for HandoffConfig {
         check_span("up", self.up, "up = \"5 s\"")?;
         check_span("down", self.down, "down = \"500 ms\"")?;
         if self.constant && self.regular {
-            let allowed = "false where `constant` is true, which fixes both times";
+            let allowed = "false if `constant` is true, which fixes both times";
             return Err(ConfigError::new("regular", true, allowed, "regular = true, constant = false"));
         }
         Ok(())

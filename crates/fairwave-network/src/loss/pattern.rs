@@ -55,7 +55,7 @@ impl Checked for PatternConfig {
         match &self.file {
             Some(file) if self.pattern.is_empty() && !file.is_empty() => Ok(()),
             Some(file) => {
-                let allowed = "the name of a file, without a `pattern` beside it";
+                let allowed = "the name of a file, without a `pattern`";
                 Err(ConfigError::new("file", format!("`{file}`"), allowed, "file = \"losses.txt\""))
             }
             None => self.lost_packets().map(|_| ()),

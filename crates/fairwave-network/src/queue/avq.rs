@@ -122,8 +122,8 @@ impl DisciplineLaw for AvqConfig {
         let loses = self.preset == AvqPreset::Authors;
         loses.then(|| {
             format!(
-                "where what does not yield offers more than {} of the rate, AVQ by its authors' rule lowers the virtual \
-                 capacity until the link idles; write `preset = \"ns2\"` for one that then carries that part",
+                "if unresponsive traffic offers more than {} of the rate, AVQ by its authors' rule lowers the virtual \
+                capacity until the link idles; write `preset = \"ns2\"`: then the link carries that part",
                 self.gamma
             )
         })

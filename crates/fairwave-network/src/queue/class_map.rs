@@ -256,7 +256,7 @@ pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(
         }
         match class.weight {
             Some(weight) if !weighted => {
-                let allowed = "left out in `priority`, whose classes go in the order in which they are written";
+                let allowed = "left out in `priority`, which serves classes in the order in which you write them";
                 return refuse("weight", weight.to_string(), allowed, "discipline = \"wfq\"");
             }
             Some(weight) if class.priority => {

@@ -141,7 +141,7 @@ impl Checked for Dualpi2Config {
         if let Some(packets) = self.step_packets
             && (self.range > Span::ZERO || self.step_thresh != step_thresh())
         {
-            let allowed = "left out beside `step-thresh` or `range`: the L queue marks by packets or by delay";
+            let allowed = "left out with `step-thresh` or `range`: the L queue marks by packets or by delay";
             return Err(ConfigError::new("step-packets", packets, allowed, "step-thresh = \"1 ms\""));
         }
         match (self.scheduler, self.classic_protection, self.time_shift) {

@@ -93,8 +93,8 @@ impl DisciplineLaw for GreenConfig {
     fn caution(&self) -> Option<String> {
         (self.estimate == Estimate::Arrived).then(|| {
             format!(
-                "where what does not yield offers more than {} of the rate, GREEN drops ever more until nothing gets \
-                 through; write `estimate = \"admitted\"` for one that then carries that part",
+                "if unresponsive traffic offers more than {} of the rate, GREEN drops more and more until nothing \
+                gets through; write `estimate = \"admitted\"`: then the link carries that part",
                 self.target
             )
         })

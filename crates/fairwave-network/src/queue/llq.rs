@@ -32,7 +32,8 @@ impl Checked for LlqConfig {
     fn check(&self) -> Result<(), ConfigError> {
         class_map::check_classes(&self.classes, true)?;
         if !self.classes.iter().any(|class| class.priority) {
-            let allowed = "classes one of which has `priority = true`; `wfq` and `drr` have none";
+            let allowed =
+                "classes with at least one `priority = true`; for classes without priority use `wfq` or `drr`";
             let example =
                 "{ name = \"voice\", match = { dscp = \"ef\" }, priority = true, police = { rate = \"30 %\" } }";
             return Err(ConfigError::new("classes", "without priority", allowed, example));

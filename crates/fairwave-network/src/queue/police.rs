@@ -185,11 +185,11 @@ impl PoliceConfig {
                 return Err(ConfigError::new("peak", peak, allowed, "rate = \"300 kb/s\", peak = \"600 kb/s\""));
             }
             if let Some(excess) = self.excess_burst {
-                let allowed = "left out beside `peak`: RFC 2697 has an excess burst, RFC 2698 a peak rate";
+                let allowed = "left out with `peak`: RFC 2697 has an excess burst, RFC 2698 a peak rate";
                 return Err(ConfigError::new("excess-burst", excess, allowed, "peak = \"600 kb/s\""));
             }
         } else if let Some(burst) = self.peak_burst {
-            let allowed = "left out without `peak`, whose burst it is";
+            let allowed = "left out without `peak`: it is the burst at that rate";
             return Err(ConfigError::new(
                 "peak-burst",
                 burst,

@@ -55,7 +55,7 @@ impl ShapeConfig {
         let Some(peak) = self.peak else {
             return match self.peak_burst {
                 Some(burst) => {
-                    let allowed = "left out without `peak`, whose burst it is";
+                    let allowed = "left out without `peak`: it is the burst at that rate";
                     Err(ConfigError::new("peak-burst", burst, allowed, "peak = \"8 Mb/s\", peak-burst = \"1514 B\""))
                 }
                 None => Ok(()),

@@ -176,7 +176,7 @@ fn place_of(answer: &Bound<'_, PyAny>, buffer: &core_queue::Buffer) -> Result<Op
     let place = place.get().0;
     match buffer.packet(place) {
         Some(_) => Ok(Some(place)),
-        None => Err(LawFault::Answer("it answered a place where nothing waits any more".to_owned())),
+        None => Err(LawFault::Answer("it answered a place at which no packet waits".to_owned())),
     }
 }
 

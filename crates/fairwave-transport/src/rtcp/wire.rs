@@ -132,7 +132,7 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
     if again == bytes {
         return Ok(said);
     }
-    Err(foreign("it says more, or otherwise, than this flow's other end does".to_owned()))
+    Err(foreign("it differs from what this flow's other end sends".to_owned()))
 }
 
 /// 64 bits of seconds since 1900, 32 of them behind the point.

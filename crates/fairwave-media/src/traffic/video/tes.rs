@@ -80,7 +80,8 @@ impl TesConfig {
             let apart = cell.low >= floor && cell.high > cell.low && cell.high.is_finite();
             if !apart {
                 let value = format!("{} to {}", cell.low, cell.high);
-                let allowed = format!("a cell with high above low and low at least {floor}, where the one before ends");
+                let allowed =
+                    format!("a cell with high above low and low at least {floor}, the end of the cell before");
                 return Err(ConfigError::new(format!("histogram[{place}]"), value, allowed, example));
             }
             if !(cell.weight >= 0.0 && cell.weight.is_finite()) {
