@@ -129,7 +129,7 @@ def _nobody(address: str, error: BaseException) -> ClusterError:
     said = _first_line(error) if str(error) else f"no answer within {PATIENCE:g} s"
     return ClusterError(
         f"no Dask scheduler answers at {address!r} ({said}); start one with `dask scheduler` and "
-        "workers with `dask worker ADDRESS`, and give its address, as tcp://host:8786"
+        "workers with `dask worker ADDRESS`, and give its address, for example tcp://host:8786"
     )
 
 

@@ -78,9 +78,8 @@ def of_discipline(choice: Choice, against: Choice | None = None) -> Study:
         command=f"fairwave evaluate --queue {subject}",
         title=f"{subject}, characterised as RFC 7928 asks",
         question=(
-            f"What does {subject} do to those who share a link? RFC 7928 lists the scenarios in which a queue "
-            "discipline is to be "
-            f"looked at beside {rival}. Each criterion here is one of them, with a line that was drawn beforehand "
+            f"What does {subject} do to flows that share a link? RFC 7928 lists the scenarios for a comparison of a "
+            f"queue discipline with {rival}. Each criterion here is one of them, with a bound fixed before the runs "
             "and a verdict. "
             f"The link has {RATE:g} Mb/s, {ROUND_TRIP:g} ms of round trip and a buffer of {PRODUCT} packets where "
             "nothing else is said."

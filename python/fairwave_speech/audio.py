@@ -87,9 +87,7 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
     if len(samples) == 0:
         raise SpeechError(f"{path}: holds no samples; {_remedy(path)}")
     if not np.any(samples):
-        raise SpeechError(
-            f"{path}: is silent from beginning to end; give a recording in which somebody speaks"
-        )
+        raise SpeechError(f"{path}: is silent from beginning to end; give a recording with speech")
     return Recording(samples, str(path), tuple(notes), attribution)
 
 

@@ -109,7 +109,7 @@ def _sources(checkout: Path | None) -> Path:
     """Where fairwave's crates are."""
     where = checkout if checkout is not None else Path(__file__).resolve().parents[3]
     if not (where / "crates/fairwave-core/Cargo.toml").is_file():
-        hint = "" if checkout is not None else "; this installation has no sources beside it"
+        hint = "" if checkout is not None else "; this installation has no source code"
         raise SkeletonError(
             f"{where} has no crates/fairwave-core{hint}: give --fairwave FOLDER, a checkout of fairwave"
         )

@@ -114,7 +114,9 @@ def _simulated(flow: str, controller: str) -> dict[str, Any]:
             if controller.startswith(kernel.PREFIX)
             else "leave out --beside, or write reno, cubic, bbr, or one that `fairwave kernel load` has loaded"
         )
-        raise ScenarioError(f"flow {flow}: nothing simulated is beside the kernel's `{controller}`; {help_}")
+        raise ScenarioError(
+            f"flow {flow}: no simulated controller corresponds to the kernel's `{controller}`; {help_}"
+        )
     return ours[controller].simulated
 
 

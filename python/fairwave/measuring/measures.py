@@ -346,7 +346,7 @@ def waiting(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def loss(group: str | None = None) -> Measure:
-    """Packets lost in the network and not retransmitted, in % of those sent; packets still in the sender do not count."""
+    """Packets lost in the network and not retransmitted, in % of those sent; packets in the sender do not count."""
     lost = _share(["units_lost"], "units_sent", 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT)
 
