@@ -1,8 +1,10 @@
-//! What transports are made of. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`], state machines without clock or socket.
+//! The parts that all transports share. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`]. Both are
+//! state machines without clock or socket.
 //!
-//! An endpoint is called with the present time and what happened, and writes packets and deliveries to the [`Output`] it
-//! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
-//! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
+//! The caller calls an endpoint with the current time and an event, and passes an [`Output`]. The endpoint writes
+//! packets and deliveries to it. An endpoint never waits: it names the time at which it needs the next call
+//! ([`Sender::deadline`]), and the caller calls [`Sender::on_timer`] at that time or later, never earlier. An endpoint
+//! sets its timer again by writing a field.
 
 pub mod gaps;
 pub mod limited;

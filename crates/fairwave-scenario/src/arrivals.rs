@@ -6,13 +6,14 @@
 //! arrivals = { rate = "3 per min", lasts = { distribution = "exponential", mean = "3 min" } }
 //! ```
 //!
-//! They are drawn when the plan is made, a Poisson process from `start` to `stop`: each arrival is a flow of its own, with
-//! its own connection, between one of the group's `count` pairs of hosts, drawn at random. So what arrives, when and between whom is
-//! the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows last from
-//! `flow.GROUP.lasts`.
+//! The plan draws them as a Poisson process from `start` to `stop`. Each arrival is a separate flow with a separate
+//! connection, between one of the group's `count` pairs of hosts, drawn at random. So what arrives, when and between
+//! whom is the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows
+//! last from `flow.GROUP.lasts`.
 //!
-//! **Assumptions.** What arrives in the run's last moments is cut off by its end. `at-most` is kept while the run goes on, since it
-//! depends on how long flows take: an arrival that finds so many of its group at work is refused, and does not come again.
+//! **Assumptions.** What arrives in the run's last moments is cut off by its end. The run applies `at-most`, because it
+//! depends on how long flows take: an arrival that finds this number of flows of its group is refused and does not
+//! retry.
 
 use std::borrow::Cow;
 use std::fmt;

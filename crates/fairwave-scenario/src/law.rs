@@ -1,11 +1,10 @@
 //! The configurations of the laws (link rates, queues, losses, traffic, transports, playout) as a scenario writes them.
 //!
 //! Their types live beside the laws, in `fairwave-core`, and grow there; a program may hand in more
-//! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all of them:
-//! a name alone stands for the law with its defaults (`traffic = "bulk"`), some defaults depend on the scenario (a
-//! buffer of one bandwidth-delay product, protocol details as in ns-2), and what was written stays as it was written, so
-//! that a scenario can be shown, compared and overridden. [`LawTable`] holds the table; it becomes the law's own
-//! configuration when the plan is made.
+//! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all laws. A name
+//! alone means the law with its defaults (`traffic = "bulk"`). Some defaults depend on the scenario (a buffer of one
+//! bandwidth-delay product, protocol details as in ns-2). The written form is kept, so that fairwave can show, compare
+//! and override a scenario. [`LawTable`] holds the table; it becomes the law's own configuration when the plan is made.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,9 +1,9 @@
 //! Networks by name. A preset is data: it expands into explicit links, which `fairwave check --expand` shows.
 //!
-//! Every flow of a preset topology has a host of its own at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME, so
-//! that adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side where
-//! the forward paths begin are joined to their router by `source-access`, those on the other side by `sink-access` (so
-//! the sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
+//! Every flow of a preset topology has a separate host at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME, so
+//! that adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side
+//! where the forward paths begin are joined to their router by `source-access`, those on the other side by
+//! `sink-access` (so the sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
 //!
 //! | preset | routers | paths |
 //! |---|---|---|

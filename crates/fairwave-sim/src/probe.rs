@@ -1,5 +1,6 @@
-//! Who looks on while a run is made. Nobody, as a rule: then looking costs nothing, since a run is compiled once for nobody
-//! ([`Probe::ON`] is false, and what follows is left out) and once for whoever looks.
+//! Who looks on while a run is made. Most runs have no observer, and then observation costs nothing: the compiler makes
+//! one version of a run without a probe ([`Probe::ON`] is false, and the code for probes is left out) and one version
+//! per probe.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::DropReason;

@@ -3,9 +3,9 @@
 //! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
 //! in every table that is made of it.
 //!
-//! **Window.** Everything is of the window from the end of the warm-up to the end of the run, unless it says otherwise:
-//! packets and payload by when they are sent, dropped, lost or delivered, units by when they are made. A unit that is still in
-//! flight at the end counts as such, not as lost.
+//! **Window.** Unless stated otherwise, results count the window from the end of the warm-up to the end of the run.
+//! Packets and payload count at the time when they are sent, dropped, lost or delivered; units count at the time when
+//! they are made. A unit that is still in flight at the end counts as such, not as lost.
 
 use serde::Serialize;
 

@@ -1,9 +1,10 @@
 //! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a recovery (`recovery/`).
 //!
-//! Sources and assumptions stand with the parts: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This module is
-//! the configuration: every parameter can be set; what is not set comes from the controller and from the preset, `rfc`
-//! (what the RFCs say today), `linux` (what a current Linux does, see [`Preset::Linux`]), `ns2` (what ns-2.35 does, on which most published
-//! results of the 2000s rest) or `ns2-2004` (what ns-2 did at the beginning of 2004, where its sources say that it changed).
+//! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This
+//! module is the configuration. You can set every parameter; the controller and the preset give the others. The presets
+//! are `rfc` (the current RFCs), `linux` (current Linux, see [`Preset::Linux`]), `ns2` (ns-2.35, the simulator of most
+//! published results of the 2000s) and `ns2-2004` (ns-2 at the beginning of 2004, as far as its sources record changes
+//! since).
 
 mod connection;
 pub mod control;

@@ -5,9 +5,9 @@
 //! A program that links this crate can hand in laws of its own ([`Registry`]). Such a law is written exactly like a
 //! built-in one, and a scenario names it the same way; it only costs a virtual call. Laws are handed in before the first scenario
 //! is read that names them. They are code, not state: a law can be added, never changed or taken away, so a run
-//! is still a function of scenario and seed. A law that is no type of the program, but written in another language while it
-//! runs, is [`RuntimeLaw`]; as its author may write it anew, one of the same name takes its place, and whoever keeps results
-//! has to tell them apart.
+//! is still a function of scenario and seed. A law that is defined while the program runs, in another language, is a
+//! [`RuntimeLaw`]. Its author may define it again: a law of the same name replaces it. Code that keeps results has to
+//! distinguish the two.
 
 use std::borrow::Cow;
 use std::fmt;

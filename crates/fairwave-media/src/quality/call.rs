@@ -1,5 +1,5 @@
-//! How a call is rated by what its network did to it: narrowband codecs by ITU-T G.107, wideband ones by G.107.1; what has to
-//! be said beside the rating; and why some calls have none.
+//! The rating of a call from the effects of its network: narrowband codecs by ITU-T G.107, wideband codecs by G.107.1.
+//! Also the remarks that belong to a rating, and the reasons why some calls have none.
 
 use core::fmt;
 

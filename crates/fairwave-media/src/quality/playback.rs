@@ -1,9 +1,9 @@
 //! An application that plays back at a constant rate: how often it finds what it wants to read (paper 003 §II.A).
 //!
 //! The application attempts to read `rate` × `every` (1 Mb/s × 1 s = 125 kB) at regular times from a playback buffer of
-//! that size. The paper words it in two ways, and both are reported: by its *formula* a read succeeds when the goodput of
-//! that interval alone exceeds a share of the rate; by its *prose* when so much is in the buffer, where what an earlier
-//! interval left still lies.
+//! that size. The paper has two definitions, and fairwave reports both. By its *formula* a read succeeds when the
+//! goodput of that interval alone exceeds a share of the rate. By its *prose* a read succeeds when the buffer holds
+//! that much, including data from earlier intervals.
 //!
 //! **Assumptions.** The first read comes one interval after the flow began, so that the beginning of the connection counts,
 //! as the formula's "connection time" has it; an interval that the end cuts short is not read.

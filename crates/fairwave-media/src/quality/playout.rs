@@ -1,9 +1,9 @@
 //! Playout: when each unit of a call is played, which are not, and how the call is then rated.
 //!
-//! The receiver holds units back so that they can be played one after the other. Strategies differ in what they do about one that
-//! is not there in time: those of [`offsets`] have fixed when it would be played, and play nothing in its stead; the jitter
-//! buffer of [`neteq`], which is the default because it is what is deployed, makes something up, plays the unit after it if it
-//! still comes, and catches up by playing faster.
+//! The receiver holds units back so that they can be played one after the other. Strategies differ in their reaction to
+//! a unit that is late. Those of [`offsets`] have fixed its playing time, and play nothing instead. The jitter buffer
+//! of [`neteq`] conceals the gap, plays the unit afterwards if it still arrives, and catches up by playing faster. It
+//! is the default because it is widely deployed.
 //!
 //! | measure | is |
 //! |---|---|

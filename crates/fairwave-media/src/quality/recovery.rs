@@ -2,8 +2,8 @@
 //!
 //! The measure itself is [`recovery_time`](super::throughput::recovery_time); here is what one says to have it taken.
 //!
-//! **Assumptions.** The paper does not say when a flow has recovered. It has, here, at the end of the first bin whose
-//! goodput reaches a share of what it was before the interruption; the shares are the user's, 0.9 unless said otherwise.
+//! **Assumptions.** The paper does not say when a flow has recovered. Here it has recovered at the end of the first bin
+//! whose goodput reaches a share of the goodput before the interruption. The user sets the shares; the default is 0.9.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,10 @@
 //! either one of the two goes on alone, each with probability 0.5. From these follow, of the time, 22.5 % mutual silence and 7.4 %
 //! double talk; P.59 measured 22.48 and 6.59 %.
 //!
-//! **Assumptions.** The script is written beforehand: nobody reacts to what comes late, so that delay shows in what each hears
-//! (see [`crate::quality::conversation`]), not in what is said. It begins in the state that an observer finds who looks at a
-//! random moment. Packets are in step with the beginning of a talkspurt, and the last one is whole.
+//! **Assumptions.** The script is fixed before the run: no party reacts to late speech. So delay changes what each
+//! party hears (see [`crate::quality::conversation`]), not what each party says. It begins in the state that an
+//! observer finds who looks at a random moment. Packets are in step with the beginning of a talkspurt, and the last one
+//! is whole.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

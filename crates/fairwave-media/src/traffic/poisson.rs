@@ -5,9 +5,9 @@
 //! transport's header counts (`transport = { kind = "udp", header = "0 B" }` has none).
 //!
 //! **Assumptions.** Gaps between packets, and sizes, are independent of each other and of everything else. A renewal process begins in
-//! equilibrium: the time to its first packet is what is left of a gap in which a random moment falls (Cox, *Renewal Theory*, 1962,
-//! §2.2), so that its rate is the mean from the start. A payload above the transport's largest is cut into several packets,
-//! which leave together; `max-payload` of UDP raises that limit.
+//! equilibrium: the time to its first packet is the residual time of a gap at a random time (Cox, *Renewal Theory*,
+//! 1962, §2.2), so that it has its mean rate from the start. A payload above the transport's largest is cut into
+//! several packets, which leave together; `max-payload` of UDP raises that limit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

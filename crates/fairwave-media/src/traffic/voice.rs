@@ -7,10 +7,10 @@
 //!
 //! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. That
 //! silences are Pareto too, and whether 64 kb/s is meant while talking or over talk and silence ('Pareto with a mean rate
-//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers' model. Telephones
-//! suppress silence only where the codec defines how ([`Codec::has_discontinuous_transmission`]), so a speaker whose codec does not
-//! is on all the time unless the scenario sets one of the keys of a speaker who pauses. Frames that describe the noise in a silence
-//! are left out.
+//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers'
+//! model. Telephones suppress silence only if the codec defines how ([`Codec::has_discontinuous_transmission`]). With
+//! any other codec the speaker is on all the time, unless the scenario sets one of the keys of a speaker who pauses.
+//! Frames that describe the noise in a silence are left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

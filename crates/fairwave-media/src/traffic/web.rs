@@ -7,11 +7,11 @@
 //! 11 054 B, 8190 B and 5.64. It is a web of twenty years ago, a page being 57 kB in the mean; `docs/scenario-language.md` has numbers
 //! of today's.
 //!
-//! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages come over the flow's own
-//! connection, which stays open (RFC 9113 has one connection for each server): the objects embedded in a page are asked for
-//! together, when the page has been parsed, and come one behind the other. What the transport does after idling while
-//! somebody reads is its own law. A request is no packet: whoever drives the source lets it take the way back's
-//! propagation delay, without queueing. Nobody gives up.
+//! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages use the flow's
+//! connection, which stays open (RFC 9113 has one connection for each server). When the page has been parsed, the
+//! client requests all embedded objects together, and they arrive one after the other. What the transport does after
+//! idling while somebody reads is its own law. A request is no packet: whoever drives the source lets it take the way
+//! back's propagation delay, without queueing. Nobody gives up.
 
 use std::collections::VecDeque;
 

@@ -3,8 +3,8 @@
 //! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the state's mean, the
 //! next state is drawn by the weights of the one that ends. The first state is drawn by the shares of time that the states have in
 //! the long run (the stationary distribution, by the elimination of Grassmann, Taksar and Heyman 1985), so that nothing has to
-//! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its size: states
-//! are drawn ahead of need, from a stream of the link's own, so that they do not depend on what is sent.
+//! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its
+//! size. States are drawn ahead of need from the link's random stream, so that they do not depend on the traffic.
 //!
 //! **Presets.** Rates come from standards; how much of them is left, and how fast they change, is ours and fitted to no
 //! measurement:
@@ -15,9 +15,9 @@
 //! - `wifi`: one station of IEEE 802.11n, 20 MHz, one stream, long guard interval: MCS 0 to 7 (IEEE 802.11-2012, 20.6); ours: 65 % of
 //!   the rate is left for packets; from each to a neighbouring one, 200 ms in each in the mean. 4.2 to 42 Mb/s.
 //!
-//! **Delay and loss.** A state may say what it adds to the link's delay, and how many packets it loses, beside its rate: a radio that is
-//! slow is late and lossy, too. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and loss come
-//! besides, and packets stay in order.
+//! **Delay and loss.** In addition to its rate, a state can have an extra delay and a loss rate: a slow radio is also
+//! late and lossy. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and
+//! loss come besides, and packets stay in order.
 //!
 //! **Assumptions.** What is being transmitted when the state changes goes on at the new rate; at rate 0 it waits. Buffers are sized by
 //! the mean rate in the long run.

@@ -3,9 +3,9 @@
 //! What is being transmitted when the rate changes goes on at the new rate: of a packet that has sent b₁ bits at rate r₁ by then
 //! the rest takes b₂/r₂. While the rate is 0 a transmission waits.
 //!
-//! **Assumptions.** The end of a transmission is rounded to the nearest nanosecond, once. Whoever sizes something by the
-//! link takes the mean over a period of a schedule that repeats, and the first rate above 0 of one that holds its last: a
-//! buffer does not change with the weather.
+//! **Assumptions.** The end of a transmission is rounded to the nearest nanosecond, once. The nominal rate, for example
+//! for a buffer's size, is the mean over a period if the schedule repeats, else its first rate above 0: a buffer does
+//! not change during the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,8 +15,8 @@
 //!
 //! **Assumptions.** The trace begins with the run. As in a schedule, what is being transmitted when the rate changes goes on at the
 //! new one, and the end of a transmission is rounded to the nearest nanosecond, once. Buffers are sized by the mean rate.
-//! Disciplines that reckon with the rate are told of each step of a trace whose steps last 100 ms or longer; of others, what each
-//! 100 ms give in the mean: within a millisecond a rate says nothing.
+//! Disciplines that compute with the rate learn each step of a trace if steps last 100 ms or longer. For other traces
+//! they learn the mean of each 100 ms, because a rate within a millisecond has no meaning.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

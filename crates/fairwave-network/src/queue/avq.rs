@@ -10,10 +10,10 @@
 //!
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
 //! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
-//! is drained at its value after the earlier one, as in the authors' pseudo-code. Where the victim rule drops another packet
-//! than the arrival, the virtual queue exchanges the one for the other, as the real one does; ns-2.35, which can drop the front,
-//! forgets both ([`OnVictim`]): a class of large arrivals whose victims are small then fills the real queue while the virtual one
-//! stands still.
+//! is drained at its value after the earlier one, as in the authors' pseudo-code. If the victim is not the arrival, the
+//! virtual queue adds the arrival and removes the victim, like the real queue. ns-2.35, which can drop the front,
+//! forgets both ([`OnVictim`]): then large arrivals with small victims fill the real queue while the virtual queue does
+//! not grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

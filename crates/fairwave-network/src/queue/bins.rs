@@ -1,9 +1,10 @@
 //! Lists of waiting packets by number: which list a packet belongs to is the discipline's to say ([`super::Discipline::bin`]).
 //!
 //! For disciplines that hash flows into queues, or have a fixed number of them. Ends, lengths and packets of every list are at
-//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then on the lists are
-//! noted into which packets come or from which they go, and their matches played again when it is next asked for, as far up as
-//! that matters: for each no more than the logarithm of the lists' number. Disciplines that never ask pay nothing for it.
+//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then
+//! on the tree notes each list that gains or loses a packet. At the next query it repeats the matches of these lists as
+//! far up as they matter: for each list at most the logarithm of the number of lists. Disciplines that never ask pay
+//! nothing for it.
 
 use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 

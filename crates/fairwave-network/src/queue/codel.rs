@@ -1,10 +1,11 @@
 //! CoDel: drops at the head when packets have waited too long for too long, ever more often until they do not.
 //!
-//! Follows RFC 8289 §5. A packet that leaves after more than `target`, when that has been so for a whole `interval` and more
-//! than one packet of `mtu` bytes waits behind it, opens a dropping state; there the n-th drop comes interval/√n
-//! after the one before (§3.3, the control law). A state that reopens soon resumes near the rate at which it ended.
-//! CoDel chooses its victim itself, the head; the victim rule applies only to a full buffer. With `ecn` a head whose transport
-//! understands marks is marked and sent instead: the signal that the RFC allows in the place of a drop (§1), one for a departure.
+//! Follows RFC 8289 §5. A dropping state opens when a packet leaves after waiting longer than `target`, packets have
+//! done so for a whole `interval`, and more than one packet of `mtu` bytes waits behind it. In this state the n-th drop
+//! comes interval/√n after the drop before (§3.3, the control law). A state that reopens soon resumes near the rate at
+//! which it ended. CoDel chooses its victim itself, the head; the victim rule applies only to a full buffer. With `ecn`
+//! a head whose transport understands marks is marked and sent instead: the signal that the RFC allows in the place of
+//! a drop (§1), one for a departure.
 //!
 //! **Assumptions.** 'Soon' is 16 intervals, as in the RFC's pseudo-code, and `mtu` stands for its largest packet seen.
 

@@ -5,10 +5,10 @@
 //! Choosing costs the same however many classes there are. The class of least weight has the quantum that is written, the others
 //! in proportion.
 //!
-//! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used up, and
-//! the last packet may overdraw it by less than its length, which is taken from the next turn, as in RFC 8290 §4.2: how long
-//! the next packet is cannot be known before the class's own discipline has let it go. The paper's bound stays: what a class with packets
-//! gets in n turns is n quanta, give or take less than the largest packet.
+//! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used
+//! up. The last packet may overdraw the deficit by less than its length, which reduces the next turn, as in RFC 8290
+//! §4.2. The reason: the length of the next packet is unknown until the class's discipline releases it. The paper's
+//! bound stays: what a class with packets gets in n turns is n quanta, give or take less than the largest packet.
 
 use std::collections::VecDeque;
 

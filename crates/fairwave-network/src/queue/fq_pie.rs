@@ -3,10 +3,11 @@
 //! Flows are hashed and served as by FQ-CoDel (RFC 8290 §4, [`super::fq_codel`], `rounds`); an arrival meets the PIE of its
 //! own queue (RFC 8033, [`super::pie`]), by that queue's delay and length. So Linux' `fq_pie` has it.
 //!
-//! A queue's delay is how long its packet that left last had waited, or 0 when it is empty: what share of the link a queue has nobody knows, so
-//! its backlog does not tell (RFC 8033 §4.3 allows timestamps, and Linux uses them). Every queue has its update each `update`; as nothing in a
-//! queue changes between what comes and goes there, its updates are made up for when something does: exactly what a timer would have
-//! done, at a cost that does not grow with the number of queues.
+//! A queue's delay is the wait of the packet that left last, or 0 when the queue is empty. A queue's share of the link
+//! is unknown, so its backlog does not determine its delay (RFC 8033 §4.3 allows timestamps, and Linux uses them).
+//! Every queue updates its probability once per `update`. A queue does not change between arrivals and departures, so
+//! it catches up on missed updates at the next of them. The result is exactly that of a timer, at a cost that does not
+//! grow with the number of queues.
 //!
 //! **Choices.** Marking is off by default, as in Linux: `ecn = true` switches it on. Linux leaves the probability as it is while the delay
 //! is 0 and something waits; here only the RFC decides. A full buffer drops by the victim rule, by default the arrival, as Linux does.

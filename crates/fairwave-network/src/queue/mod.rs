@@ -1,8 +1,8 @@
 //! Where packets wait: a discipline decides *when* one must go, a victim rule *which*, the buffer does both in O(1).
 //!
-//! [`Queue`] is the face to whoever drives a link. Time only enters with `arrive` and `depart`: every periodic law here
-//! (REM's price, PIE's probability, ARED's max_p) is brought up to date lazily, with the state that held when its timer
-//! would have fired, which is exactly what timers would have given since nothing changes between those calls.
+//! [`Queue`] is the face to whoever drives a link. Disciplines learn the time only by `arrive` and `depart`. Every
+//! periodic law here (REM's price, PIE's probability, ARED's max_p) catches up lazily, with the state at the time when
+//! its timer would have fired. The result is exactly that of timers, because nothing changes between those calls.
 //!
 //! A discipline is one file and one line in [`disciplines!`]; a program's own is handed in by [`register`].
 //!

@@ -4,9 +4,10 @@
 //! `excess-burst` it is RFC 2697's single-rate three-colour marker, with `peak` RFC 2698's two-rate three-colour marker, both
 //! colour-blind: what exceeds is yellow, what violates is red.
 //!
-//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count exactly. In the priority
-//! class of an LLQ a policer limits the damage that RFC 3246 speaks of, so it always works unless `when` says otherwise: some routers
-//! police a priority class only while the link is congested, and then let it take what others leave.
+//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count
+//! exactly. In the priority class of an LLQ a policer limits the damage that RFC 3246 describes, so it always works
+//! unless you set `when`. Some routers police a priority class only while the link is congested, and otherwise let it
+//! use what other classes leave.
 
 use std::borrow::Cow;
 

@@ -4,8 +4,8 @@
 //! slope (2000): between max-threshold and twice that the probability climbs from max-p to 1 instead of jumping.
 //!
 //! Lengths, thresholds and the average are in packets. In byte mode they are in packets of `mean-packet` bytes, so one set
-//! of thresholds serves both modes. Whether a packet's chance to be dropped is proportional to its size is a matter of its
-//! own (`drop-by-size`); where it is not said, it goes with the mode.
+//! of thresholds serves both modes. A separate key, `drop-by-size`, makes the drop probability of a packet proportional
+//! to its size; when left out, it follows the mode.
 //!
 //! **Assumptions.** While the link idles the average ages as if (idle time) / (time to send a mean packet) packets had
 //! met an empty queue, a real number of them. The 1993 paper would age again for the same idle time if the packet that ended

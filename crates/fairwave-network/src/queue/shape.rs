@@ -3,8 +3,8 @@
 //! A packet leaves when the bucket holds tokens for it, as in Linux' `tbf`: what leaves in any time t is at most `burst` + `rate`·t. With
 //! `peak` a second bucket bounds what leaves at once, too: `peak-burst` + `peak`·t.
 //!
-//! **Assumptions.** Bytes on the wire count. Packets wait in the queue that stands beside the shaper, whatever its discipline; as
-//! in Linux the packet that is next is taken out of it when it must wait for tokens alone, and is then no longer that discipline's to drop.
+//! **Assumptions.** Bytes on the wire count. Packets wait in the queue before the shaper, under any discipline. As in
+//! Linux, the next packet leaves that queue when it waits only for tokens; the discipline can then no longer drop it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

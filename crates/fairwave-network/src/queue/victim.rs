@@ -10,8 +10,8 @@
 //!
 //! **Assumptions**, where 004 is silent: of classes that hold equally many bytes Drop-Sel takes from TCP before other
 //! UDP before voice, since a loss tells TCP something and costs voice most. The packet in transmission is neither
-//! counted nor chosen. 002 does not say which packet of a layer goes: the newest, so that a queue without enhancement layers
-//! is drop-tail; nor how other traffic is ranked: as a base layer.
+//! counted nor chosen. 002 leaves open which packet of a layer is discarded: here the newest, so that a queue without
+//! enhancement layers is drop-tail. It also leaves open the rank of other traffic: here that of a base layer.
 
 use std::fmt;
 

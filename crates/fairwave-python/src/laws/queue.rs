@@ -1,7 +1,7 @@
 //! Queue disciplines that are written in Python.
 //!
-//! A discipline says when a packet must go and which is sent next; what it says is done here, so that nothing it does can lose
-//! a packet or send one twice.
+//! A discipline answers when a packet must be discarded and which packet is sent next. This module carries out the
+//! answers, so that no discipline can lose a packet or send one twice.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
 //! Packets as files that other tools know: pcapng captures of links and hosts, and patterns of loss.
 //!
-//! A capture ([`Capture`]) looks on ([`crate::probe::Probe`]) while a run is made, and writes as the run goes: what waits in memory
-//! is what has been told ahead of time, that is, at most what waits before the links that are looked at. Packets of the
+//! A capture ([`Capture`]) observes a run ([`crate::probe::Probe`]) and writes during the run. It keeps in memory only
+//! packets that were announced ahead of time: at most those that wait before the observed links. Packets of the
 //! simulator carry no bytes; [`headers`] gives them those that they would have on a real network.
 //!
 //! Imports run one way: numbers of TCP's bytes and headers, files and patterns → the capture.

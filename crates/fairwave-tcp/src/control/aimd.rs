@@ -4,11 +4,11 @@
 //! start and for α = 1, β = 0.5. β is the part of the window that is KEPT.
 //!
 //! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round trip.
-//! A timeout lowers the slow start threshold by β as well. With `like_ns2` three habits of ns-2.35 are followed: the first
-//! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
-//! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).
-//! In ns-2 of the beginning of 2004 what is lowered is the whole part of the window, and to a whole number of segments (`precisionReduce_`
-//! false, the default until 2006-01-24).
+//! A timeout lowers the slow start threshold by β as well. With `like_ns2` the law follows three habits of ns-2.35. The
+//! first decrease of a connection, a decrease in slow start and one by timeout halve the window for any β. The
+//! threshold is truncated to a whole number. Each timeout lowers the threshold, also for a segment that has timed out
+//! before (RFC 5681 §3.1 keeps the threshold then). In ns-2 of the beginning of 2004 what is lowered is the whole part
+//! of the window, and to a whole number of segments (`precisionReduce_` false, the default until 2006-01-24).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

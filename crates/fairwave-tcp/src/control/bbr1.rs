@@ -2,10 +2,11 @@
 //!
 //! Source: draft-cardwell-iccrg-bbr-congestion-control-00, by the names of its functions. The bottleneck's bandwidth is the largest delivery
 //! rate of the last ten round trips, the round-trip propagation time the smallest round trip of the last ten seconds.
-//! *Startup* doubles the rate each round trip until three have brought less than a quarter more; *Drain* empties the queue that this
-//! left; *ProbeBW* goes at eight phases of a round trip each: a quarter faster, a quarter slower, and six at the rate; *ProbeRTT*
-//! keeps four segments in flight for 200 ms if no round trip as short has been seen for ten seconds. Losses change the model only in what
-//! is delivered less; within the first round trip of a recovery as much is sent as is delivered, and afterwards the window of before returns.
+//! *Startup* doubles the rate each round trip until three round trips have brought less than a quarter more. *Drain*
+//! empties the queue that Startup left. *ProbeBW* has eight phases of a round trip each: a quarter faster, a quarter
+//! slower, and six at the rate. *ProbeRTT* keeps four segments in flight for 200 ms if no round trip as short has been
+//! seen for ten seconds. Losses change the model only in what is delivered less; within the first round trip of a
+//! recovery as much is sent as is delivered, and afterwards the window of before returns.
 //!
 //! With the preset `linux` it has three things more, as Linux does (`net/ipv4/tcp_bbr.c`): extra window for acknowledgements that come
 //! in bunches ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.

@@ -1,16 +1,16 @@
 //! AIAMD: a rate that goes up by a packet per round trip, down by a packet on random loss, and down by half on congestion.
 //!
-//! Paper 002 §3.2, Eq. (11). What tells random loss from congestion is the history of receiving rates at the ends of
-//! epochs (an epoch lasts from one loss event to the next): their moving mean R̄ and moving deviation D̄. A loss while
-//! the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so that other protocols can use
-//! it (the paper proposes it as a rate control of DCCP).
+//! Paper 002 §3.2, Eq. (11). The receiver distinguishes random loss from congestion by the history of receiving rates
+//! at the ends of epochs (an epoch lasts from one loss event to the next): their moving mean R̄ and moving deviation
+//! D̄. A loss while the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so that other
+//! protocols can use it (the paper proposes it as a rate control of DCCP).
 //!
 //! **Assumptions.**
 //! - The paper prints α_D = 1 and α_I = −1; since α_I > 0 > α_D everywhere else, they are taken to be swapped.
 //! - The unit of both α is one packet per round-trip time, or a rate (`unit`), added once per round-trip time: `step` below.
 //! - The gains of R̄ and D̄ are those of RFC 6298 (1/8 and 1/4), and so are their first values (R and R/2).
-//! - At the first loss event there is no history and so no bound: the loss is taken for random.
-//! - When nothing arrives at all (a timeout), it is congestion whatever the history.
+//! - At the first loss event there is no history and so no bound: the loss counts as random.
+//! - When nothing arrives at all (a timeout), it is congestion for any history.
 //! - A loss is judged by the history before it; then the rate at the loss enters the history.
 //! - Eq. (11) compares R(t−1), the text 'the currently measured [receiving] rate': `compare` chooses, the text is the default.
 

@@ -1,5 +1,6 @@
-//! RTCP's reports as RFC 3550 lays them out: compound packets of a sender's or receiver's report, who sends it (CNAME, §6.1), and
-//! for an early report an application-defined packet (§6.7) named `ERLY`, since a report has no field that says so.
+//! RTCP's reports in the format of RFC 3550: compound packets of a sender's or receiver's report, its source (CNAME,
+//! §6.1), and for an early report an application-defined packet (§6.7) named `ERLY`, because a report has no field for
+//! this.
 //!
 //! They say less exactly than our fields do:
 //!

@@ -1,8 +1,8 @@
-//! A video stream that adapts: a player fetches one segment after the other, each in a rung of a ladder of rates that it chooses by what
-//! it has seen so far, and plays them from a buffer.
+//! A video stream that adapts. A player fetches one segment after the other and plays them from a buffer. It chooses
+//! the rate of each segment from a ladder, by what it has measured so far.
 //!
-//! The algorithms are in [`abr`]. What a viewer gets is [`Session`]: how long it took to begin, how long playing stood still, in which rates it was,
-//! how often these changed, and the quality of experience of Yin et al. 2015, Eq. 5.
+//! The algorithms are in [`abr`]. [`Session`] is the result for the viewer: start-up time, stalled time, rates, number
+//! of changes of rate, and the quality of experience of Yin et al. 2015, Eq. 5.
 //!
 //! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is no packet: whoever drives the source lets it take
 //! the way back's propagation delay, without queueing. Playing begins, and goes on after a stall, with `start-up` in the buffer. When the buffer

@@ -1,8 +1,9 @@
 //! Jitter as for the evaluation of congestion controls for media.
 //!
-//! Source: RFC 8868 §4.5.3. A packet takes |max(min(N, m·σ), −m·σ)| longer, N being Gaussian with mean 0 and standard
-//! deviation σ: what lies beyond m deviations is set to that, not drawn again, and the sign is dropped, so that nothing takes less than the
-//! delay of the link. The RFC recommends σ = 5 ms and m = 3. The mean addition is close to σ·√(2/π), 4 ms then.
+//! Source: RFC 8868 §4.5.3. A packet takes |max(min(N, m·σ), −m·σ)| longer; N is Gaussian with mean 0 and standard
+//! deviation σ. A value beyond m deviations becomes m deviations; it is not drawn again. The sign is dropped, so that
+//! no packet takes less than the delay of the link. The RFC recommends σ = 5 ms and m = 3. The mean addition is close
+//! to σ·√(2/π), 4 ms then.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
