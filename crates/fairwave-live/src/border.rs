@@ -111,7 +111,7 @@ impl Recording {
     }
 }
 
-/// What the system says, where it is the system that refuses: the library's own words for that say nothing.
+/// The system's error if the system refuses: the library's own message would not name it.
 fn in_words(error: PcapError) -> String {
     match error {
         PcapError::IoError(error) => error.to_string(),

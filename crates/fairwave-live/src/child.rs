@@ -36,8 +36,8 @@ pub struct Order {
 const NOT_FOUND: i32 = 127;
 const NOT_STARTED: i32 = 126;
 
-/// Carries out an order, as JSON, and answers with the status to end with: the program's own, 128 and the signal that ended it, or 126
-/// when the process could not give away its rights: then the program has not started.
+/// Carries out an order, as JSON, and answers with the exit status: that of the program, or 128 plus the signal that
+/// ended it. The status is 126 when the process could not give up its rights; then the program has not started.
 ///
 /// # Errors
 /// What is wrong with the order.

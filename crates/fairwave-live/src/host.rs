@@ -137,7 +137,7 @@ impl Checked for HostTcpConfig {
     }
 }
 
-/// Tells whoever has the socket how much to write.
+/// Tells the owner of the socket how much to write.
 #[derive(Clone, Copy, Debug)]
 pub struct HostSender {
     flow: FlowId,
@@ -194,7 +194,7 @@ impl Sender for HostSender {
     }
 }
 
-/// Hears of nothing: whoever has the socket counts what comes.
+/// Ignores arrivals: the owner of the socket counts them.
 #[derive(Clone, Copy, Debug)]
 pub struct HostReceiver;
 

@@ -18,7 +18,7 @@ use fairwave_scenario::plan::{FlowPlan, Plan};
 use crate::error::LiveError;
 use crate::host::PROGRAM;
 
-/// Conversations of programs that are told apart, besides one for each pair of hosts.
+/// Number of conversations of programs that are distinguished, in addition to one for each pair of hosts.
 pub const SPARE: usize = 4096;
 
 /// The group of places that nobody has taken.

@@ -146,7 +146,7 @@ impl Scenario {
         judged(py, || self.inner.expand_preset()).map(Self::from)
     }
 
-    /// Refuses so many runs when nobody could wait for them or keep what they leave, with what they would cost.
+    /// Rejects a number of runs that would take too long or leave too much data, and states their cost.
     fn check_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<()> {
         judged(py, || self.inner.check_runs(runs, Seed(seed)))
     }

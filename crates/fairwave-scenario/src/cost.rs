@@ -224,8 +224,8 @@ fn along_chain(links: u64, rate: Rate, duration: Span) -> String {
     )
 }
 
-/// Refuses a group's way that is too long, or ways that no memory holds. The group's first flow, with so many links there
-/// and back, stands for all.
+/// Refuses a group's way that is too long, or ways that no memory holds. The group's first flow, with its number of
+/// links there and back, represents all flows.
 pub(crate) fn check_way(links: usize, count: u64, at: &Path, flow: &str) -> Result<(), Box<Problem>> {
     let needed = bytes(count as f64 * links as f64 * BYTES_PER_STEP);
     let routes = format!("{count} flows of {links} links there and back would need about {needed} for their routes");
@@ -357,7 +357,7 @@ pub(crate) struct QueueMemory {
 }
 
 impl QueueMemory {
-    /// So many more queues, each for so many packets, and with so many lists of them.
+    /// The memory of more queues, from their number, the packets of each, and its number of lists.
     pub fn add(&mut self, queues: u64, packets: u64, lists: u64) {
         if packets == 0 {
             return;
@@ -400,7 +400,7 @@ pub(crate) fn check_changes(changes: f64, queue: &Path) -> Result<(), Box<Proble
     Err(Box::new(problem.help("write longer times for its states, for example `good = \"1 s\"`")))
 }
 
-/// What so many runs would cost, each of so many packet-hops.
+/// The cost of a number of runs, each with a number of packet-hops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CostOfRuns {
     /// How many.
@@ -426,7 +426,7 @@ impl std::fmt::Display for CostOfRuns {
     }
 }
 
-/// Why so many runs are refused, each of so many packet-hops.
+/// Why this number of runs is rejected, each with this number of packet-hops.
 pub(crate) fn of_runs(runs: u64, hops: f64) -> Problem {
     Problem::new(Path::default(), CostOfRuns::new(runs, hops).to_string())
         .allowed(format!("up to {MOST_RUNS} runs at once"))

@@ -154,7 +154,7 @@ pub struct LinkSpec {
 }
 
 table_with_direction! {
-    /// What a preset topology says of a link; whatever is left out comes from the preset.
+    /// The keys of a link in a preset topology; the preset gives every key that is left out.
     #[derive(Deserialize, JsonSchema)]
     #[schemars(rename = "LinkSpec")]
     struct LinkSpecTable {} and {

@@ -516,8 +516,8 @@ pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig)
     first_unit(traffic).map_or(0, |unit| unit + unit.div_ceil(payload.get().max(1)).max(1) * header.get())
 }
 
-/// Payload of a source's first unit, which tells: those of one source have one size, but for video, whose frames are mostly longer
-/// than a packet anyway.
+/// Payload of a source's first unit. It is representative: all units of a source have one size, except for video, whose
+/// frames are mostly longer than a packet.
 fn first_unit(traffic: &TrafficConfig) -> Option<u64> {
     let mut source = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok()?;
     source.next_unit().map(|unit| u64::from(unit.payload))

@@ -232,7 +232,7 @@ impl Network {
                 }
             }
         }
-        // Each link stands for two directions here, of which one may not be there.
+        // Each link has two directions here; one of them may be missing.
         let (mut room, mut changes) = (cost::QueueMemory::default(), 0.0);
         for (own, link) in
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))

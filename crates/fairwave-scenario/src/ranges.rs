@@ -168,7 +168,7 @@ pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec
     }
 }
 
-/// What a law, or another configuration that lies in core, says of its own values.
+/// The result of a check by a law, or by another configuration of core, of its own values.
 pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems: &mut Vec<Problem>) {
     if let Err(ConfigError { key, value, allowed, example }) = checked {
         let place = within(at, &key);

@@ -15,7 +15,7 @@ use crate::path::{Path, Step};
 use crate::suggest::nearest;
 use crate::tree::{Data, Entry, Tree};
 
-/// More problems than this are not looked for: whoever has so many starts with the first.
+/// The check stops after this many problems: the user begins with the first.
 const MOST_PROBLEMS: usize = 20;
 
 impl Scenario {

@@ -14,7 +14,8 @@ use crate::path::Path;
 use crate::plan::{FlowPlan, LinkPlan};
 use crate::ranges::within;
 
-/// With which code points and of which traffic class packets come to a link, and how large the largest is, bytes on the wire.
+/// The code points and traffic classes of the packets that arrive at a link, and the size of the largest, in bytes on
+/// the wire.
 type Comers = BTreeMap<(Dscp, u8), u64>;
 
 /// Whether a link looks at code points, or changes them.

@@ -329,8 +329,8 @@ where
     deserializer.deserialize_any(Forms(what, PhantomData))
 }
 
-/// What is said of a list where one value or a range is wanted: whoever writes `["1 s", "5 s"]` may mean a range, drawn from
-/// or in equal steps, or one value for each.
+/// The error for a list in place of one value or a range. The author of `["1 s", "5 s"]` may mean a range, at random or
+/// in equal steps, or one value for each member.
 pub(crate) fn no_range(items: &[Value]) -> String {
     let (from, to) = match items {
         [from, to] => (from.to_string(), to.to_string()),

@@ -69,7 +69,8 @@ impl Workload {
         }
     }
 
-    /// What a flow costs that lasts so many seconds, with a share of so many bits per second on routes of so many links.
+    /// The cost of a flow, from its duration in seconds, its share in bits per second, and the number of links of its
+    /// routes.
     pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> FlowWork {
         if let Some((traffic, packet)) = &self.whole {
             return self.work_of_whole(traffic, *packet, seconds, share, (there + back) as f64);

@@ -16,9 +16,9 @@ pub enum RemovalCause {
     Failed,
 }
 
-/// What may be seen of a run. Links are crossed ahead of time, so `at` may lie later than what is told next; it never lies before
-/// the time that was told last by [`Probe::now`], nor after the end of the run. What is told of one link comes in the order in which
-/// packets left it, what it dropped in between.
+/// What may be seen of a run. The run crosses links ahead of time, so `at` may be later than the next reported event.
+/// It is never before the last time that [`Probe::now`] reported, nor after the end of the run. The reports of one link
+/// come in the order in which packets left it, with its drops in between.
 pub trait Probe {
     /// Somebody looks.
     const ON: bool;

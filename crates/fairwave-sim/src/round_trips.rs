@@ -45,7 +45,8 @@ pub(crate) struct RoundTrips {
     pub trimmed: Option<Span>,
     /// The smoothed round trip after the last (RFC 6298 §2, α = 1/8).
     pub smoothed: Option<Span>,
-    /// Requests in the window of which it is known whether they were answered, and how many of them were not; none of either but for pings.
+    /// The number of requests in the window whose outcome is known, and how many of them were not answered; 0 for flows
+    /// other than pings.
     pub requests: Option<(u64, u64)>,
 }
 

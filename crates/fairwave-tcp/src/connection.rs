@@ -31,7 +31,7 @@ pub(super) struct Transmission {
     pub order: u32,
 }
 
-/// What an acknowledgement says besides the segment that is expected next.
+/// The contents of an acknowledgement in addition to the next expected segment.
 pub(super) struct Acknowledgement {
     /// When the segment left that it answers.
     pub echo: Instant,
@@ -50,8 +50,9 @@ const FIRST_ROOM: u32 = 8;
 
 /// The state of the sending half.
 ///
-/// The fields stand in the order in which they are needed: what every acknowledgement reads comes first and together, since
-/// with many connections each line of it is fetched from memory anew. What connections have in common is kept once.
+/// The fields are in the order of use. The fields that every acknowledgement reads come first and together, because
+/// with many connections each of their cache lines is fetched from memory again. What connections have in common is
+/// kept once.
 #[repr(C)]
 pub(super) struct Connection {
     /// First segment that is not acknowledged.
@@ -304,7 +305,7 @@ impl Connection {
         self.path.pipe = segments;
     }
 
-    /// The round trip of which the controller is told, as the recovery has measured it.
+    /// The round trip that the controller gets, as the recovery has measured it.
     #[inline]
     pub fn set_round_trip(&mut self, rtt: Span) {
         self.path.rtt = rtt;

@@ -99,7 +99,7 @@ impl MarkReaction {
         self.counted
     }
 
-    /// What a segment of data says of congestion, and whether it tells of a reduced window.
+    /// The congestion mark of a data segment, and whether the segment reports a reduced window.
     pub fn dress(&mut self, again: bool) -> (Ecn, bool) {
         match self.marks {
             Marks::None => (Ecn::NotEct, false),

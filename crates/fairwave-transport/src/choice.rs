@@ -59,7 +59,8 @@ pub trait Properties {
         Span::MAX
     }
 
-    /// Somebody else's, of which there are no endpoints here: it only runs in real time. What to write for it where time is virtual.
+    /// A foreign transport without endpoints in fairwave: it runs only in real time. What to write for it where time is
+    /// virtual.
     fn only_live(&self) -> Option<&'static str> {
         None
     }

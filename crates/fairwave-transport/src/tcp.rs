@@ -123,7 +123,7 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
     }
 }
 
-/// What the connection's schema says of the default of `ecn`, whatever the controller.
+/// The schema's text on the default of `ecn`, for any controller.
 const ANY_MARKS: &str = "Default: the controller's choice; none for most.";
 
 /// A controller's schema with the keys of the connection.

@@ -44,8 +44,8 @@ impl LayerRates {
         Ok(layers)
     }
 
-    /// The same video coded several times, each version a stream of its own with its own rate, slowest first (simulcast): whoever
-    /// gets one of them needs no other.
+    /// The same video coded several times, slowest first (simulcast). Each version is a separate stream with a separate
+    /// rate; a receiver needs only one of them.
     ///
     /// # Errors
     /// When there is none, when there are more than 8, or when one is not faster than the one before.

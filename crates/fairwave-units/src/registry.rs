@@ -79,8 +79,9 @@ impl<D: ?Sized> RuntimeLaw<D> {
     /// A law by its name in scenarios.
     ///
     /// `read` takes the law's table, the naming key taken out, and answers with the table, all defaults spelled out, and the
-    /// law; its errors are worded like those of serde (``unknown field `x`, expected one of `y` ``), from which the messages
-    /// for people are made. `schema` describes the table: its `description` is what is said of the law.
+    /// law; its errors are worded like those of serde (``unknown field `x`, expected one of `y` ``), because the
+    /// messages for users are derived from that form. `schema` describes the table: its `description` is what is said
+    /// of the law.
     pub fn new(
         name: String,
         read: impl Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync + 'static,

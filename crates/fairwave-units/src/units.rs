@@ -404,7 +404,7 @@ fn exactly(number: &str, worth: u64) -> Option<u64> {
         return None;
     }
     let scale = 10u128.pow(fraction.len() as u32);
-    // Whatever is not a digit fails here, but for a sign, which the caller has seen.
+    // Every character but a digit fails here. The caller has already read a sign.
     let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
     u64::try_from((digits.checked_mul(u128::from(worth))? + scale / 2) / scale).ok()
 }

@@ -81,10 +81,9 @@ class Applies:
         to: Kinds of groups of which people see it without asking; for others it is shown when it is asked for.
         beside: Kinds of which a comparison shows it although the group is not compared.
         documents: Kinds of which documents for programs have it although people do not see it.
-        least_flows: The fewest flows of which it says anything.
-        only_above_zero: Whether people see it only where it is more than 0 somewhere.
-        headline: Whether a verdict may rest on it.
-        figure: The figure of comparisons that draws it.
+        least_flows: The smallest number of flows for which the measure is defined. only_above_zero: Whether people
+        see it only where it is more than 0 somewhere. headline: Whether a verdict may rest on it. figure: The figure
+        of comparisons that draws it.
     """
 
     to: frozenset[str] = frozenset()

@@ -106,7 +106,7 @@ impl Descriptor {
         if read.parts == 1 { Ok(read) } else { Err(WireError::Superfluous("part in this protocol")) }
     }
 
-    /// A unit that is whole, or of which the protocol says elsewhere what this is.
+    /// A whole unit, or a part that the protocol describes elsewhere.
     pub fn whole(layer: u8, payload: u16, unit: u32, created: Instant) -> Descriptor {
         Descriptor { layer, payload, unit, created, part: 0, parts: 1 }
     }

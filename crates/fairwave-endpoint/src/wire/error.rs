@@ -55,7 +55,7 @@ pub enum WireError {
     /// A field is stated although it says nothing.
     #[error("the {0} is present without content: leave it out")]
     Superfluous(&'static str),
-    /// A field does not say what it says in this flow, or what another field of the same packet says.
+    /// A field differs from its value in this flow, or contradicts another field of the same packet.
     #[error("the {field} is {found}, but must be {expected}")]
     Field {
         /// Its name.

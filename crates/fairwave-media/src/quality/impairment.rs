@@ -82,7 +82,7 @@ const fn assumed(equipment: f64, robustness: f64, source: &'static str) -> Optio
     Some(Impairment { equipment, robustness, assumed: true, given: false, source })
 }
 
-/// What a scenario says of its own codec, where that is rated on the scale that is asked for.
+/// The impairment that a scenario gives for a custom codec, if that codec is rated on the requested scale.
 const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
     let table = codec.table();
     match (table.ie, table.bpl, &table.source) {

@@ -90,7 +90,7 @@ fn samples_in(span: Span) -> usize {
     ((u128::from(span.nanos()) * u128::from(RATE) + 500_000_000) / 1_000_000_000) as usize
 }
 
-/// The pieces one after the other, then their tempo changed; and where each unit that is heard has come to lie.
+/// Joins the pieces, then changes their tempo. Also returns the position of each unit that is heard.
 fn stretched<I: Iterator<Item = i16>>(
     pieces: &[Piece],
     lead: usize,

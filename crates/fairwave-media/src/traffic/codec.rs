@@ -274,7 +274,7 @@ impl Codec {
         )
     }
 
-    /// Checks what a scenario says of a codec of its own.
+    /// Checks a scenario's numbers for a custom codec.
     ///
     /// # Errors
     /// The first key whose value is not allowed.
@@ -388,7 +388,7 @@ impl Codec {
         (self.payload(1), Span::from_micros(self.packing().1))
     }
 
-    /// Payload of a packet of so many frames; not always so many times that of one.
+    /// Payload of a packet with this number of frames; not always a multiple of one frame's payload.
     pub const fn payload(self, frames: u64) -> Bytes {
         Bytes::new(match self.packing().0 {
             Packing::Octets(each) => each.saturating_mul(frames),

@@ -125,7 +125,7 @@ impl CodecTable {
 
 /// What is known of a codec that a scenario describes; kept until the program ends, once for each that differs.
 #[derive(Debug)]
-struct Known {
+struct CodecNumbers {
     table: CodecTable,
     label: String,
     octets: u64,
@@ -134,9 +134,9 @@ struct Known {
 
 /// A codec that a scenario describes.
 #[derive(Clone, Copy, Debug)]
-pub struct OtherCodec(&'static Known);
+pub struct OtherCodec(&'static CodecNumbers);
 
-static KNOWN: Mutex<BTreeMap<String, &'static Known>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<String, &'static CodecNumbers>> = Mutex::new(BTreeMap::new());
 
 impl OtherCodec {
     /// The codec of this table. Tables that are equal are one codec.
@@ -146,7 +146,7 @@ impl OtherCodec {
         OtherCodec(all.entry(key).or_insert_with(|| {
             let label = table.name.clone().unwrap_or_else(|| format!("codec of {}", table.rate));
             let (octets, micros) = (table.octets().max(1), (table.frame.nanos() / 1000).max(1));
-            Box::leak(Box::new(Known { table, label, octets, micros }))
+            Box::leak(Box::new(CodecNumbers { table, label, octets, micros }))
         }))
     }
 

@@ -56,9 +56,9 @@ pub trait Transmitter: Send {
     /// a part of.
     fn capacity(&self, from: Instant, to: Instant) -> Bytes;
 
-    /// The first time at or after `at` at which the rate becomes another, or begins to be what it is (at the beginning of the run), and
-    /// what it is then; none if it does not change any more, or if the law does not work by a rate. Queue disciplines that
-    /// reckon with the rate are told.
+    /// The first change of the rate at or after `at`, with its time and the new rate. The beginning of the run counts
+    /// as a change. None if the rate does not change any more, or if the law has no rate. Queue disciplines that
+    /// compute with the rate learn of it.
     fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
         None
     }
@@ -256,7 +256,7 @@ impl LinkRate {
         ActiveRateLaw::new(config, stream).map(LinkRate)
     }
 
-    /// See [`Transmitter::end_of`]. Never before `start`, whatever the law says.
+    /// See [`Transmitter::end_of`]. Never before `start`, for any answer of the law.
     #[inline]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
         self.0.end_of(start, size).max(start)

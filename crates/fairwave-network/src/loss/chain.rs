@@ -15,7 +15,7 @@ pub(super) enum Sojourn {
     Regular,
 }
 
-/// The chain, moved on only when somebody looks: its cost does not depend on how long nobody did.
+/// The chain, advanced only when it is read: the cost does not depend on the time between reads.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chain {
     good: Span,

@@ -287,8 +287,8 @@ impl Buffer {
         self.by_flows().and_then(|flows| at(flows.ends(flow).back))
     }
 
-    /// The flow that comes after `flow` in the round of those of which packets wait: in the order in which they came to
-    /// wait, the first again after the last. With `None`, or a flow of which nothing waits, the first.
+    /// The flow after `flow` in the round of flows with waiting packets. The round has the order in which flows began
+    /// to wait; the first follows the last. With `None`, or a flow of which nothing waits, the first.
     pub fn flow_after(&self, flow: Option<FlowId>) -> Option<FlowId> {
         self.by_flows().and_then(|flows| flows.after(flow))
     }

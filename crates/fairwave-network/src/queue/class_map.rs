@@ -226,7 +226,7 @@ pub(super) fn complete(classes: &[ClassConfig]) -> Vec<ClassConfig> {
 
 const EXAMPLE: &str = "classes = [{ name = \"voice\", match = { dscp = \"ef\" } }, { name = \"data\" }]";
 
-/// Accepts classes that can be told apart, each of which packets can reach.
+/// Accepts classes if they differ and packets can reach each of them.
 pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(), ConfigError> {
     if classes.is_empty() || classes.len() > MOST_CLASSES {
         let allowed = format!("1 to {MOST_CLASSES} classes");

@@ -151,8 +151,8 @@ impl QueueConfig {
         QueueConfig { capacity, ..self.clone() }
     }
 
-    /// First in, first out, and only an arrival that finds no room is dropped: what becomes of a packet is known when it
-    /// arrives, and a link may compute it instead of keeping a [`super::Queue`].
+    /// First in, first out, and only an arrival that finds no room is dropped. So the outcome of a packet is known when
+    /// it arrives, and a link may compute it without a [`super::Queue`].
     pub fn is_fifo_tail(&self) -> bool {
         let nature = self.discipline.nature();
         nature.fifo && nature.passive && self.victim == Some(Victim::Tail)

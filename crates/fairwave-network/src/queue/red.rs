@@ -45,8 +45,8 @@ pub enum RedPreset {
     /// ns-2.35's automatic defaults: byte mode with 500-byte packets, weight 1 − exp(−1/C) with C the link's rate in mean
     /// packets per second (ns-2.35 at round trips of 100 ms and less), min-threshold max(5, C · 5 ms / 2), max-threshold three
     /// times that, max-p 0.1, gentle, drops spaced with `wait`; and ns-2.35's details, which are not Floyd's (see the
-    /// module). ns-2.35 counts the buffer, too, in 500-byte units: for its `limit_ 125` write `capacity = { bytes = 62500 }`.
-    /// Before 2004-10-11 ns-2 counted packets: that is `ns2-2004`.
+    /// module). ns-2.35 also counts the buffer in 500-byte units: for its `limit_ 125` write `capacity = { bytes =
+    /// 62500 }`. Before 2004-10-11 ns-2 counted packets: that is `ns2-2004`.
     #[serde(rename = "ns2")]
     Ns2,
     /// ns-2's at the beginning of 2004: as `ns2`, but queue and thresholds count packets and drops do not go by size (`queue_in_bytes_` and
@@ -289,9 +289,9 @@ impl Red {
         Red { parameters, average: 0.0, since: None, log_keep, as_ns2: false, chance_takes_arrival: false }
     }
 
-    /// What ns-2.35 says before it comes to chance: it considers a packet only if more than one packet waits (in byte mode:
-    /// more than a byte), drops it where the average asks for every packet, and lets the first one pass after the
-    /// average or the queue has been too low.
+    /// ns-2.35's rules before a random drop. It considers a packet only if more than one packet waits (in byte mode:
+    /// more than a byte). It drops the packet if the average requires every packet to be dropped. It admits the first
+    /// packet after the average or the queue has been too low.
     #[inline]
     fn before_chance(&mut self, arrival: &Arrival<'_>) -> Option<Verdict> {
         let total = arrival.buffer.total();

@@ -94,7 +94,7 @@ impl Rounds {
     }
 }
 
-/// A number of 64 bits in which every bit of `value` tells (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
+/// A number of 64 bits that depends on every bit of `value` (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
 #[inline]
 pub(super) fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -80,7 +80,8 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
     }))
 }
 
-/// The most memory that this process has had, where the system says so (Linux): what a parent is told includes its own.
+/// The peak memory of this process, if the system reports it (Linux). The value that a parent process reads would
+/// include its own memory.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -26,7 +26,7 @@ use crate::probe::{Probe, RemovalCause};
 use files::{CaptureInterface, Comment, Files};
 use headers::Headers;
 use patterns::Patterns;
-use sip::{Calls, Seen};
+use sip::{Calls, ObservationPoint};
 
 /// What is to be written of a run: where packets are looked at, and into which file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -124,8 +124,8 @@ impl<'p> Capture<'p> {
         let Capture { plan, headers, calls, files, links, hosts, .. } = self;
         calls.until(plan, &headers.ports, now, |place, at, datagram| {
             let (seat, inbound) = match place {
-                Seen::Host { node, inbound } => (hosts[node], Some(inbound)),
-                Seen::Link(link) => (links[link][0], None),
+                ObservationPoint::Host { node, inbound } => (hosts[node], Some(inbound)),
+                ObservationPoint::Link(link) => (links[link][0], None),
             };
             let Some(seat) = seat else { return };
             let bytes = Headers::of_message(datagram);

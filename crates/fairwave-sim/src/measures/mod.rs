@@ -100,7 +100,7 @@ pub struct Words {
     pub most: Option<f64>,
     /// Groups of which pages and tables show it without being asked.
     pub applies: &'static [Kind],
-    /// The fewest flows of which it says anything.
+    /// The smallest number of flows for which the measure is defined.
     pub least_flows: u32,
 }
 

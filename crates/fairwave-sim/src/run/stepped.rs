@@ -12,8 +12,8 @@ use crate::measure::Window;
 use crate::probe::Probe;
 use crate::result::RunResult;
 
-/// A run made step by step. Everything in it happens at its nominal time: a queue is told when a packet came and when a
-/// transmission ended, not when somebody got round to it.
+/// A run made step by step. Everything in it happens at its nominal time: a queue learns when a packet arrived and when
+/// a transmission ended, not when the driver handled them.
 pub struct SteppedRun<'p, P, B> {
     simulation: Simulation<'p, P, B>,
     /// What happened until then, that moment included, has been handled.

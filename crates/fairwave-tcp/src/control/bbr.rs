@@ -35,7 +35,7 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
-use filter::{Held, MaxOverRounds, Rounds, rate};
+use filter::{LimitedSamples, MaxOverRounds, Rounds, rate};
 use probe_bw::Cycle;
 use probe_rtt::MinRtt;
 
@@ -137,7 +137,7 @@ impl ControlLaw for BbrConfig {
             cycle: Cycle::default(),
             min_rtt: MinRtt::default(),
             aggregation: Aggregation::default(),
-            held: Held::default(),
+            held: LimitedSamples::default(),
             pace: 0.0,
             prior: 0.0,
             initial: 0.0,
@@ -271,7 +271,7 @@ pub struct Bbr {
     cycle: Cycle,
     min_rtt: MinRtt,
     aggregation: Aggregation,
-    held: Held,
+    held: LimitedSamples,
     /// Segments per second; 0 before the first sample.
     pace: f64,
     /// `BBR.prior_cwnd`: the window to come back to.

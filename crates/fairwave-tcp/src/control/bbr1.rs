@@ -18,7 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bbr::filter::{Held, MaxOverRounds, Rounds, rate, round_trip};
+use super::bbr::filter::{LimitedSamples, MaxOverRounds, Rounds, rate, round_trip};
 use super::{ControlLaw, Controller, Estimate, Path, RateSample, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_span};
@@ -119,7 +119,7 @@ impl ControlLaw for Bbr1Config {
             lost: 0,
             conserves: false,
             recover: None,
-            held: Held::default(),
+            held: LimitedSamples::default(),
             payload: 0,
         })
     }
@@ -193,7 +193,7 @@ pub struct Bbr1 {
     conserves: bool,
     /// Recovery ends when everything before is acknowledged.
     recover: Option<u32>,
-    held: Held,
+    held: LimitedSamples,
     /// Bytes of a segment.
     payload: u32,
 }

@@ -81,7 +81,8 @@ impl MarkedPart {
         self.alpha
     }
 
-    /// Counts what an acknowledgement says (steps 1 to 3), and says whether a window of data has passed.
+    /// Counts the marks that an acknowledgement reports (steps 1 to 3), and answers whether a window of data has
+    /// passed.
     #[inline]
     pub fn count(&mut self, path: &Path) -> bool {
         self.acknowledged += path.acknowledged;

@@ -120,7 +120,8 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
         }
         _ => return Err(foreign("it does not begin with a sender's or a receiver's report".to_owned())),
     };
-    // Nothing else is said in RTCP between our ends, so the rest is what ours would have written; or it is not ours.
+    // fairwave's ends send nothing else in RTCP. So the rest must equal the bytes that fairwave would have written;
+    // otherwise the packet is foreign.
     let (mut said, mut again) = (body, Vec::with_capacity(bytes.len()));
     write(&said, feedback, format, bytes.len(), &mut again);
     if again != bytes
@@ -142,7 +143,7 @@ fn ntp(time: Instant) -> u64 {
     (NTP_OFFSET.wrapping_add(seconds) << 32) | ((nanos << 32) / SECOND)
 }
 
-/// The instant that an NTP timestamp of ours stands for: fractions of 2⁻³² s are finer than nanoseconds.
+/// The instant of an NTP timestamp that fairwave wrote: fractions of 2⁻³² s are finer than nanoseconds.
 fn instant(ntp: u64) -> Result<Instant, WireError> {
     let (seconds, fraction) = (ntp >> 32, ntp & u64::from(u32::MAX));
     let Some(since) = seconds.checked_sub(NTP_OFFSET) else {

@@ -80,7 +80,7 @@ impl Coding {
     }
 }
 
-/// How long after they were made frames are shown, where nothing is said: a second, as a player of live streams may buffer.
+/// Default time from making a frame to showing it: a second, a usual buffer for players of live streams.
 pub(in crate::traffic) const PLAYOUT_DELAY: Span = Span::from_secs(1);
 
 /// A video's frames as a decoder sees them: how many layers, which types, when they are shown.

@@ -198,7 +198,7 @@ impl JitterBuffer {
         silent && self.waiting.is_empty() && !self.silence_waits && self.ahead < SAMPLES_PER_TICK
     }
 
-    /// Lets so many ticks pass in which the buffer is idle: as many times [`JitterBuffer::tick`], at once.
+    /// Passes a number of idle ticks at once, as if by this number of calls of [`JitterBuffer::tick`].
     pub fn stay_idle(&mut self, ticks: u64, heard: &mut Vec<Piece>) {
         let samples = SAMPLES_PER_TICK.saturating_mul(ticks.min(i64::MAX as u64) as i64);
         self.tick = self.tick.saturating_add_unsigned(ticks);
@@ -345,7 +345,7 @@ impl JitterBuffer {
         }
     }
 
-    /// Decodes at least `required` samples, if so many follow one another; how many it came to.
+    /// Decodes at least `required` samples, if that many are consecutive; returns their number.
     fn decode(&mut self, required: i64, heard: &mut Vec<Piece>) -> i64 {
         let Some(first) = self.waiting.front().map(|packet| packet.media) else { return 0 };
         self.target = first;
