@@ -1,5 +1,5 @@
-//! The first process of a program's process namespace: it gives away what it may, starts the program, and ends with it. When it ends, or
-//! whoever started it does, the kernel ends everything that the program has left.
+//! The first process of a program's process namespace: it gives away what it may, starts the program, and ends with it.
+//! When this process or its parent ends, the kernel ends everything that the program has left.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub struct Order {
     pub host: String,
     /// Every host's name and address.
     pub hosts: Vec<(String, String)>,
-    /// User and group that the program is to have; those of whoever starts it if none.
+    /// User and group of the program; those of the caller if none.
     pub user: Option<(u32, u32)>,
 }
 

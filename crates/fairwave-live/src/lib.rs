@@ -16,7 +16,7 @@
 //! Imports run one way: clock, addresses, headers → whose a packet is, its bytes, the accounts → hosts and sockets → the border →
 //! programs → the run.
 
-// Elsewhere there is nobody to use what no system is needed for.
+// On other systems, nothing uses the parts that need no system.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod accounts;

@@ -21,7 +21,7 @@ use crate::host::PROGRAM;
 /// Number of conversations of programs that are distinguished, in addition to one for each pair of hosts.
 pub const SPARE: usize = 4096;
 
-/// The group of places that nobody has taken.
+/// The group of free places.
 const UNTAKEN: &str = "programs: not used";
 
 /// A flow that is kept for programs between two nodes.

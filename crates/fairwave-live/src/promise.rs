@@ -1,4 +1,5 @@
-//! Whether a promise about a share of packets was kept: what so many misses of so many packets say of the share behind them.
+//! Whether a promise about a share of packets was kept: the bound on the true share that follows from the number of
+//! misses and of packets.
 //!
 //! The judgement is Clopper and Pearson's exact one-sided bound, C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial
 //! limits illustrated in the case of the binomial", Biometrika 26(4), 1934: a bound on the share meets the promised

@@ -130,7 +130,7 @@ fn become_urgent() -> bool {
     set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(value), first).is_ok()
 }
 
-/// As any other thread again: it may be somebody else's.
+/// Restores the thread's scheduling: the thread may belong to the caller.
 fn become_ordinary() {
     use thread_priority::NormalThreadSchedulePolicy::Other;
     let ordinary = ThreadSchedulePolicy::Normal(Other);

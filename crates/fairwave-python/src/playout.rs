@@ -1,4 +1,4 @@
-//! Playout of a call whose units were recorded. The law is core's; Python brings the times and hears the fates.
+//! Playout of a call whose units were recorded. Core has the law; Python passes the times and gets the fates.
 
 use fairwave_core::quality::playout::neteq::Piece;
 use fairwave_core::quality::playout::{self, PlayoutConfig, SpokenUnit, UnitFate};

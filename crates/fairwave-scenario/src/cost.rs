@@ -16,7 +16,7 @@ use crate::workload::GroupWork;
 
 /// Flows in one run.
 pub const MOST_FLOWS: u64 = 2_000_000;
-/// Link directions in one run: a dumbbell's of so many flows.
+/// Link directions in one run: those of a dumbbell with this many flows.
 pub const MOST_LINKS: u64 = 8_100_000;
 /// Links on one flow's way. The Internet Protocol ends a packet's way after 255.
 pub const MOST_HOPS: u64 = 1000;
@@ -197,7 +197,7 @@ fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The rate by which a link is reckoned.
+/// The nominal rate of a link.
 fn rate_of(link: &Link) -> Rate {
     link.spec.there.rate.as_ref().map_or(Rate::default(), |rate| rate.nominal().middle())
 }
@@ -331,7 +331,7 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
     }
 }
 
-/// What a buffer of so many packets would need, if that is more than is allowed.
+/// Memory of a buffer of this many packets, if it exceeds the limit.
 pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Box<Problem>> {
     if packets <= MOST_PACKETS_WAITING {
         return Ok(());
@@ -344,7 +344,7 @@ pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Bo
     Err(Box::new(problem.help("write for example `capacity = { packets = 125 }`")))
 }
 
-/// The memory that so many waiting packets take, for people.
+/// The memory of this many waiting packets, in words.
 pub(crate) fn of_packets(packets: f64) -> String {
     bytes(packets * BYTES_PER_PACKET)
 }
@@ -412,7 +412,7 @@ pub struct CostOfRuns {
 }
 
 impl CostOfRuns {
-    /// Of so many runs, each of so many packet-hops.
+    /// For a number of runs, each with a number of packet-hops.
     pub fn new(runs: u64, hops: f64) -> CostOfRuns {
         let tables = runs as f64 * BYTES_PER_RUN;
         CostOfRuns { runs, tables, seconds: runs as f64 * (hops + HOPS_PER_RUN) / HOPS_PER_SECOND }
@@ -439,7 +439,7 @@ pub(crate) fn of_endless_run() -> String {
     format!("one link of 1 Mb/s alone, full for {}, would take {} of computing", Span::MAX, computing(hops))
 }
 
-/// The time that so many packet-hops take, for people.
+/// The time for this many packet-hops, in words.
 pub fn computing(hops: f64) -> String {
     time(hops / HOPS_PER_SECOND)
 }

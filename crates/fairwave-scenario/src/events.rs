@@ -1,4 +1,4 @@
-//! Timed events: what somebody does to the network, or to the flows, in the course of a run.
+//! Timed events: changes to the network or to flows during a run.
 //!
 //! An event is sugar for what a link or a flow can say of itself: a rate, delay or loss by schedule, outages, `start` and
 //! `stop`. Those of a link are worked into the directions of the plan; those of flows into their beginnings and ends.

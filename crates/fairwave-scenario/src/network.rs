@@ -372,7 +372,7 @@ fn buffer_packets(buffer: &BandwidthDelay, rate: Rate, direction: &DirectionProp
     (libm::round(product) as u32).max(buffer.at_least_packets)
 }
 
-/// The queue's own configuration with a buffer of so many packets.
+/// The queue's configuration with a buffer of this many packets.
 fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
     let queue = match packets {
         Some(packets) => written.with_packets(packets),

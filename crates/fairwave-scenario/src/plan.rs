@@ -1,7 +1,7 @@
 //! A plan: a scenario with everything spelled out for one seed. It is what a simulator or a live run executes.
 //!
 //! Presets are expanded, defaults filled in, templates multiplied, spreads drawn; nothing in a plan is left to guess.
-//! Whoever runs it may rely on: every index in range, every route existing, every rate above zero.
+//! A plan guarantees: every index is in range, every route exists, every rate is above zero.
 
 use std::sync::Arc;
 
@@ -210,7 +210,7 @@ pub struct FlowPlan {
     pub stop: Instant,
     /// When it is at work, from `start` to `stop` where there are pauses between.
     pub active: Option<Intervals>,
-    /// So many flows of its group may be at work; when there are, it does not begin.
+    /// Limit of simultaneous flows of its group; the flow does not begin when the limit is reached.
     pub at_most: Option<u64>,
     /// The other direction of a conversation.
     pub partner: Option<Partner>,

@@ -38,7 +38,7 @@ fn leave_with(police: Option<&PoliceConfig>, queue: &QueueConfig, dscp: Dscp, cl
     }
 }
 
-/// What comes to each link that looks at it.
+/// The packets that arrive at each link that depends on them.
 fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
     let mut comers: BTreeMap<usize, Comers> = BTreeMap::new();
     if !links.iter().any(|link| looks(&link.direction)) {
@@ -147,7 +147,7 @@ fn note_unmatched(queue: &QueueConfig, coming: &BTreeSet<(Dscp, u8)>, before: &s
         let mut own: BTreeSet<(Dscp, u8)> = coming.iter().filter(of_class).copied().collect();
         let ClassConfig { name, police, .. } = class;
         if own.is_empty() {
-            // The default class is there whether anybody needs it or not.
+            // The default class always exists.
             if class.matches != Default::default() {
                 empty.push(format!("`{before}{name}`"));
             }

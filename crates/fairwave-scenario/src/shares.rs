@@ -1,5 +1,4 @@
-//! A workload as it is written: what all flows offer together, and how it is divided. What it comes to is reckoned in
-//! `load.rs`.
+//! A workload as it is written: what all flows offer together, and how it is divided. `load.rs` computes the result.
 
 use fairwave_core::packet::Class;
 use fairwave_core::ratio::Percent;

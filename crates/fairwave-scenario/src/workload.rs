@@ -12,7 +12,7 @@ use fairwave_core::units::Instant;
 
 use crate::law::{largest_packet, most_payload};
 
-/// So many units, or periods of bulk data, are looked at.
+/// Number of units, or periods of bulk data, that are examined.
 const SAMPLE: usize = 64;
 
 /// Bytes that are kept of every unit that an application makes: when, when complete, how long.

@@ -79,7 +79,7 @@ const REVIEW: u32 = 8192;
 /// Events that a day is made to hold, as a power of two.
 const PER_DAY: u32 = 3;
 
-/// The same where somebody looks ahead through the events of a day.
+/// The same with prefetching through the events of a day.
 const PER_DAY_AHEAD: u32 = 5;
 
 /// The least and the most days of a year.
@@ -109,7 +109,7 @@ pub struct EventQueue {
     shift: u32,
     until_review: u32,
     reviewed_at: u64,
-    /// A day has begun since anybody asked.
+    /// A day has begun since the last query.
     begun: bool,
     /// Events that a day is made to hold, as a power of two.
     per_day: u32,

@@ -21,7 +21,7 @@ pub(crate) struct ApplicationClock {
 }
 
 impl ApplicationClock {
-    /// One that is off by so many parts per billion.
+    /// A clock with a skew of this many parts per billion.
     pub fn skewed(begins: Instant, ppb: i64) -> Self {
         ApplicationClock { begins, ppb, differs: ppb != 0, ..ApplicationClock::default() }
     }

@@ -221,7 +221,7 @@ impl Link {
                 Wire::Lossy(loss) => loss.lost(self.free, packet),
                 Wire::Changing(unsteady) => {
                     if packet.wire == 0 {
-                        // It takes no time, and nobody has asked what becomes of it.
+                        // It takes no time, and its outcome is not known yet.
                         (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
                     }
                     if !unsteady.loses(self.free, packet) {

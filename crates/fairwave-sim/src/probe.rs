@@ -20,7 +20,7 @@ pub enum RemovalCause {
 /// It is never before the last time that [`Probe::now`] reported, nor after the end of the run. The reports of one link
 /// come in the order in which packets left it, with its drops in between.
 pub trait Probe {
-    /// Somebody looks.
+    /// A probe observes the run.
     const ON: bool;
     /// The time; nothing that happened earlier will be told any more.
     fn now(&mut self, _now: Instant) {}
@@ -40,7 +40,7 @@ pub trait Probe {
     fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: RemovalCause) {}
 }
 
-/// Nobody looks.
+/// No probe observes the run.
 impl Probe for () {
     const ON: bool = false;
 }

@@ -28,7 +28,7 @@ pub struct RunResult {
     pub recovery: Vec<RecoveryRow>,
     /// One row per file or page, of sources whose units are wanted as a whole.
     pub transfers: Vec<TransferRow>,
-    /// One row per group that has such, or whose flows arrive where only so many may be at work.
+    /// One row per group that has transfers or pages, or whose arriving flows have a limit of simultaneous flows.
     pub completions: Vec<CompletionRow>,
     /// One row per conversation.
     pub conversations: Vec<ConversationRow>,
@@ -166,7 +166,7 @@ pub struct FlowRow {
     pub random_as_congestion: u64,
     /// Packets lost by links that it took for random loss.
     pub random_as_random: u64,
-    /// Data packets that arrived marked (congestion experienced), by whatever queue on their way.
+    /// Data packets that arrived marked (congestion experienced) by any queue on their way.
     pub marked: u64,
 }
 
@@ -242,7 +242,7 @@ pub struct TransferRow {
     pub fate: &'static str,
 }
 
-/// What the transfers of a group came to; of flows that arrive and stay for a time of their own, how many there were.
+/// Results of a group's transfers; for arriving flows that stay for a given time, their numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct CompletionRow {
     /// Name of the group.
@@ -356,7 +356,7 @@ pub struct RoundTripRow {
     pub trimmed_mean_s: f64,
     /// Smoothed (RFC 6298 §2) after the last sample of the run.
     pub smoothed_s: f64,
-    /// Requests of the window of which it is known whether they were answered; NaN but for pings.
+    /// Requests of the window with a known outcome; NaN for flows other than pings.
     pub requests: f64,
     /// How many of them were not.
     pub unanswered: f64,
@@ -398,7 +398,7 @@ pub struct TinRow {
     pub sp_delay_s: f64,
     /// Bytes that wait at the end.
     pub backlog: u64,
-    /// Packets that came to the tin, those dropped included.
+    /// Packets that arrived at the tin, including dropped ones.
     pub pkts: u64,
     /// Their bytes on the wire.
     pub bytes: u64,

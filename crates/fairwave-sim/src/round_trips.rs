@@ -36,7 +36,7 @@ pub(crate) struct RoundTrip {
     pub took: Span,
 }
 
-/// What the round trips of a flow came to.
+/// Summary of a flow's round trips.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct RoundTrips {
     /// Samples in the window.
@@ -70,7 +70,8 @@ impl RoundTripLog {
         &self.samples
     }
 
-    /// What those in the window came to. `requests` are the numbers of the requests and when they were made, of a flow of pings.
+    /// Summary of those in the window. `requests` are the numbers of the requests and when they were made, of a flow of
+    /// pings.
     pub fn result(
         &self,
         from: Instant,

@@ -40,7 +40,7 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let of_frame = |units: &[LoggedUnit]| {
         let mut arrived = [Instant::NEVER; LayerRates::MOST];
         if frames.versions {
-            // Whoever has a version has no need of those below it.
+            // A receiver of one version needs no version below it.
             for (place, unit) in units.iter().enumerate().take(LayerRates::MOST) {
                 arrived[..=place].iter_mut().for_each(|slot| *slot = (*slot).min(arrival(unit)));
             }

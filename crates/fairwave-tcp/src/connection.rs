@@ -41,7 +41,7 @@ pub(super) struct Acknowledgement {
     pub wave: u16,
     /// A mark has been seen.
     pub congestion_echo: bool,
-    /// So many segments have been marked.
+    /// Number of segments that have been marked.
     pub marked: u32,
 }
 
@@ -263,13 +263,13 @@ impl Connection {
         self.duplicates += 1;
     }
 
-    /// So many duplicates count as received.
+    /// Sets the number of duplicates that count as received.
     #[inline]
     pub fn set_duplicates(&mut self, duplicates: u32) {
         self.duplicates = duplicates;
     }
 
-    /// Fast recovery adds so many segments to the window.
+    /// Sets the number of segments that fast recovery adds to the window.
     #[inline]
     pub fn set_inflation(&mut self, segments: u32) {
         self.inflation = segments;
@@ -299,7 +299,7 @@ impl Connection {
         self.next = segment;
     }
 
-    /// So many segments are in flight, as the recovery counts them.
+    /// Sets the number of segments in flight, as the recovery counts them.
     #[inline]
     pub fn set_pipe(&mut self, segments: u32) {
         self.path.pipe = segments;
@@ -596,7 +596,7 @@ impl Connection {
         }
     }
 
-    /// The retransmission timer starts anew.
+    /// Starts the retransmission timer again.
     #[inline]
     pub fn restart_timer(&mut self, now: Instant) {
         self.retransmit_at = now + self.rtt.timeout(&self.parameters.rto);
@@ -650,7 +650,7 @@ impl Connection {
         }
     }
 
-    /// The controller hears of an acknowledgement that does not open the window.
+    /// Tells the controller of an acknowledgement that does not open the window.
     #[inline]
     pub fn note_ack(&mut self) {
         self.tell(false);

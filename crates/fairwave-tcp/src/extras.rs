@@ -95,7 +95,8 @@ impl Connection {
         }
     }
 
-    /// The controller hears of an acknowledgement that may open the window or not, then of a mark, then has its sample.
+    /// The controller learns of an acknowledgement that may or may not open the window, then of a mark, then gets its
+    /// sample.
     #[inline]
     pub fn tell(&mut self, may_open: bool) {
         if may_open && self.extras.as_ref().is_none_or(|extras| extras.opens_window()) {

@@ -28,7 +28,7 @@ pub(super) struct MarkReaction {
     marks: Marks,
     /// A loss within a window whose mark has been answered has been answered, too.
     one_for_all: bool,
-    /// So many segments have been reported as marked.
+    /// Number of segments that have been reported as marked.
     counted: u32,
     /// One past what was in flight at the last answer to congestion.
     answered: u32,
@@ -57,7 +57,8 @@ impl MarkReaction {
         }
     }
 
-    /// An acknowledgement of everything before `next` echoes a mark, and counts so many in all. Answers how many are new.
+    /// An acknowledgement of everything before `next` echoes a mark and carries the total count. Answers how many are
+    /// new.
     pub fn hear(&mut self, next: u32, echo: bool, count: u32) -> u32 {
         if self.marks == Marks::Classic {
             self.holds = echo;
@@ -94,7 +95,7 @@ impl MarkReaction {
         self.one_for_all && self.to_mark && segment < self.answered
     }
 
-    /// So many segments have been reported as marked.
+    /// Number of segments that have been reported as marked.
     pub fn counted(&self) -> u32 {
         self.counted
     }
@@ -119,7 +120,7 @@ pub(super) struct Echo {
     pub stands: bool,
     /// The latest segment was marked.
     latest: bool,
-    /// So many segments have come marked, modulo 2³²; kept for accurate feedback alone.
+    /// Number of segments that arrived marked, modulo 2³²; kept only for accurate feedback.
     pub counted: u32,
 }
 

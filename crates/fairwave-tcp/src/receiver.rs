@@ -34,7 +34,7 @@ pub struct TcpReceiver {
     waves: bool,
     /// What it says of marks.
     echo: Echo,
-    /// So many segments more are acknowledged at once although acknowledgements are delayed.
+    /// Number of further segments that are acknowledged at once although acknowledgements are delayed.
     at_once: u32,
     acknowledge_at: Instant,
     delay: Option<Span>,

@@ -152,8 +152,8 @@ impl RttEstimator {
         }
     }
 
-    /// The handshake completes after its SYN was lost: a timeout below 3 s begins anew at 3 s (RFC 6298 §5.7), until
-    /// the next measurement.
+    /// The handshake completes after its SYN was lost: a timeout below 3 s is set to 3 s (RFC 6298 §5.7), until the
+    /// next measurement.
     pub fn restart_after_lost_syn(&mut self, limits: &RtoLimits) {
         if limits.initial < AFTER_LOST_SYN {
             self.base = AFTER_LOST_SYN.nanos();

@@ -168,7 +168,7 @@ impl<D: ?Sized> Registry<D> {
         self.entries().iter().map(|entry| entry.name.to_string()).collect()
     }
 
-    /// The law of this name with the parameters in `table`; `None` if nobody handed in such a law.
+    /// The law of this name with the parameters in `table`; `None` if no program registered such a law.
     pub fn read(&self, name: &str, table: &Map<String, Value>) -> Option<Result<RegisteredLaw<D>, serde_json::Error>> {
         let entry = self.entries().into_iter().find(|entry| entry.name == name)?;
         Some((entry.read)(table.clone()).map(|(table, law)| RegisteredLaw { name: entry.name.clone(), table, law }))

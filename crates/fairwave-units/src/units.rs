@@ -31,7 +31,7 @@ pub struct Bytes(u64);
 pub struct Skew(u64);
 
 impl Skew {
-    /// So many parts per million.
+    /// A number of parts per million.
     pub const fn from_ppm(ppm: u32) -> Self {
         Skew(ppm as u64 * 1000)
     }
@@ -272,7 +272,7 @@ trait Quantity: Sized {
     /// Accepted units, each with its worth in the base unit.
     const UNITS: &'static [(&'static str, f64)];
 
-    /// What a unit is that counts bits for bytes or bytes for bits, and what is probably meant by so many of it.
+    /// The correct unit for one that confuses bits and bytes, and the value that is probably meant.
     fn confused(_number: f64, _unit: &str) -> Option<(&'static str, String)> {
         None
     }

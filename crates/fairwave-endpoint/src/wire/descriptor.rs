@@ -1,6 +1,6 @@
 //! What a data packet says of its payload, at the payload's beginning: the fields that measures need and no header has a place for.
 //!
-//! Whoever carries a payload format of its own puts such a descriptor before it, as video over RTP does. Ours:
+//! A transport with a payload format puts such a descriptor before the format, as video over RTP does. Ours:
 //!
 //! | byte | field | meaning |
 //! |---|---|---|

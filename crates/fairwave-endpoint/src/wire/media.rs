@@ -46,7 +46,7 @@ impl Media {
         u128::from(nanos) * u128::from(self.clock) / SECOND
     }
 
-    /// The shortest span of so many whole ticks.
+    /// The shortest span of a number of whole ticks.
     pub fn span(&self, ticks: u32) -> Span {
         Span::from_nanos((u128::from(ticks) * SECOND).div_ceil(u128::from(self.clock.max(1))) as u64)
     }

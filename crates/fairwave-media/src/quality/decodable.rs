@@ -82,7 +82,7 @@ pub fn decodable_layers(frames: &[ReceivedFrame]) -> Vec<u8> {
     ready.iter().zip(frames).map(in_time).collect()
 }
 
-/// What a video came to.
+/// Results of a video.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Decodability {
     /// Frames that were to be shown.

@@ -25,7 +25,7 @@ use fairwave_units::units::Span;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelaySensitivity {
-    /// sT 1, mT 100 ms: everyday calls; what earlier editions assume of everybody.
+    /// sT 1, mT 100 ms: everyday calls; earlier editions assume these values for all users.
     #[default]
     Default,
     /// sT 0.55, mT 120 ms: users tolerant of delay.

@@ -101,7 +101,7 @@ pub struct PlaybackSuccess {
     pub success: f64,
 }
 
-/// Hears of payload as it arrives and reads when it is time.
+/// Records payload as it arrives, and reads at its times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Playback {
     rate: Rate,

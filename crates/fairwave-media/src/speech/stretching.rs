@@ -28,7 +28,7 @@ const BLOCK: usize = 240;
 /// What happens at a place in a line of samples.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
-    /// The tempo is changed before it: so many samples are added, or left out if negative.
+    /// Change of tempo before it: number of samples that are added, or removed if negative.
     Tempo(i64),
     /// It is known to be silent from there until this sample, that one not included.
     Silent(usize),

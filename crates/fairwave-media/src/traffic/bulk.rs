@@ -2,7 +2,7 @@
 //!
 //! Bulk sources make no units: the transport decides when data leaves. What they say is *when* there is data, as intervals:
 //! within one the application offers without limit, outside nothing new (what ns-2's FTP does between `start` and `stop`).
-//! Whoever drives the flow starts and stops the sender accordingly.
+//! The driver of the flow starts and stops the sender accordingly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! A conversation: two people who take turns, each of whom is a flow. Both follow one script, so that now one talks, now the
-//! other, now both and now nobody.
+//! A conversation: two people who take turns, each of whom is a flow. Both follow one script, in which one party, the
+//! other, both or neither talk.
 //!
 //! Source: ITU-T P.59 (03/1993), artificial conversational speech: single talk, double talk and mutual silence of exponential
 //! lengths, with means of 854, 226 and 456 ms; single talk ends in double talk with probability 0.4, else in silence; after

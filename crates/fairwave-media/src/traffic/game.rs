@@ -74,7 +74,7 @@ fn is_nothing(share: &f64) -> bool {
     *share == 0.0
 }
 
-/// More packets of the code than these nobody sends.
+/// Upper bound on the packets of the code.
 const MOST_REDUNDANCY: f64 = 4.0;
 /// A frame's packets have left before the next frame is made, whatever the skew of clocks.
 const MOST_PACING: f64 = 0.99;

@@ -117,7 +117,7 @@ impl TrafficSource for InterruptedPoisson {
                 self.now = due;
                 break;
             }
-            // A Poisson process has no memory: the gap is drawn anew when the next time on begins.
+            // A Poisson process has no memory: a new gap is drawn when the next time on begins.
             let (off, on) = self.periods.next();
             self.now = self.until + off;
             self.until = self.now + on;

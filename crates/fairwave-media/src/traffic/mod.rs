@@ -144,7 +144,7 @@ pub trait TrafficSource: Send {
         None
     }
 
-    /// The next interval during which a bulk source offers data; none for other sources. Whoever drives the flow calls
+    /// The next interval during which a bulk source offers data; none for other sources. The driver of the flow calls
     /// the sender's `on_start` at its beginning and its `on_stop` at its end.
     fn next_activity(&mut self) -> Option<Activity> {
         None
@@ -247,7 +247,8 @@ pub trait TrafficLaw: Law {
         None
     }
 
-    /// What a source without a rate moves in so many seconds, in the mean and at the most, if the network holds nothing up.
+    /// Payload that a source without a rate moves in a number of seconds, mean and maximum, if the network does not
+    /// limit it.
     fn volume(&self, _lasts: f64) -> Option<Volume> {
         None
     }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! **Assumptions.** The codec has one rate. A frame fills whole octets, and the payload format adds the same header to each packet.
-//! Ie and Bpl are those of ITU-T G.107, or of G.107.1 for a wideband codec; without them calls have no rating, because nobody can tell how
-//! it sounds.
+//! Ie and Bpl are those of ITU-T G.107, or of G.107.1 for a wideband codec; without them calls have no rating, because
+//! the quality of the codec is unknown.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! Voice whose talk and silence come from a recording: what is heard of it afterwards is a real sentence.
+//! Voice with talk and silence from a recording, so that the received call is a real sentence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! Packets at the times and in the sizes in which somebody captured them.
+//! Packets with the times and sizes of a capture.
 //!
-//! Core reads no files: whoever reads the scenario reads the capture, and writes the packets of one of its flows into `packets`
-//! (`fairwave.replay` in Python).
+//! Core reads no files: the reader of the scenario reads the capture, and writes the packets of one of its flows into
+//! `packets` (`fairwave.replay` in Python).
 //!
-//! **Assumptions.** The application goes by its clock and hears of nothing: packets leave as they did then, whatever becomes of them. A
-//! payload above the transport's largest is cut into several packets.
+//! **Assumptions.** The application follows its clock without feedback: packets leave as in the capture, and their fate
+//! changes nothing. A payload above the transport's largest is cut into several packets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn is_as_then(speed: &f64) -> bool {
     *speed == 1.0
 }
 
-/// Packets as text, which nobody copies.
+/// Packets as text that is shared, not copied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packets(Arc<str>);
 

@@ -1,4 +1,4 @@
-//! A transfer: so many bytes, all of which are wanted. The flow is over when the receiver has the last one.
+//! A transfer: a number of bytes, all of which must arrive. The flow is over when the receiver has the last one.
 //!
 //! It is one unit, which the application hands over as a whole when the flow begins; the transport cuts it. How long it takes is
 //! [`crate::quality::completion`]'s to say.

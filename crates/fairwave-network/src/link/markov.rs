@@ -6,8 +6,8 @@
 //! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its
 //! size. States are drawn ahead of need from the link's random stream, so that they do not depend on the traffic.
 //!
-//! **Presets.** Rates come from standards; how much of them is left, and how fast they change, is ours and fitted to no
-//! measurement:
+//! **Presets.** Rates come from standards. The usable part of a rate and the speed of changes are assumptions of
+//! fairwave, not fitted to a measurement:
 //!
 //! - `lte`: one user alone in a cell of 10 MHz. The 15 spectral efficiencies of the channel quality indicator (3GPP TS 36.213,
 //!   7.2.3-1) over 50 resource blocks of 12 subcarriers with 14 symbols per millisecond, one layer; ours: a quarter of the symbols goes to
@@ -305,7 +305,7 @@ fn pick(weights: &[f64], stream: &mut Stream) -> usize {
 /// The chain at work.
 pub struct Markov(RefCell<DrawnRates>);
 
-/// The chain's steps, drawn one by one: the same from the same stream, whoever draws them.
+/// The chain's steps, drawn one by one: the same stream gives the same steps.
 #[derive(Clone)]
 struct Steps {
     chain: Chain,

@@ -6,8 +6,8 @@
 //!
 //! A law is one file here and one line in [`rates!`]; a program's own is handed in by [`register`].
 //!
-//! **Assumptions.** Rates count bytes on the wire. Whoever sizes something by a link (a buffer, a discipline's parameters)
-//! takes the law's nominal rate.
+//! **Assumptions.** Rates count bytes on the wire. Code that derives a size from a link (a buffer, a discipline's
+//! parameters) takes the law's nominal rate.
 
 mod changes;
 mod constant;
@@ -87,7 +87,7 @@ pub trait RateLaw: Law {
     /// What [`Checked::check`] refuses.
     fn transmitter(&self, stream: Stream) -> Result<Self::Transmitter, ConfigError>;
 
-    /// The rate by which buffers, queue disciplines and the cost of a run are reckoned: the mean, where it varies. Above
+    /// The nominal rate, for buffers, queue disciplines and the cost of a run: the mean of a rate that varies. Above
     /// zero.
     fn nominal(&self) -> Rate;
 

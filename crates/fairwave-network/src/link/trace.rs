@@ -1,6 +1,6 @@
-//! A link's rate as somebody recorded it.
+//! A recorded rate of a link.
 //!
-//! Two forms, and whoever reads a file (see `docs/links.md`) turns it into one of them:
+//! There are two forms, and the reader of a file (see `docs/links.md`) converts it to one of them:
 //!
 //! - a **series** of rates, each with how long it holds;
 //! - **opportunities** to send, as mahimahi records them: in a millisecond so many packets of 1504 bytes may leave.
@@ -112,7 +112,7 @@ fn scaled(text: &str, places: u32) -> Option<u64> {
     parsed(whole)?.checked_mul(10u64.pow(places))?.checked_add(rest)
 }
 
-/// What a trace comes to.
+/// Summary of a trace.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     /// Nanoseconds.
@@ -159,7 +159,7 @@ impl TraceConfig {
         }
     }
 
-    /// What the trace comes to; none for one whose file has not been read.
+    /// Summary of the trace; none if its file has not been read.
     fn totals(&self) -> Result<Option<Totals>, ConfigError> {
         let Some(given) = self.given()? else { return Ok(None) };
         let mut totals = Totals::default();
@@ -178,7 +178,7 @@ impl TraceConfig {
     /// The same of a trace that can be run.
     fn read(&self) -> Result<Totals, ConfigError> {
         self.totals()?.ok_or_else(|| {
-            // A law has no files: whoever reads the scenario reads them, and writes what they hold into the scenario.
+            // A law reads no files: the reader of the scenario reads them and writes their contents into the scenario.
             let file = self.file.as_deref().unwrap_or_default();
             let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
             ConfigError::new("file", format!("`{file}`"), allowed, SERIES)

@@ -55,7 +55,7 @@ pub trait LossLaw: Law {
     /// The model at work.
     type Model: LossModel + 'static;
 
-    /// True when it never loses anything, so that nobody need ask.
+    /// True when it never loses a packet, so that links skip the call.
     const NEVER: bool = false;
 
     /// The model; all its randomness comes from `stream`. The parameters have been checked.
@@ -142,7 +142,7 @@ macro_rules! at_work {
         }
 
         impl LossConfig {
-            /// True when the model never loses anything, so that nobody need ask.
+            /// True when the model never loses a packet, so that links skip the call.
             pub fn is_none(&self) -> bool {
                 match self {
                     $(LossConfig::$Variant(_) => <$Law as LossLaw>::NEVER,)+

@@ -1,4 +1,4 @@
-//! Losses as somebody recorded them.
+//! Recorded losses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl LossLaw for PatternConfig {
 
     fn model(&self, _stream: Stream) -> Result<Pattern, ConfigError> {
         if let Some(file) = &self.file {
-            // A law has no files: whoever reads the scenario reads them, and writes what they hold into `pattern`.
+            // A law reads no files: the reader of the scenario reads them and writes their contents into `pattern`.
             let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
             return Err(ConfigError::new("file", format!("`{file}`"), allowed, "pattern = \"0000100000\""));
         }

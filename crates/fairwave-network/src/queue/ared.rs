@@ -126,7 +126,7 @@ impl AredConfig {
 pub struct Ared {
     red: Red,
     ticker: Ticker,
-    /// What follows from the rate is worked out anew when that changes.
+    /// Values that depend on the rate are computed again when the rate changes.
     config: AredConfig,
 }
 

@@ -34,14 +34,14 @@ pub(super) struct Bins {
     /// The last of those that there are.
     last: u32,
     /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, the lists come behind the matches, and
-    /// match 1 is the final. Empty until somebody asks.
+    /// match 1 is the final. Empty until the first query.
     winners: Vec<u32>,
     /// Lists that hold more or less than when their matches were played last, each once.
     changed: Vec<u32>,
 }
 
 impl Bins {
-    /// So many empty lists.
+    /// A number of empty lists.
     pub fn new(number: usize) -> Self {
         let bin = Bin { ends: ListEnds::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
         Bins {

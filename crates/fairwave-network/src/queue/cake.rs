@@ -11,10 +11,11 @@
 //! **Tins.** A packet's DSCP chooses its tin, by the tables of the same names in `sch_cake`. Calls bear EF unless their flow says otherwise, all
 //! else nothing.
 //!
-//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash; whoever drives a queue without saying which
-//! nodes its flows join has two hosts for each flow. A quantum is divided exactly instead of with random rounding, clocks count exactly, and
-//! square roots are exact. The buffer is the queue's `capacity`, in the place of Linux' `memlimit`. Absent: the ACK filter (off by default), `nat`,
-//! `wash`, `ingress`, `autorate-ingress`, firewall marks, `precedence` and `diffserv8`; packets are never of several segments.
+//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash. A driver of a queue that does not
+//! name the nodes of flows gets two hosts for each flow. A quantum is divided exactly instead of with random rounding,
+//! clocks count exactly, and square roots are exact. The buffer is the queue's `capacity`, in the place of Linux'
+//! `memlimit`. Absent: the ACK filter (off by default), `nat`, `wash`, `ingress`, `autorate-ingress`, firewall marks,
+//! `precedence` and `diffserv8`; packets are never of several segments.
 
 mod cobalt;
 mod statistics;
@@ -357,7 +358,7 @@ impl Cake {
     }
 }
 
-/// What `tc` calls so many tins, in our order.
+/// The names that `tc` gives to this number of tins, in fairwave's order.
 fn names(tins: usize) -> &'static [&'static str] {
     match tins {
         3 => &["Best Effort", "Bulk", "Voice"],

@@ -142,7 +142,8 @@ impl Control {
         }
     }
 
-    /// So many packets of the line have been dropped for want of room: they count as CoDel's own, which so drops faster.
+    /// This many packets of the line have been dropped because the buffer was full. They count as CoDel's own drops, so
+    /// that CoDel drops faster.
     pub fn has_dropped(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }

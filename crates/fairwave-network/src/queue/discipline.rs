@@ -136,7 +136,7 @@ pub trait Discipline: Send {
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
-    /// The link's rate becomes another. A law that reckons with the rate does first what is due by then.
+    /// The link's rate becomes another. A law that computes with the rate first does the work that is due by then.
     fn rate_changed(&mut self, _change: &RateChange<'_>) {}
 
     /// The quantity by which it judges congestion, for plots; `None` stands for the packets that wait.
@@ -144,7 +144,7 @@ pub trait Discipline: Send {
         None
     }
 
-    /// What it tells of its tins: CAKE's statistics, which nobody else has.
+    /// Statistics of its tins; only CAKE has them.
     fn tins(&self, _buffer: &Buffer) -> Vec<TinStatistics> {
         Vec::new()
     }
@@ -219,7 +219,7 @@ pub trait DisciplineLaw: Law {
         false
     }
 
-    /// How many lists of packets it keeps ready from the beginning: by it is reckoned what memory a scenario needs.
+    /// Number of lists of packets that it allocates at the beginning; the estimate of a scenario's memory uses it.
     fn lists(&self) -> u64 {
         0
     }

@@ -8,9 +8,9 @@
 //! `coupling-factor` · p' has reached 1, what can be marked is dropped, too, in both queues, with p'² (overload).
 //!
 //! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the classic queue waits;
-//! the account is kept in bytes, changes only while both wait, and begins anew, in favour of the L queue, when nothing does (Appendix
-//! A.1). `classic-protection = 0` is strict priority. Or a FIFO in which classic packets count as younger by `time-shift`
-//! (§4.2.2, TS-FIFO).
+//! the account is kept in bytes, changes only while both queues hold packets, and begins again, in favour of the L
+//! queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. Or a FIFO in which classic
+//! packets count as younger by `time-shift` (§4.2.2, TS-FIFO).
 //!
 //! **Choices.** The L queue's own law is a step at `step-thresh`, as in Linux; `range` makes it the RFC's ramp (800 us and 400 us). It is
 //! suppressed while no more than `min-qlen-step` packets wait behind (Th_len: 1, in Linux 0). As in Linux, nothing that follows from
@@ -281,7 +281,8 @@ impl Dualpi2 {
         self.delay = delay;
     }
 
-    /// What the L queue's own law asks for, for a packet that has waited so long and has so many behind it (Figure 5).
+    /// Mark probability of the L queue's own law for a packet, from its wait and the number of packets behind it
+    /// (Figure 5).
     fn native(&self, waited: Span, behind: u32) -> f64 {
         if behind <= self.least_behind {
             return 0.0;
@@ -304,7 +305,7 @@ impl Dualpi2 {
         signals
     }
 
-    /// The link has been idle: the account begins anew, with a packet's worth in favour of the L queue.
+    /// The link has been idle: the account begins again, with one packet in favour of the L queue.
     fn begin_account(&mut self) {
         self.credit = (2.0 * self.share - 1.0) * MTU as f64;
     }
@@ -388,7 +389,7 @@ impl Discipline for Dualpi2 {
         None
     }
 
-    /// The delay is measured, not reckoned: only what was due before is due.
+    /// The delay is measured, not computed: only updates that were due before are due.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
     }

@@ -153,7 +153,7 @@ pub struct FqCodel {
     sojourn: Span,
 }
 
-/// Which of so many queues a packet belongs to.
+/// The queue of a packet, out of this number of queues.
 #[inline]
 pub(super) fn queue_of(packet: &Packet, salt: u64, queues: u32) -> u32 {
     reduced(mixed((u64::from(packet.flow.0) << 1 | u64::from(packet.feedback)) ^ salt), queues)

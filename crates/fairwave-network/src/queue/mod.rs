@@ -1,6 +1,7 @@
-//! Where packets wait: a discipline decides *when* one must go, a victim rule *which*, the buffer does both in O(1).
+//! Queues. A discipline decides *when* a packet must be discarded, a victim rule decides *which*, and the buffer
+//! supports both in O(1).
 //!
-//! [`Queue`] is the face to whoever drives a link. Disciplines learn the time only by `arrive` and `depart`. Every
+//! [`Queue`] is the interface for the driver of a link. Disciplines learn the time only by `arrive` and `depart`. Every
 //! periodic law here (REM's price, PIE's probability, ARED's max_p) catches up lazily, with the state at the time when
 //! its timer would have fired. The result is exactly that of timers, because nothing changes between those calls.
 //!

@@ -337,7 +337,8 @@ impl Red {
         self.average += self.parameters.weight * (length - self.average);
     }
 
-    /// So many packets could have met an empty queue. With a weight of 1 the first of them ends the average's memory, and none leaves it.
+    /// Ages the average by the number of packets that could have met an empty queue. With a weight of 1 the first of
+    /// them ends the average's memory, and none leaves it.
     fn age(&mut self, packets: f64) {
         if packets > 0.0 {
             self.average *= libm::exp(packets * self.log_keep);

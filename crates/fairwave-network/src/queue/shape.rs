@@ -100,7 +100,7 @@ impl Shaper {
         Shaper { bucket, peak: config.peak.map(|peak| TokenBucket::new(peak.of(link), depth)) }
     }
 
-    /// Takes the tokens for so many bytes, if there are as many at `now`. Answers whether there were.
+    /// Takes the tokens for this many bytes, if there are enough at `now`. Answers whether there were.
     pub fn takes(&mut self, now: Instant, bytes: u64) -> bool {
         self.bucket.fill(now);
         let holds = self.bucket.holds(bytes);
@@ -118,7 +118,7 @@ impl Shaper {
         holds
     }
 
-    /// When there are tokens for so many bytes.
+    /// The time at which there are tokens for this many bytes.
     pub fn ready_at(&self, bytes: u64) -> Instant {
         let peak = self.peak.as_ref().map_or(Instant::ZERO, |peak| peak.holds_at(bytes));
         self.bucket.holds_at(bytes).max(peak)

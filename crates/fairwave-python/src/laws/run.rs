@@ -47,7 +47,7 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 impl Run {
-    /// The run that this thread makes; one to which nobody listens, when it makes none.
+    /// The run of this thread; a dummy without listeners if there is none.
     pub fn current() -> Arc<Run> {
         CURRENT.with_borrow(|current| current.clone()).unwrap_or_default()
     }

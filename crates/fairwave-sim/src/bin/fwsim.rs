@@ -1,5 +1,5 @@
-//! `fwsim SCENARIO`: runs a scenario file without Python and prints what it came to as one line of JSON. Made for
-//! measuring the simulator; people use the `fairwave` command.
+//! `fwsim SCENARIO`: runs a scenario file without Python and prints its results as one line of JSON. Made for measuring
+//! the simulator; people use the `fairwave` command.
 
 use std::error::Error;
 use std::io::Write;
@@ -91,7 +91,7 @@ fn peak_kib() -> Option<u64> {
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|options| simulate(&options)) {
         Ok(value) => {
-            // Whoever reads may have read enough.
+            // The reader may have closed the pipe.
             let _ = writeln!(std::io::stdout(), "{value}");
             ExitCode::SUCCESS
         }

@@ -19,7 +19,7 @@ pub(super) const RAP: u16 = 5012;
 /// The port that DVRC goes to.
 pub(super) const DVRC: u16 = 5014;
 
-/// So many names of hosts at most are written into a file.
+/// The most names of hosts that are written into a file.
 const MOST_NAMES: usize = 10_000;
 
 /// The address of a node.

@@ -2,7 +2,7 @@
 //!
 //! A capture ([`Capture`]) observes a run ([`crate::probe::Probe`]) and writes during the run. It keeps in memory only
 //! packets that were announced ahead of time: at most those that wait before the observed links. Packets of the
-//! simulator carry no bytes; [`headers`] gives them those that they would have on a real network.
+//! simulator carry no bytes; `headers` gives them those that they would have on a real network.
 //!
 //! Imports run one way: numbers of TCP's bytes and headers, files and patterns → the capture.
 

@@ -292,7 +292,7 @@ fn session(plan: &Plan, ports: &Ports, call: Call, offers: bool) -> String {
     let flow = &plan.flows[call.flow];
     let node = if offers { flow.from } else { flow.to };
     let host = dotted(address::of_node(node));
-    // The flow that comes to this party.
+    // The flow that this party receives.
     let (port, direction) = match (call.answer, offers) {
         (Some(answer), true) => (ports.of_receiver(answer), "sendrecv"),
         (Some(_), false) => (ports.of_receiver(call.flow), "sendrecv"),

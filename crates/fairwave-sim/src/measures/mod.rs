@@ -1,8 +1,9 @@
 //! Measures of a flow group: what is said of all its flows together.
 //!
-//! A measure is one file and one line in [`measures!`]. The file holds its definition ([`Measure::of`]) and everything that
-//! others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it applies. From the list follow
-//! the column of the table `groups`, the row of pages and tables, `--measures`, `fairwave list`, `explain` and `docs/results.md`.
+//! A measure is one file and one line in `measures!`. The file holds its definition ([`Measure::of`]) and everything
+//! that others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it
+//! applies. From the list follow the column of the table `groups`, the row of pages and tables, `--measures`, `fairwave
+//! list`, `explain` and `docs/results.md`.
 
 mod cov;
 mod fairness;

@@ -1,4 +1,4 @@
-//! A run that somebody else's clock drives, with a border between the ends of flows and the network.
+//! A run that the caller's clock drives, with a border between the ends of flows and the network.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::transport::Delivery;
@@ -97,7 +97,7 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         Ok(())
     }
 
-    /// What the receiving application of a flow gets at `now` by another way than by an end of ours.
+    /// Data that the receiving application of a flow gets at `now` by another way than an end of fairwave.
     ///
     /// # Errors
     /// A broken invariant.

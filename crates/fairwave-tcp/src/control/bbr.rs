@@ -516,7 +516,7 @@ impl Controller for Box<Bbr> {
         Verdict::Congestion
     }
 
-    /// Its window stays as it was: the pace alone keeps what begins anew from being a burst.
+    /// Its window stays unchanged: pacing alone prevents a burst at the restart.
     fn on_restart(&mut self, _path: &Path, window: &mut Window) {
         if self.full.reached {
             window.congestion = window.congestion.max(self.with_quanta(self.product(self.bw(), CWND_GAIN)));

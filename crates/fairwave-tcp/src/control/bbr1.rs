@@ -221,7 +221,7 @@ impl Bbr1 {
         self.inflight_and(gain, 0.0)
     }
 
-    /// The same and so many more.
+    /// The same plus a number of segments.
     fn inflight_and(&self, gain: f64, more: f64) -> f64 {
         if self.min_rtt == f64::INFINITY {
             return self.initial;
@@ -450,7 +450,7 @@ impl Controller for Box<Bbr1> {
         Verdict::Congestion
     }
 
-    /// Its window stays as it was: the pace alone keeps what begins anew from being a burst.
+    /// Its window stays unchanged: pacing alone prevents a burst at the restart.
     fn on_restart(&mut self, _path: &Path, window: &mut Window) {
         if self.filled {
             window.congestion = window.congestion.max(self.inflight(self.config.cwnd_gain));

@@ -8,8 +8,8 @@
 //! **Assumptions and deviations.** What an acknowledgement adds, (target − window)/window (§4.4, §4.5), is for each segment that it
 //! acknowledges, as §4.3 counts them and as Linux does; the RFC says for each acknowledgement. An epoch begins with the first acknowledgement
 //! outside of recovery and slow start. The time during which the sender does not fill its window stands still (§4.2, §5.8). Spurious
-//! losses (§4.9, optional) are not undone: nobody tells the controller of them. C is in segments per second³, as written, whatever a
-//! segment's size.
+//! losses (§4.9, optional) are not undone: the controller does not learn of them. C is in segments per second³, as
+//! written, whatever a segment's size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

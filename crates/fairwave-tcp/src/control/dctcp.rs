@@ -100,7 +100,7 @@ impl MarkedPart {
         self.forget();
     }
 
-    /// An observation begins anew, and what was counted does not enter.
+    /// A new observation begins, and the counts so far are dropped.
     pub fn forget(&mut self) {
         (self.acknowledged, self.marked) = (0, 0);
     }

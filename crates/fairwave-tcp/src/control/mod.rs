@@ -133,7 +133,7 @@ pub struct RateSample {
     pub in_flight: u32,
     /// Segments taken for lost between its sending and now.
     pub lost: u32,
-    /// Of those delivered in the interval so many were marked.
+    /// Number of marked packets among those delivered in the interval.
     pub marked: u32,
     /// The application left the sender without data at some time in the interval: the path may carry more.
     pub application_limited: bool,

@@ -27,7 +27,8 @@ impl Prr {
         Prr { target, flight: flight.max(1), delivered: 0, sent: 0, allowance: 0 }
     }
 
-    /// An acknowledgement delivers so many; `pipe` are in flight after it. `safe`: it moves forward and tells of no further loss.
+    /// An acknowledgement delivers a number of segments; `pipe` are in flight after it. `safe`: it moves forward and
+    /// reports no further loss.
     pub fn on_ack(&mut self, delivered: u32, pipe: u32, safe: bool) {
         self.delivered += u64::from(delivered);
         let count = if pipe > self.target {
@@ -41,7 +42,7 @@ impl Prr {
         self.allowance = if self.sent == 0 { count.max(1) } else { count } as u32;
     }
 
-    /// So many segments may leave now.
+    /// Number of segments that may leave now.
     pub fn allowance(&self) -> u32 {
         self.allowance
     }

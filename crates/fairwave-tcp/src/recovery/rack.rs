@@ -259,7 +259,7 @@ impl Rack {
         marked
     }
 
-    /// Fast recovery begins; an acknowledgement that delivers so many may have begun it.
+    /// Fast recovery begins, perhaps by an acknowledgement that delivers this many segments.
     fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32) {
         self.phase = Phase::Recovering;
         self.recover = connection.max();

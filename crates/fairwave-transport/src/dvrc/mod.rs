@@ -11,7 +11,7 @@
 //! - The receiver learns round-trip time and DTO from the sender, which alone can measure them: both ride on data packets.
 //! - By default losses within one round-trip time of a loss event belong to it: they are judged alike and lower the rate no further,
 //!   but a round trip in which there were any does not raise it either. By §3.1's words every gap is an event (`reaction = "gap"`).
-//! - A round trip begins anew at each loss event; the rate rises at its end if something arrived and nothing was lost.
+//! - A new round trip begins at each loss event; the rate rises at its end if something arrived and nothing was lost.
 //! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
 //!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.
 //! - Packets are paced at R (`pace`); faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
@@ -19,8 +19,8 @@
 //! - On a timeout the receiver sends a control packet that echoes nothing; repeated timeouts are spaced twice as far each
 //!   time, and after ten the flow is taken to have ended. Packets that turn out to be missing when the silence ends
 //!   were lost in it, so they share the timeout's judgement.
-//! - A sender that has heard nothing for `silence` falls back to the base layer.
-//! - A control packet about an older packet than one already heard of (reordered) is ignored.
+//! - A sender without feedback for `silence` falls back to the base layer.
+//! - A control packet about an older packet than one already reported (reordered) is ignored.
 
 pub mod aiamd;
 mod receiver;

@@ -29,7 +29,7 @@ pub struct DvrcSender {
     /// K; meaningless for flows without layers.
     layers: u8,
     subscription: Subscription,
-    /// Of the layers' rates, as much as they are to have until the next group of frames; 1 unless they are allocated anew.
+    /// Factor on the layers' rates until the next group of frames; 1 unless they are allocated dynamically.
     scale: f64,
     /// When the latest packet was sent, and its payload.
     last: Option<(Instant, u16)>,

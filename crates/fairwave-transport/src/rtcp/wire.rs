@@ -11,9 +11,10 @@
 //! | jitter | a tick of the media's clock |
 //! | datagrams lost | at most 2²³ − 1 |
 //!
-//! All are rounded down, so that the round-trip time that a sender reckons from them is at most 31 µs too long, and never negative. The NTP
-//! timestamp counts from 1970-01-01, with which the sender's clock begins: it is no wall clock, as §6.4.1 allows.
-//! The datagram has the report's size by padding (§6.4.1), up to 252 bytes of it, in words of 4; it is never shorter than what it says.
+//! All are rounded down, so that the round-trip time that a sender computes from them is at most 31 µs too long, and
+//! never negative. The NTP timestamp counts from 1970-01-01, with which the sender's clock begins: it is no wall clock,
+//! as §6.4.1 allows. The datagram has the report's size by padding (§6.4.1), up to 252 bytes of it, in words of 4; it
+//! is never shorter than what it says.
 
 use rtcp_types::{
     App, Compound, Packet as Part, ReceiverReport, ReportBlock, RtcpPacketWriter, RtcpPacketWriterExt, Sdes, SdesChunk,
@@ -165,7 +166,7 @@ fn in_65536ths(span: Span) -> u32 {
     (u128::from(span.nanos()) * 65_536 / u128::from(SECOND)).min(u128::from(u32::MAX)) as u32
 }
 
-/// The shortest span of so many whole 65 536ths of a second.
+/// The shortest span of this many whole 65 536ths of a second.
 fn from_65536ths(count: u32) -> Span {
     Span::from_nanos((u64::from(count) * SECOND).div_ceil(65_536))
 }

@@ -4,10 +4,11 @@
 //! The algorithms are in [`abr`]. [`Session`] is the result for the viewer: start-up time, stalled time, rates, number
 //! of changes of rate, and the quality of experience of Yin et al. 2015, Eq. 5.
 //!
-//! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is no packet: whoever drives the source lets it take
-//! the way back's propagation delay, without queueing. Playing begins, and goes on after a stall, with `start-up` in the buffer. When the buffer
-//! has no room for a segment, the player waits until it has. The manifest is known, sizes of all segments included. Sizes of
-//! segments vary in all rungs alike. Nobody gives up, or seeks.
+//! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is not a packet:
+//! the driver of the source delays it by the propagation delay of the reverse path, without queueing. Playing begins,
+//! and goes on after a stall, with `start-up` in the buffer. When the buffer has no room for a segment, the player
+//! waits until it has. The manifest is known, sizes of all segments included. Sizes of segments vary in all rungs
+//! alike. Viewers never give up, and never seek.
 
 mod abr;
 
@@ -228,7 +229,7 @@ impl Playing {
     }
 }
 
-/// MPC and BBA-2 look at most so many segments ahead.
+/// MPC and BBA-2 look at most this many segments ahead.
 const MOST_AHEAD: usize = 4096;
 
 impl Stream {

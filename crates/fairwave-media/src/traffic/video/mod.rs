@@ -201,7 +201,7 @@ impl TrafficLaw for VideoConfig {
     }
 }
 
-/// How long a group of so many frames lasts.
+/// Duration of a group of this many frames.
 fn group_time(frames: usize, frame_rate: f64) -> Span {
     Span::from_seconds(frames as f64 / frame_rate)
 }

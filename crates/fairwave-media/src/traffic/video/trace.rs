@@ -1,7 +1,7 @@
 //! A real video: the sizes of its frames, layer by layer, as an encoder wrote them.
 //!
-//! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files: whoever
-//! does codes the clip and fills in the frames before the run (`fairwave_video` in Python).
+//! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files:
+//! `fairwave_video` in Python codes the clip and fills in the frames before the run.
 
 use std::sync::Arc;
 

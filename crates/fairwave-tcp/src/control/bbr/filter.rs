@@ -76,7 +76,7 @@ impl Rounds {
         }
     }
 
-    /// The present round trip begins anew.
+    /// A new round trip begins.
     pub fn begin(&mut self, path: &Path) {
         self.next = path.delivered;
     }

@@ -139,7 +139,7 @@ pub struct JitterBuffer {
     generating_since: Option<i64>,
     silence_waits: bool,
     begun: bool,
-    /// What was played is over: the next packet begins anew.
+    /// The playout has ended: the next packet begins a new one.
     restarts: bool,
 }
 
