@@ -373,7 +373,7 @@ class Results:
 
     @classmethod
     def concatenate(cls, several: Iterable[Results]) -> Results:
-        """Results one below the other; runs are numbered anew.
+        """Results one below the other, with new numbers of runs.
 
         Warns:
             MixedProvenanceWarning: They come from different versions or scenarios.

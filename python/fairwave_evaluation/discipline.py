@@ -1,8 +1,8 @@
 """RFC 7928: how a queue discipline is characterised, section by section.
 
-The standard names scenarios and measures, and asks that drop-tail is beside; it draws no lines. The lines here were
-drawn before anything was measured: an active queue is to halve the wait, to keep nine tenths of what drop-tail carries,
-and to leave nobody worse off than drop-tail does.
+The standard names scenarios and measures, and asks that drop-tail is beside; it draws no lines. The bounds here were
+fixed before any measurement: an active queue must halve the wait, keep nine tenths of the load that drop-tail
+carries, and leave no flow worse off than drop-tail does.
 """
 
 from __future__ import annotations

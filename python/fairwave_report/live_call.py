@@ -143,7 +143,7 @@ MEASURES = [
 def live_side(
     title: str, made: Live, recording: Path, caller: str, heard: Samples, original: Samples
 ) -> CallSide:
-    """A real call of which the callee says again what it hears.
+    """A real call whose callee sends back the sound that it receives.
 
     Args:
         title: What it is called.

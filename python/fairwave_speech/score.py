@@ -1,4 +1,4 @@
-"""How close what is heard comes to what was said: ViSQOL, and segmental signal-to-noise ratio.
+"""Similarity of received and original speech: ViSQOL, and segmental signal-to-noise ratio.
 
 ViSQOL (A. Hines, J. Skoglund, A. Kokaram, N. Harte, *ViSQOL: an objective speech quality model*, EURASIP J.
 Audio, Speech and Music Processing 2015; version 3 in speech mode) compares spectrograms patch by patch and

@@ -77,7 +77,7 @@ def show_names(what: str | None, *, json: bool) -> None:
 
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
-    """Checks a scenario and says what it comes to."""
+    """Checks a scenario and shows its load and its cost."""
     from fairwave.advice import activities, advise
 
     seeds(seed, 1)

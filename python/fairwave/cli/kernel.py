@@ -1,4 +1,4 @@
-"""`fairwave kernel load`, `list` and `unload`: controllers of ours as the kernel's own congestion control."""
+"""`fairwave kernel load`, `list` and `unload`: fairwave's controllers as the kernel's own congestion control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a law or measure of one's own begins with: code that works, its test, and a scenario that uses it."""
+"""Skeletons of your own laws and measures: code that works, its test, and a scenario that uses it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHORT = {"loss": "loss-model", "link": "link-law"}
 
 
 class SkeletonError(ValueError):
-    """Nothing can be begun so; the message says what to write instead."""
+    """No skeleton can be made; the message says what to write instead."""
 
 
 def begin(

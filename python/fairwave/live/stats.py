@@ -1,4 +1,4 @@
-"""What a WebRTC session says of itself (getStats) beside what the router's recording says of the same streams.
+"""A WebRTC session's own statistics (getStats) next to the router's recording of the same streams.
 
 Both ends write their statistics as lines of JSON, `{"at_s": 3.0, "stats": [{"type": "outbound-rtp", …}]}`, with the
 names of the W3C's *Identifiers for WebRTC's Statistics API*. Streams are recognised in the recording by their

@@ -44,7 +44,7 @@ _LINKS = {
 
 
 class CaptureError(ValueError):
-    """A file that is no capture, or not one that can be replayed; the message says what to do."""
+    """A file that is not a capture, or that cannot be replayed; the message says what to do."""
 
 
 class Flow(NamedTuple):
