@@ -1,4 +1,4 @@
-//! What travels: a small value that is copied, never allocated, 64 bytes with everything that any protocol puts on it.
+//! The packet: a small value that is copied, never allocated. It has 64 bytes, including the fields of every protocol.
 //!
 //! A packet of the laboratory carries header fields, not payload bytes: a packet names the application unit of its
 //! payload, and the unit is looked up at the end to hear or see it.

@@ -1,7 +1,7 @@
-//! What a scenario would cost, and when that is too much to be attempted.
+//! The cost of a scenario, and the limits above which fairwave rejects it.
 //!
-//! The limits are generous: they refuse what cannot have been meant (10⁹ flows), not what takes long. The estimates are
-//! upper bounds of the right order, made before anything is allocated.
+//! The limits are generous: they reject obvious mistakes (10⁹ flows), not long runs. The estimates are upper bounds of
+//! the right order, made before anything is allocated.
 
 use fairwave_core::loss::LossConfig;
 use fairwave_core::units::{Rate, Span};

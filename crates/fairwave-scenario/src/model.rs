@@ -1,7 +1,7 @@
-//! The scenario as a value: what the language can say, key by key. TOML and JSON share it, and its JSON Schema.
+//! The scenario as a value: all keys of the language. TOML and JSON share it, and its JSON Schema.
 //!
-//! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. That is what
-//! [`Scenario::plan`] does for a seed.
+//! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. [`Scenario::plan`]
+//! does this for a seed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a plan becomes before it runs: links, routes over them, and which hops need no event of their own.
+//! The network of a run, made from the plan: links, routes over them, and the hops that need no event.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! UDP (RFC 768): every unit leaves at once, as the application makes it; nothing comes back and nothing is sent again.
+//! UDP (RFC 768): every unit leaves when the application makes it; there is no feedback and no retransmission.
 //!
 //! A datagram carries a sequence number, the unit's number and its place within the unit, as RTP (RFC 3550) would carry
 //! them in its header and payload format.
 //!
 //! **Assumptions.** A unit longer than `max-payload` is cut by the application into datagrams of that size and a
-//! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; what lies beyond is not sent.
-//! With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
+//! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; data beyond that is not
+//! sent. With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

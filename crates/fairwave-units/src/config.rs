@@ -1,4 +1,4 @@
-//! Why a value of a configuration is refused, and what to write instead.
+//! Errors for values of a configuration: why a value is rejected, and what to write instead.
 //!
 //! Every law checks its own parameters (`check`), because it alone knows their ranges. It names the key, the value and
 //! the allowed values; the reader of a file adds file and line.

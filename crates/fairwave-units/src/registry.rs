@@ -2,12 +2,12 @@
 //! law is one file and one line in that list. From the list follow the configuration that a scenario writes
 //! ([`family!`]), its names, its JSON Schema and the dispatch by variant, which costs no virtual call.
 //!
-//! A program that links this crate can hand in laws of its own ([`Registry`]). Such a law is written exactly like a
-//! built-in one, and a scenario names it the same way; it only costs a virtual call. Laws are handed in before the first scenario
-//! is read that names them. They are code, not state: a law can be added, never changed or taken away, so a run
-//! is still a function of scenario and seed. A law that is defined while the program runs, in another language, is a
-//! [`RuntimeLaw`]. Its author may define it again: a law of the same name replaces it. Code that keeps results has to
-//! distinguish the two.
+//! A program that links this crate can register its own laws ([`Registry`]). Such a law is written exactly like a
+//! built-in one, and a scenario names it in the same way; it only costs a virtual call. The program registers laws
+//! before it reads the first scenario that names them. Laws are code, not state: a program can add a law, but never
+//! change or remove one, so a run is still a function of scenario and seed. A law that is defined while the program
+//! runs, in another language, is a [`RuntimeLaw`]. Its author may define it again: a law of the same name replaces it.
+//! Code that keeps results has to distinguish the two.
 
 use std::borrow::Cow;
 use std::fmt;

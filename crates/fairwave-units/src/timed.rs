@@ -1,4 +1,4 @@
-//! What holds from a time on: the steps of a schedule.
+//! Schedules: steps that hold from a time on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
-//! What applications want to send: each source yields units and the times at which the application makes them.
+//! Sources of traffic. A source yields units and the times at which the application makes them.
 //!
-//! A source knows nothing of the network. It is asked for its next emission, and asked again when that has been handed
-//! to the transport; so the same seed gives the same units whatever carries them.
+//! A source knows nothing of the network. The caller asks for the next emission, passes it to the transport, and asks
+//! again. So the same seed gives the same units over any transport.
 //!
-//! A source is one file here and one line in [`sources!`]; a program's own is handed in by [`register`].
+//! A source is one file here and one line in [`sources!`]; a program adds its own by [`register`].
 
 mod bulk;
 mod burst;

@@ -1,10 +1,10 @@
-//! Links: how fast they transmit, and what describes one direction of one.
+//! Links: their rates, and the description of one link direction.
 //!
-//! A link transmits one packet after the other. Its **rate law** says when the transmission of a packet ends that begins at a
-//! given time. That is all that it takes to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
-//! whether the rate is constant, follows a schedule or comes from a trace.
+//! A link transmits one packet after the other. Its **rate law** gives the end of a transmission from its start and the
+//! packet's size. This is enough to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
+//! for a constant rate, a schedule or a trace.
 //!
-//! A law is one file here and one line in [`rates!`]; a program's own is handed in by [`register`].
+//! A law is one file here and one line in [`rates!`]; a program adds its own by [`register`].
 //!
 //! **Assumptions.** Rates count bytes on the wire. Code that derives a size from a link (a buffer, a discipline's
 //! parameters) takes the law's nominal rate.

@@ -1,4 +1,5 @@
-//! CoDel: drops at the head when packets have waited too long for too long, ever more often until they do not.
+//! CoDel: drops at the head when the wait has been too long for a whole interval, at growing frequency until the wait
+//! is short enough.
 //!
 //! Follows RFC 8289 §5. A dropping state opens when a packet leaves after waiting longer than `target`, packets have
 //! done so for a whole `interval`, and more than one packet of `mtu` bytes waits behind it. In this state the n-th drop

@@ -1,10 +1,11 @@
 //! PIE: drops with a probability that a proportional-integral controller steers by queueing delay.
 //!
 //! Follows RFC 8033: §4.1 random dropping with its safeguards, §4.2 the drop probability, updated every `update` from the
-//! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is small
-//! and decay when the queue is empty; §4.4 the burst allowance; §5.1 marking; §5.4 derandomization; §5.5 the cap on its growth.
+//! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is
+//! small, and decay when the queue is empty; §4.4 the burst allowance; §5.1 marking; §5.4 derandomization; §5.5 the cap
+//! on its growth.
 //!
-//! Queue and probability change only at calls, so all updates that were due since are brought up to date at the next one.
+//! Queue and probability change only at calls, so each call first catches up on all updates that are due.
 //!
 //! **Assumptions.** The delay is the backlog over the link's rate, since that rate is known (§4.3 allows any estimate).
 //! The packet in transmission is not counted. Optional §5 features left out: the auto-turn on and off (§5.3) and

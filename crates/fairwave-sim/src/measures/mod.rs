@@ -1,4 +1,4 @@
-//! Measures of a flow group: what is said of all its flows together.
+//! Measures of a flow group: one number for all its flows together.
 //!
 //! A measure is one file and one line in `measures!`. The file holds its definition ([`Measure::of`]) and everything
 //! that others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it

@@ -1,8 +1,9 @@
-//! Controllers: what a TCP flavour is. The one TCP sender tells its controller of acknowledgements, losses and timeouts,
-//! together with the state of the path, and the controller answers with a [`Window`].
+//! Controllers: a TCP flavour is a controller. The one TCP sender reports acknowledgements, losses and timeouts to its
+//! controller, together with the state of the path, and the controller answers with a [`Window`].
 //!
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
-//! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
+//! line in [`controllers!`]. A program writes its own in the same way and adds it by [`register`]. `docs/extend.md`
+//! shows both.
 
 pub mod aimd;
 pub mod bbr;

@@ -1,6 +1,6 @@
-//! How lost segments are found and sent again. A recovery keeps what it must remember of a loss; the [`Connection`] keeps what has been
-//! sent. The sender hands a recovery four events (new data acknowledged, a duplicate, the timer, room to send), and the recovery
-//! answers with what the connection is to do. Each file is one set of rules.
+//! Detection and repair of lost segments. A recovery keeps its state of a loss; the [`Connection`] keeps the sent
+//! segments. The sender hands a recovery four events (new data acknowledged, a duplicate, the timer, room to send), and
+//! the recovery answers with the connection's next action. Each file is one set of rules.
 
 mod newreno;
 mod probe;
