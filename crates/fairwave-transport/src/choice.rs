@@ -1,6 +1,6 @@
 //! Which transports there are: two lists, from which follow configuration, names, schema and endpoints.
 //!
-//! A TCP is listed by its controller ([`controllers!`]), every other transport in [`transports!`], beside its module. A program's own is handed in by
+//! A TCP is listed by its controller (`controllers!`), every other transport in `transports!`, beside its module. A program's own is handed in by
 //! [`register`], a controller of its own by [`tcp::control::register`].
 
 use std::str::FromStr;

@@ -3,7 +3,7 @@
 //! A source knows nothing of the network. The caller asks for the next emission, passes it to the transport, and asks
 //! again. So the same seed gives the same units over any transport.
 //!
-//! A source is one file here and one line in [`sources!`]; a program adds its own by [`register`].
+//! A source is one file here and one line in `sources!`; a program adds its own by [`register`].
 
 mod bulk;
 mod burst;

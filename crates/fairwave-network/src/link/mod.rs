@@ -4,7 +4,7 @@
 //! packet's size. This is enough to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
 //! for a constant rate, a schedule or a trace.
 //!
-//! A law is one file here and one line in [`rates!`]; a program adds its own by [`register`].
+//! A law is one file here and one line in `rates!`; a program adds its own by [`register`].
 //!
 //! **Assumptions.** Rates count bytes on the wire. Code that derives a size from a link (a buffer, a discipline's
 //! parameters) takes the law's nominal rate.

@@ -4,7 +4,7 @@
 //! packet is lost. Each direction of a link has its own model and its own random stream, so both directions lose
 //! independently.
 //!
-//! A model is one file here and one line in [`models!`]; a program adds its own by [`register`].
+//! A model is one file here and one line in `models!`; a program adds its own by [`register`].
 
 mod bernoulli;
 mod blackout;

@@ -5,7 +5,7 @@
 //! periodic law here (REM's price, PIE's probability, ARED's max_p) catches up lazily, with the state at the time when
 //! its timer would have fired. The result is exactly that of timers, because nothing changes between those calls.
 //!
-//! A discipline is one file and one line in [`disciplines!`]; a program adds its own by [`register`].
+//! A discipline is one file and one line in `disciplines!`; a program adds its own by [`register`].
 //!
 //! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule decides counts as
 //! waiting: it joins the end of the queue, then the victim is discarded. A packet that is larger than the whole buffer

@@ -2,7 +2,7 @@
 //! controller, together with the state of the path, and the controller answers with a [`Window`].
 //!
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
-//! line in [`controllers!`]. A program writes its own in the same way and adds it by [`register`]. `docs/extend.md`
+//! line in `controllers!`. A program writes its own in the same way and adds it by [`register`]. `docs/extend.md`
 //! shows both.
 
 pub mod aimd;
